@@ -23,7 +23,11 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
     "eager_add": ("eager `a + b`, 2x2 float32", ("torch", "jax", "tensorflow"), 0.5),
     "trace_300": ("tracing a function of 300 ops", ("tensorflow", "jax"), 0.2),
     "call_add": ("call of a traced `add`, 2x2 float32", ("tensorflow", "jax"), 0.05),
-    "power": ("`power`: 100 matmuls of 10x10 int32, traced", ("tensorflow", "jax"), 0.5),
+    "power": (
+        "`power`: 100 matmuls of 10x10 int32, traced (9 run: repeated squaring)",
+        ("tensorflow", "jax"),
+        0.5,
+    ),
     "power_eager": ("`power` eagerly", ("tensorflow", "torch"), None),
     "gradient": ("GradientTape through a traced 2-layer MLP, batch 32", ("tensorflow",), None),
     "dataset": ("`Dataset.range(20_000).map(lambda x: x * 2).batch(128)`", ("tensorflow",), 1.0),

@@ -21,7 +21,11 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
     "whole_dict": ("compiled: call with a dict of twenty tensors", ("jax",), 0.2),
     "whole_while": ("compiled: `while` of 1000 steps on 5 floats", ("jax", "tensorflow"), 1.0),
     "whole_nested": ("compiled: 100 x 10 steps with a condition in the inner loop", ("jax",), 1.0),
-    "whole_power": ("compiled: 100 matmuls of 10x10 int32", ("jax",), 0.1),
+    "whole_power": (
+        "compiled: 100 matmuls of 10x10 int32 (9 run: repeated squaring)",
+        ("jax",),
+        0.1,
+    ),
     "whole_tiny": ("a tiny function: trace and first result", ("tensorflow", "jax"), 0.15),
     "whole_adam": (
         "compiled: Adam step of a 784-128-10 network, batch 32",

@@ -159,6 +159,8 @@ class DatasetOp(Op):
     """An op whose result is a stage, that remembers how it was made."""
 
     differentiable = False
+    # A dataset keeps a handle: what is done with it happens when elements are asked for.
+    writes = False
 
     def infer(self) -> Spec:
         return handle_spec()

@@ -31,7 +31,8 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
-_uids = itertools.count(4)
+# Numbers that make the names of traces unique in a process, as TensorFlow names its functions.
+_uids = itertools.count(1)
 
 
 class UnknownArgument:

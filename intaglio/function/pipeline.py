@@ -12,10 +12,9 @@ from intaglio.base.options import OPTIONS
 from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
-from intaglio.ir import walk
+from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.ops.state.resource_variable import WRITES
-from intaglio.optimize.pipeline import optimize
+from intaglio.optimize.pipeline import optimize, reassociates
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
 
@@ -23,7 +22,13 @@ Runnable = Callable[..., tuple[Any, ...]]
 
 
 def quick(graph: Graph) -> Runnable:
-    """The graph as it was traced, for its first runs: nothing is spent on it."""
+    """The graph as it was traced, for its first runs: nothing is spent on it.
+
+    Where optimisation changes the order of sums it comes before the first run, so that every
+    call of a trace gives the same bits for the same tensors.
+    """
+    if reassociates(graph) and not OPTIONS.optimizer.get("disable_meta_optimizer"):
+        return settled(graph)
     return interpreter.compiled(graph)
 
 
@@ -34,7 +39,7 @@ def settled(graph: Graph) -> Runnable:
     as it was traced.
     """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return quick(graph)
+        return interpreter.compiled(graph)
     optimized = optimize(graph)
     return native.interpreted(optimized, interpreter.compiled(optimized))
 
@@ -48,7 +53,7 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
     `tf.config.experimental.enable_op_determinism`.
     """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return quick(graph)
+        return interpreter.compiled(graph)
     optimized = optimize(graph)
     run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
@@ -56,12 +61,9 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
 
 
 def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:
-    """Whether a graph assigns to any of these inputs, or may do so in a branch or body."""
+    """Whether a graph writes to any of these inputs, or may do so in a branch or body."""
     ids = {id(v) for v in variables}
-    inner = [n for g in walk.nested(graph) for n in g.nodes] if ids else []
-    return any(n.op.name in WRITES and id(n.inputs[0]) in ids for n in graph.nodes) or any(
-        n.op.name in WRITES for n in inner
-    )
+    return any(id(graph.inputs[i]) in ids for i in resources.written(graph))
 
 
 def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
@@ -81,7 +83,7 @@ def compiled(graph: Graph) -> Runnable:
     optimized = optimize(graph)
     whole_graph.demand(optimized)
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return quick(graph)
+        return interpreter.compiled(graph)
     try:
         make = native.compiled
     except ImportError as e:
@@ -110,4 +112,4 @@ def report(graph: Graph, compiled: bool, run: Runnable | None) -> str:
 
 
 # Also for the forward and backward graphs of traced functions that tapes watch.
-interpreter.install_settled(settled)
+interpreter.install_settled(settled, reassociates)

@@ -16,6 +16,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import from_numpy, resource, variant
 from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
+from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
@@ -24,7 +25,7 @@ from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held, Variable, known
 from intaglio.native.lowering.registry import RULES, elementwise
 from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
-from intaglio.native.lowering.variables import assigned, settle
+from intaglio.native.lowering.variables import overwritten, settle
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import maker
@@ -41,7 +42,7 @@ class Program:
     def __init__(self, graph: Graph) -> None:
         """Raises Unsupported, with the `node` that has no code, if there is one."""
         self.graph = graph
-        self.writes = sorted(assigned(graph))
+        self.writes = sorted(resources.written(graph))
         self.writer = w = Writer(RULES, elementwise)
         w.writes = bool(self.writes)
         body = ready(graph)
@@ -49,8 +50,8 @@ class Program:
         self.given = given  # what the body's inputs are
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for place, number in extra.items():
-            given[place].target = w.argument("%outs", number)
-        for place in sorted(assigned(body, always=False)):
+            given[place].write_to(w.argument("%outs", number))
+        for place in sorted(overwritten(body)):
             settle(w, given[place])
         w.inputs = len(given)
         w.variables = {

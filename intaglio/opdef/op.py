@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
-from intaglio.base.dtypes import ALL, BY_NAME, DType
+from intaglio.base.dtypes import ALL, BY_NAME, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import convert, door, raw, scalar
@@ -39,7 +39,7 @@ RESOLVED = frozenset(
         "written",
     }
 )
-RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "xla", "scalar", "decompose")
+RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "scalar", "decompose")
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -85,6 +85,10 @@ class Op:
     signature: ClassVar[str] = ""
     stateful: ClassVar[bool] = False
     droppable: ClassVar[bool] = False
+    # What the op may do with the resources that its inputs name. Ops that run graphs do what
+    # these do.
+    reads: ClassVar[bool] = True
+    writes: ClassVar[bool] = True
     # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
     graphdef_names: ClassVar[Mapping[str, str]] = {}
     # The op's own names for what the rules of its family call by another.
@@ -146,6 +150,8 @@ class Op:
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
         # Branches, bodies, called functions: tapes see these ops before they run.
         self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
+        if self.droppable and self.writes and any(a.dtype is resource for a in sig.inputs):
+            raise ValueError("what writes a resource cannot be droppable: say `writes = False`")
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
         implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
@@ -171,7 +177,7 @@ class Op:
             names |= {*self.output_names, *(f"d{n}" for n in self.output_names)}
         if kind == "kernel":
             names |= SERVICES
-        if kind in ("scalar", "native", "xla"):
+        if kind in ("scalar", "native"):
             names.add("s")
         return names
 

@@ -1,1 +1,1 @@
-"""Graph to graph: passes that keep every result bit for bit."""
+"""Graph to graph: passes that keep every result bit for bit, but for two about products in loops."""

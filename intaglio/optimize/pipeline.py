@@ -1,12 +1,18 @@
-"""The passes in their order, each with its reason."""
+"""The passes in their order, each with its reason.
+
+All keep results bit for bit but `hoisting` and `accumulation`, which change the order in which
+products of a loop are summed. Graphs that these may change (`reassociates`) are optimised before
+their first run, others when they are called again: each call of a trace gives the same bits.
+"""
 
 from __future__ import annotations
 
-from intaglio.ir import passes
-from intaglio.ir.graph import Graph
+from intaglio.ir import passes, walk
+from intaglio.ir.graph import Graph, Node
 from intaglio.ir.passes import Pass
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, map_attached
+from intaglio.opdef import raw
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.broadcasts import BROADCASTS
@@ -67,6 +73,29 @@ PASSES: list[tuple[str, Pass]] = [
     # What the passes have left without use.
     ("prune again", lambda graph, fuel: prune(graph)),
 ]
+
+
+def reassociates(graph: Graph) -> bool:
+    """Whether a pass may change the order of floating-point sums: `hoist_products`, `gather_sums`.
+
+    Both look for matrix products in loops; all other passes keep every bit.
+    """
+    found = graph.derived.get(reassociates)
+    if found is None:
+        found = graph.derived[reassociates] = any(
+            _multiplies(node) for g in (*walk.nested(graph), graph) for node in g.nodes
+        )
+    return found
+
+
+def _multiplies(node: Node) -> bool:
+    """True for a loop whose body, or a graph inside of it, multiplies matrices of floats."""
+    body = node.attrs.get("body")
+    return isinstance(body, Graph) and any(
+        n.op is raw.MatMul and n.outputs[0].dtype.is_floating
+        for g in (*walk.nested(body), body)
+        for n in g.nodes
+    )
 
 
 def optimize(graph: Graph) -> Graph:

@@ -73,12 +73,15 @@ def compiled(graph: Graph) -> Compiled:
 
 
 # How a graph that runs again and again becomes a function: the layer of the passes says it.
-_settled: list[Callable[[Graph], Compiled]] = []
+_settled: list[tuple[Callable[[Graph], Compiled], Callable[[Graph], bool]]] = []
 
 
-def install_settled(settle: Callable[[Graph], Compiled]) -> None:
-    """Names what `repeated` calls for a graph that runs a second time."""
-    _settled[:] = [settle]
+def install_settled(settle: Callable[[Graph], Compiled], at_once: Callable[[Graph], bool]) -> None:
+    """Names what `repeated` calls for a graph that runs a second time.
+
+    A graph for which `at_once` is true goes through `settle` before its first run.
+    """
+    _settled[:] = [(settle, at_once)]
 
 
 # What a graph has `derived` where it is to be made a function otherwise, from its first call on.
@@ -105,9 +108,12 @@ def repeated(graph: Graph) -> Compiled:
         if way is not None:
             found = graph.settled = way(graph)
             return found
-        if graph.compiled is None or not _settled:
+        if not _settled:
             return compiled(graph)
-        found = graph.settled = _settled[0](graph)
+        settle, at_once = _settled[0]
+        if graph.compiled is None and not at_once(graph):
+            return compiled(graph)
+        found = graph.settled = settle(graph)
     return found
 
 

@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/Graph.
 
 from __future__ import annotations
 
-import itertools
 import re
 import weakref
 from collections.abc import Callable, Generator, Sequence
@@ -30,7 +29,6 @@ from intaglio.trace.recorder import Recorder
 
 # Eager tensors of at most this many elements become constants of the graph that uses them.
 SMALL_CONSTANT = 128
-_ids = itertools.count(140000000000000, 16)
 
 
 class Graph(GraphBuilder):
@@ -260,7 +258,6 @@ class FuncGraph(Graph):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self.ident = next(_ids)
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs: Any = None
@@ -273,7 +270,7 @@ class FuncGraph(Graph):
         self.outer_graph: Any = getattr(door.level(), "graph", None)
 
     def __repr__(self) -> str:
-        return f"FuncGraph(name={self.name}, id={self.ident})"
+        return f"FuncGraph(name={self.name}, id={id(self)})"
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
         """A tensor of outside as an input of this graph; small eager ones become constants.

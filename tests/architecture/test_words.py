@@ -35,11 +35,6 @@ def found(pattern: re.Pattern[str]) -> list[str]:
     ]
 
 
-def test_what_type_checkers_overlook_has_its_reason_beside_it() -> None:
-    bare = re.compile(r"# (?:type|pyright): ignore(?:\[[^\]]*\])?\s*$")
-    assert not [text for text in found(bare) if text.startswith("intaglio/")]
-
-
 def test_nothing_is_put_off_in_comments() -> None:
     assert not found(LATER)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Sequence
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
-from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_lists
+from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_lists, variables
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.loop_carried import handed_on, used_later
 from intaglio.native.lowering.operands import Held
@@ -61,8 +61,8 @@ def _joined(
 ) -> list[Value]:
     """What the branch that was taken gives."""
     code, after = w.code, w.code.new_label("join")
-    scope = w.scopes[-1]
-    targets = [scope.targets.get(id(v), "") for v in node.outputs]
+    places = [variables.target(w, v) for v in node.outputs]
+    targets = [pointer for pointer, _ in places]
     ends: list[tuple[str, list[Value]]] = []
     for label, graph in branches:
         code.label(label)
@@ -72,7 +72,13 @@ def _joined(
     code.label(after)
     w.how = "branch"
     columns = list(zip(*[results for _, results in ends], strict=True))
-    return [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
+    made = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
+    for value, (_, blocks) in zip(made, places, strict=True):
+        if blocks and isinstance(value, Held) and not value.small:
+            value.blocks += blocks
+            for block in blocks:
+                w.arena.hold(block)
+    return made
 
 
 def _settled(w: Writer, held: Value) -> Value:

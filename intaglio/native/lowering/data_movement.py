@@ -22,7 +22,7 @@ from intaglio.native.llvm.vectors import Kind, Unsupported
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.index_maps import asked, in_order, orders
-from intaglio.native.lowering.operands import Held, known
+from intaglio.native.lowering.operands import Held
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.runtime import interpreter
@@ -85,27 +85,31 @@ def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | 
     arrays = [h.known for h in inputs]
     arrays[at] = whole
     form = FORMS.get(node.op.name)
-    views = [form(*arrays)] if form else asked(node, arrays)
+    if form:
+        view, shape = form(*arrays)
+        views, forms = [view], [shape]
+    else:
+        views = asked(node, arrays)
+        forms = [v.shape for v in views]
     if any(not v.size for v in views):
         raise Unsupported("no elements")
     if not all(np.may_share_memory(v, whole) for v in views):
         return None
     base = w.pointer(source)
     made: list[Held] = []
-    for value, view in zip(node.outputs, views, strict=True):
+    for value, view, shape in zip(node.outputs, views, forms, strict=True):
         offset = view.ctypes.data - whole.ctypes.data
         if view.flags.c_contiguous:
             pointer = w.code.at("i8", base, str(offset)) if offset else base
-            part = Held(source.kind, view.shape, pointer=pointer, blocks=source.blocks)
+            part = Held(source.kind, shape, pointer=pointer, blocks=source.blocks)
             if source.pointer:
                 made.append(w.also(part))
                 continue
             # It lies in memory for this node only.
-            result = w.room(value, source.kind, view.shape)
+            result = w.room(value, source.kind, shape)
             w.copy(pointer, result.pointer, result.bytes)
             made.append(result)
             continue
-        shape = known(value.dims) if form else view.shape
         result = w.room(value, source.kind, shape)
         steps = [s // source.kind.bytes for s in view.strides]
         start = w.code.at("i8", base, str(offset))
@@ -114,18 +118,25 @@ def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | 
     return made
 
 
-def _tiled(x: Any, multiples: Any) -> Any:
+def _tiled(x: Any, multiples: Any) -> tuple[Any, tuple[int, ...]]:
     """Tile as a view: each dimension in step with its repetitions."""
     inner = [n for d in x.shape for n in (1, d)]
     outer = [n for m, d in zip(multiples.tolist(), x.shape, strict=True) for n in (m, d)]
-    return np.broadcast_to(x.reshape(inner), outer)
+    whole = [m * d for m, d in zip(multiples.tolist(), x.shape, strict=True)]
+    return np.broadcast_to(x.reshape(inner), outer), tuple(whole)
 
 
-# Views in the place of kernels that copy.
-FORMS: dict[str, Callable[..., Any]] = {
+def _spread(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
+    """BroadcastTo and Fill as a view."""
+    view = np.broadcast_to(x, shape.tolist())
+    return view, view.shape
+
+
+# Views in the place of kernels that copy, and the shape of the result, which is not always theirs.
+FORMS: dict[str, Callable[..., tuple[Any, tuple[int, ...]]]] = {
     "Tile": _tiled,
-    "Fill": lambda dims, x: np.broadcast_to(x, dims.tolist()),
-    "BroadcastTo": lambda x, shape: np.broadcast_to(x, shape.tolist()),
+    "Fill": lambda dims, x: _spread(x, dims),
+    "BroadcastTo": _spread,
 }
 
 

@@ -206,10 +206,9 @@ class Writer:
             scope.targets.setdefault(key, place)
         self.scopes.append(scope)
         if self.writes:
-            for key, target in variables.targets(self, graph).items():
+            for key, variable in variables.targets(self, graph).items():
                 if key not in scope.targets:
-                    scope.targets[key] = target
-                    scope.assigned.add(key)
+                    scope.targets[key], scope.assigned[key] = variable.target, variable
         given_ids = {id(v) for v in graph.inputs}
         for index, node in enumerate(graph.nodes):
             if node.outputs and id(node.outputs[0]) in given_ids:
@@ -227,6 +226,8 @@ class Writer:
         return results
 
     def _node(self, scope: Scope, node: Node) -> None:
+        if self.writes:
+            variables.preserve(self, node)
         inputs = [scope.values[id(v)] for v in node.inputs]
         outer, self._temporary = self._temporary, []
         self.how, place = "", len(self.notes)
@@ -245,8 +246,7 @@ class Writer:
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
-        for value, held in zip(node.outputs, made, strict=True):
-            scope.values[id(value)] = held
+        scope.define(node, inputs, made)
 
     def _called_back(self, node: Node, inputs: list[Held]) -> list[Held]:
         """The node by its NumPy kernel, out of native code."""
@@ -327,13 +327,12 @@ class Writer:
     def room(self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]) -> Held:
         """Memory for a node's output: where the graph's caller wants it, if it is a result."""
         held = Held(kind, shape)
-        target = self.scopes[-1].targets.pop(id(value), "") if value is not None else ""
-        if target:
-            held.pointer = target
-            self.written |= id(value) in self.scopes[-1].assigned
-        else:
-            held.pointer, block = self.space(held.bytes)
-            held.blocks = (block,)
+        if value is not None:
+            held.pointer, held.blocks = variables.target(self, value)
+        if held.pointer:
+            return self.also(held)
+        held.pointer, block = self.space(held.bytes)
+        held.blocks = (block,)
         return held
 
     # -- between registers and memory ------------------------------------------------------

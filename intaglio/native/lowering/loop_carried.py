@@ -9,7 +9,7 @@ from intaglio.native.analysis.loops import changes_rows
 from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import Lanes, Unsupported
 from intaglio.native.lowering.function import Value, Writer
-from intaglio.native.lowering.memory_plan import Block
+from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.tensor_lists import HeldList, TurningList, clear
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
@@ -73,7 +73,7 @@ class InPlace:
 
     def __init__(self, w: Writer, first: Held, used_later: bool) -> None:
         self.first = first
-        mine = len(first.blocks) == 1 and first.blocks[0].holders == 1
+        mine = [b.holders for b in first.blocks if b.offset != OUTSIDE] == [1]
         if (mine and not used_later) or first.pointer in w.mine:
             # Nobody misses what was there.
             self.next, self.blocks = first.pointer, first.blocks

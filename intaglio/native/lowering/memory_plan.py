@@ -9,6 +9,10 @@ from __future__ import annotations
 ALIGNED = 64
 
 
+# Where a block is that is none of the plan's: the memory of a variable.
+OUTSIDE = -1
+
+
 class Block:
     """A part of the memory, free again when its last holder has let go."""
 
@@ -52,7 +56,7 @@ class Arena:
     def release(self, block: Block) -> None:
         """One holder less; without any the block is free, and joins its free neighbours."""
         block.holders -= 1
-        if block.holders:
+        if block.holders or block.offset == OUTSIDE:
             return
         merged: list[tuple[int, int]] = []
         for offset, size in sorted([*self._free, (block.offset, block.size)]):

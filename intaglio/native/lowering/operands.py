@@ -8,7 +8,7 @@ from typing import Any
 
 from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, kind_of
-from intaglio.native.lowering.memory_plan import Block
+from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 
 
 class Held:
@@ -53,6 +53,17 @@ class Held:
         """True if the value belongs into registers."""
         return is_small(self.shape)
 
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What copies of the value have in common."""
+        return self.shape, self.kind
+
+    def elsewhere(self, w: Any) -> Held:
+        """A copy in memory of the plan."""
+        made = w.room(None, self.kind, self.shape)
+        w.copy(self.pointer, made.pointer, made.bytes)
+        return made
+
     def reshaped(self, shape: tuple[int, ...]) -> Held:
         """The same elements under another shape, in the same place."""
         known = None if self.known is None else self.known.reshape(shape)
@@ -79,14 +90,29 @@ def constant(array: Any) -> Held:
 
 
 class Variable:
-    """A variable: where its value is read, and where a new one is written, if ever."""
+    """A variable: where its value is read, and where a new one is written, if ever.
 
-    __slots__ = ("pointer", "spec", "target")
+    A variable that is written has a block, which every value in its memory holds as it would
+    hold a block of the plan: so an assignment knows what it would overwrite.
+    """
 
-    def __init__(self, spec: Any, pointer: str, target: str = "") -> None:
+    __slots__ = ("block", "pointer", "spec", "target")
+
+    def __init__(self, spec: Any, pointer: str) -> None:
         self.spec = spec
         self.pointer = pointer
+        self.target = ""
+        self.block: Block | None = None
+
+    def write_to(self, target: str) -> None:
+        """Declares that the function writes the variable, and where."""
         self.target = target
+        self.block = Block(OUTSIDE, 0)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What a value in the variable's memory holds."""
+        return () if self.block is None else (self.block,)
 
     @property
     def shape(self) -> tuple[int, ...]:

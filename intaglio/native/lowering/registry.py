@@ -158,7 +158,7 @@ def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ResourceGather: rows of a variable, where it lies."""
-    (table,) = variables.read(w, node, inputs[:1])
+    table = variables.there(w, inputs[0])
     batch = node.attrs["batch_dims"] % (len(inputs[1].shape) + 1)
     return [gather_scatter.taken(w, node, table, inputs[1], batch, batch)]
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node
+from intaglio.native.lowering.operands import Held, Variable
 
 
 class Note(NamedTuple):
@@ -23,8 +26,8 @@ class Scope:
         self.values: dict[int, Any] = {}
         # Where outputs of the graph are best written, by the ids of values.
         self.targets: dict[int, str] = {}
-        # Those among them that are where variables lie.
-        self.assigned: set[int] = set()
+        # The variables in whose memory some of them are.
+        self.assigned: dict[int, Variable] = {}
         self.at = 0
         self.last: dict[int, int] = {id(v): len(graph.nodes) for v in graph.outputs}
         self.ends: dict[int, list[int]] = {}
@@ -34,3 +37,24 @@ class Scope:
                 if id(value) not in self.last:
                     self.last[id(value)] = index
                     self.ends.setdefault(index, []).append(id(value))
+
+    def define(self, node: Node, inputs: Sequence[Any], made: Sequence[Any]) -> None:
+        """Notes what a node's outputs are.
+
+        Raises AssertionError for one of another shape than the node's, or that lies where an
+        input does and does not hold the memory: whoever takes it would compute something else.
+        """
+        for value, held in zip(node.outputs, made, strict=True):
+            self.values[id(value)] = held
+            if not isinstance(held, Held):
+                continue
+            if not shapes.compatible(held.shape, value.dims):
+                raise AssertionError(
+                    f"code for {node.op.name} gives the shape {held.shape}, not {value.dims}"
+                )
+            for given in inputs:
+                same = isinstance(given, Held) and held.pointer == given.pointer != ""
+                if same and not {*given.blocks} <= {*held.blocks}:
+                    raise AssertionError(
+                        f"code for {node.op.name} hands on memory that the result does not hold"
+                    )

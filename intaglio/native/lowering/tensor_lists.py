@@ -19,7 +19,7 @@ from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
-from intaglio.native.lowering.memory_plan import Block
+from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held, known
 from intaglio.ops.control_flow.tensor_list import given_dims
 
@@ -106,12 +106,21 @@ class HeldList:
 
     def finish(self, w: Writer) -> None:
         """Writes down how many elements the caller finds in a block of this list alone."""
-        if not self.owned or len(self.blocks) != 1:
+        if not self.owned or not _begins_block(w, self):
             mine = copied(w, self)
             self.pointer, self.blocks = mine.pointer, mine.blocks
         place, block = w.space(8)
         self.counted = block.offset
         w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What copies of the list have in common."""
+        return self.element, self.size, self.kind
+
+    def elsewhere(self, w: Writer) -> HeldList:
+        """A copy in memory of the plan, of which there may be several users."""
+        return copied(w, self).lent()
 
     def lent(self) -> HeldList:
         """The list for somebody who must not change it."""
@@ -131,6 +140,13 @@ class HeldList:
         for other in values[1:]:
             w.let_go(other)
         return self.like(phi.name, all(v.owned for v in values))
+
+
+def _begins_block(w: Writer, held: HeldList) -> bool:
+    """True if the caller finds the elements where a block of the function's memory begins."""
+    if len(held.blocks) != 1 or held.blocks[0].offset == OUTSIDE:
+        return False
+    return held.pointer == w.within(w.memory, held.blocks[0].offset)
 
 
 class TurningList:
@@ -540,7 +556,8 @@ def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported("a stack of elements that lie apart")
     count = int(held.size) if held.size.isdigit() else wanted
     if count < 0:
-        return [Rows(w.also(placed(w, held)))]
+        mine = not placed(w, held).blocks or _begins_block(w, held)
+        return [Rows(w.also(held) if mine else copied(w, held))]
     if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
         raise Unsupported("a list of no elements, or too few")
     if not held.size.isdigit():

@@ -2,7 +2,8 @@
 
 The caller hands over where a variable's value is and where the new one goes, which is the same
 memory unless somebody else holds the old value. An assignment therefore may overwrite what a
-read has given: a value that is used after that is copied when it is read.
+read has given, and what other ops have made of it without a copy. All of these hold the
+variable's block, and those that are used after the assignment are copied before it.
 """
 
 from __future__ import annotations
@@ -11,40 +12,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from intaglio.base import shapes
-from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node
+from intaglio.base.dtypes import resource
+from intaglio.ir import resources
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.llvm.vectors import Unsupported, kind_of
+from intaglio.native.lowering.memory_plan import Block
 from intaglio.native.lowering.operands import Held, Variable
-from intaglio.ops.state.resource_variable import WRITES
+from intaglio.opdef import raw
 
 if TYPE_CHECKING:
     from intaglio.native.lowering.function import Writer
 
 Value = Any
-
-# What makes another value of the same memory.
-ALIASES = frozenset(
-    ["Reshape", "Identity", "StopGradient", "Squeeze", "ExpandDims", "StridedSlice",
-     "Slice", "Unpack", "Split", "SplitV", "GatherV2", "If", "StatelessIf", "Case",
-     "StatelessCase", "While", "StatelessWhile", "PartitionedCall",
-     "StatefulPartitionedCall", "IdentityN", "PreventGradient", "Transpose",
-     "TensorListFromTensor", "TensorListStack"]
-)  # fmt: skip
-
-
-def assigned(graph: Graph, always: bool = True) -> set[int]:
-    """The positions of the graph's inputs that are variables which it writes to.
-
-    Those that it writes to itself count only if `always`; branches and bodies may not run.
-    """
-    places = {id(v): i for i, v in enumerate(graph.inputs)}
-    found: set[int] = set()
-    for node in graph.nodes:
-        if always and node.op.name in WRITES:
-            found.add(places.get(id(node.inputs[0]), -1))
-        for inner, first in _inner(node):
-            found |= {places.get(id(node.inputs[first + i]), -1) for i in assigned(inner)}
-    return found - {-1}
 
 
 def settle(w: Writer, variable: Variable) -> None:
@@ -56,14 +35,6 @@ def settle(w: Writer, variable: Variable) -> None:
     variable.pointer = variable.target
 
 
-def _inner(node: Node) -> list[tuple[Graph, int]]:
-    """The graphs of a node, each with the place of its first input among the node's."""
-    if not node.op.has_graphs:
-        return []
-    first = 1 if node.op.name in ("If", "StatelessIf", "Case", "StatelessCase") else 0
-    return [(g, first) for g in walk.attached(node)]
-
-
 def _contents(variable: Value) -> tuple[Any, tuple[int, ...]]:
     if not isinstance(variable, Variable) or not shapes.known(variable.spec.shape):
         raise Unsupported("a variable whose shape is not known")
@@ -72,73 +43,55 @@ def _contents(variable: Value) -> tuple[Any, tuple[int, ...]]:
 
 def read(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ReadVariableOp, and _ReadVariablesOp for several."""
-    return [_read(w, node, i, v) for i, v in enumerate(inputs)]
+    return [there(w, v) for v in inputs]
 
 
-def _read(w: Writer, node: Node, number: int, variable: Value) -> Held:
+def there(w: Writer, variable: Value) -> Held:
+    """The variable's value where it lies; a small one is loaded at once."""
     kind, shape = _contents(variable)
-    there = Held(kind, shape, pointer=variable.pointer)
-    if there.small:
-        return w.in_registers(w.lanes(there), shape)
-    if not _overwritten(w, node, number):
-        return there
-    made = w.room(None, kind, shape)
-    w.copy(there.pointer, made.pointer, made.bytes)
-    return made
+    held = Held(kind, shape, pointer=variable.pointer, blocks=variable.blocks)
+    return w.in_registers(w.lanes(held), shape) if held.small else w.also(held)
 
 
-def _overwritten(w: Writer, node: Node, number: int) -> bool:
-    """True if the variable is assigned before the last use of the value that is read."""
+# -- writing -----------------------------------------------------------------------------------
+
+
+def overwritten(graph: Graph) -> frozenset[int]:
+    """The positions of the graph's inputs that are variables which its branches and loops write."""
+    places = {id(v): i for i, v in enumerate(graph.inputs)}
+    return frozenset(
+        places.get(id(resources.origin(value)), -1)
+        for node in graph.nodes
+        if node.op.has_graphs
+        for i, value in enumerate(node.inputs)
+        if resources.writes(node, i)
+    ) - {-1}
+
+
+def preserve(w: Writer, node: Node) -> None:
+    """Copies what lies in the memory of the variables that a node is about to write, and is used later.
+
+    What an assignment is given it has read when it writes. A graph reads and writes in its own order.
+    """
     scope = w.scopes[-1]
-    if len(w.scopes) > 1 and w.writes:  # what the graph around this one does is not seen
-        return True
-    handle, nodes = node.inputs[number], scope.graph.nodes
-    later = [i for i in _takers(scope.graph, handle) if i >= scope.at]
-    write = next((i for i in later if _writes(nodes[i], handle)), None)
-    return write is not None and _last_use(scope.graph, node.outputs[number]) > _start(
-        scope.graph, write
-    )
+    until = scope.at if node.op is raw.AssignVariableOp else scope.at - 1
+    for index, handle in enumerate(node.inputs):
+        variable = scope.values[id(handle)]
+        if not isinstance(variable, Variable) or not resources.writes(node, index):
+            continue
+        if variable.block is None:
+            raise Unsupported("a variable that is written under another handle")
+        copies: dict[Any, Value] = {}
+        for key, value in scope.values.items():
+            if _lies_in(value, variable) and scope.last.get(key, -1) > until:
+                one = (value.pointer, *value.form)
+                copies[one] = w.also(copies[one]) if one in copies else value.elsewhere(w)
+                w.let_go(value)
+                scope.values[key] = copies[one]
 
 
-def _writes(node: Node, handle: Any) -> bool:
-    if node.op.name in WRITES:
-        return node.inputs[0] is handle
-    return any(
-        node.inputs[first + i] is handle for inner, first in _inner(node) for i in assigned(inner)
-    )
-
-
-def _last_use(graph: Graph, value: Any) -> int:
-    """The position of the last node that uses a value, or another one of the same memory."""
-    waiting, last = [value], 0
-    while waiting:
-        one = waiting.pop()
-        for i in _takers(graph, one):
-            last = max(last, i)
-            if i < len(graph.nodes) and graph.nodes[i].op.name in ALIASES:
-                waiting += graph.nodes[i].outputs
-    return last
-
-
-def _takers(graph: Graph, value: Any) -> list[int]:
-    """The positions of the nodes that take a value; that after the last one for the caller."""
-    found: dict[int, list[int]] | None = graph.derived.get(_takers)
-    if found is None:
-        found = graph.derived[_takers] = {}
-        for i, node in enumerate(graph.nodes):
-            for taken in node.inputs:
-                found.setdefault(id(taken), []).append(i)
-        for given in graph.outputs:
-            found.setdefault(id(given), []).append(len(graph.nodes))
-    return found.get(id(value), [])
-
-
-def _start(graph: Graph, write: int) -> int:
-    """The position of the node that may write to the variable's memory for an assignment."""
-    node = graph.nodes[write]
-    if node.op.name not in WRITES:
-        return write - 1  # a graph that assigns reads what it is given at the same time
-    return write
+def _lies_in(value: Value, variable: Variable) -> bool:
+    return not isinstance(value, Variable) and variable.block in value.blocks
 
 
 def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -154,38 +107,64 @@ def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return []
 
 
-def targets(w: Writer, graph: Graph) -> dict[int, str]:
+def targets(w: Writer, graph: Graph) -> dict[int, Variable]:
     """Values that may be written where the variable lies that they are assigned to, by their ids.
 
-    Nobody may read the old value afterwards; a loop over elements may read what it writes.
+    No node from the one that makes the value on may look at the variable before the assignment.
+    Whether other values lie there still, `target` finds out when the value is written.
     """
-    found: dict[int, str] = {}
+    found: dict[int, Variable] = {}
     places = {id(n): i for i, n in enumerate(graph.nodes)}
-    for node in graph.nodes:
-        if node.op.name != "AssignVariableOp":
+    takers: dict[int, list[int]] = {}
+    for number, node in enumerate(graph.nodes):
+        for taken in node.inputs:
+            if taken.dtype is resource:
+                takers.setdefault(id(resources.origin(taken)), []).append(number)
+    for number, node in enumerate(graph.nodes):
+        if node.op is not raw.AssignVariableOp:
             continue
         handle, value = node.inputs
-        maker, variable = value.node, w.scopes[-1].values.get(id(handle))
-        if not isinstance(variable, Variable) or id(maker) not in places:
+        made, variable = places.get(id(value.node)), w.scopes[-1].values.get(id(handle))
+        if made is None or not isinstance(variable, Variable):
             continue
-        at = places[id(maker)]
-        readers = [graph.nodes[i] for i in _takers(graph, handle) if i < len(places)]
-        if all(_read_before(graph, n, handle, value, at) for n in readers):
-            found.setdefault(id(value), variable.target)
+        if not any(made <= taker < number for taker in takers[id(resources.origin(handle))]):
+            found.setdefault(id(value), variable)
     return found
 
 
-def _read_before(graph: Graph, node: Node, handle: Any, value: Any, at: int) -> bool:
-    """True if a node does not read a variable, or nobody uses what it reads after a position."""
-    if not any(v is handle for v in node.inputs) or node.op.name in WRITES:
-        return True
-    if node.op.name != "ReadVariableOp":
-        return False
-    read = node.outputs[0]
-    last = _last_use(graph, read)
-    if last == at and any(v is read for v in value.node.inputs):
-        return value.node.op.name == "_FusedElementwise" and read.dims == value.dims
-    return last < at
+def target(w: Writer, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
+    """Where an output of the node is best written, and what holds it there; nothing if anywhere."""
+    scope = w.scopes[-1]
+    place = scope.targets.pop(id(value), "")
+    variable = scope.assigned.get(id(value)) if place else None
+    if variable is None:
+        return place, ()
+    if _in_use(w, variable, value):
+        return "", ()
+    w.written = True
+    return place, variable.blocks
+
+
+def _in_use(w: Writer, variable: Variable, result: SymbolicTensor) -> bool:
+    """True if a value lies in a variable's memory that the node to write `result` there would spoil.
+
+    A loop over elements may read what it writes.
+    """
+    scope, loop = w.scopes[-1], result.node.op is raw._FusedElementwise
+    return any(
+        _lies_in(value, variable)
+        and (
+            scope.last.get(key, -1) > scope.at
+            or (scope.last.get(key) == scope.at and not (loop and _faces(value, result)))
+        )
+        for key, value in scope.values.items()
+    )
+
+
+def _faces(value: Value, result: SymbolicTensor) -> bool:
+    """True if the elements of both lie in the same places."""
+    size = kind_of(result.dtype.numpy).bytes
+    return isinstance(value, Held) and value.shape == result.dims and value.kind.bytes == size
 
 
 RULES: dict[str, Callable[..., list[Value]]] = {

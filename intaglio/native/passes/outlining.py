@@ -145,8 +145,9 @@ class _Outlining:
                 if id(value) in known:
                     continue
                 known.add(id(value))
-                if self.within(value):
-                    inner.add(value.node)
+                if self.within(value):  # which has nothing to wait for
+                    constant = value.node
+                    inner.keep(constant, derived(constant, ()) if constant.control else constant)
                     continue
                 inputs.append(_placeholder(value, f"input_{len(inputs)}"))
                 outer.append(value)

@@ -2,7 +2,8 @@
 
 What was assigned is what a later read gives, so that one value goes from op to op; `variable += x`
 becomes an addition. What works on a variable and its companions then is one loop, which writes in
-place. Graphs inside, that may read and write by themselves, find everything as it should be.
+place. Every other node that reads or writes a variable, by its op or by the graphs it runs, comes
+after what the graph has assigned before it, and before what it assigns afterwards.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.ir import walk
+from intaglio.base.dtypes import resource
+from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
@@ -19,16 +21,15 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.state.resource_variable import contents_of
 
+# Ops that become a read, a sum and an assignment.
 UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp")
-OWN = frozenset(["ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp", *UPDATES])
 
 
 def forward_stores(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph in that order; the same one if it has nothing to do with variables."""
     fuel = fuel or Fuel()
-    if not any(n.op.name in OWN for n in graph.nodes) or not fuel.burn():
-        return graph
-    return _Forwarding(graph).graph()
+    taken = any(v.dtype is resource for n in graph.nodes for v in n.inputs)
+    return _Forwarding(graph).graph() if taken and fuel.burn() else graph
 
 
 class _Forwarding:
@@ -37,6 +38,7 @@ class _Forwarding:
     def __init__(self, graph: Graph) -> None:
         self.old = graph
         self.new = Rewriter(graph)
+        self.inputs = {id(v) for v in graph.inputs}
         self.first: list[Node] = []  # reads of what the graph has not written
         # By the id of a variable's handle: its value, and the assignment that is still to come.
         self.known: dict[int, SymbolicTensor] = {}
@@ -45,10 +47,9 @@ class _Forwarding:
 
     def graph(self) -> Graph:
         """The graph."""
-        inputs = {id(v) for v in self.old.inputs}
         placeholders: list[Node] = []
         for node in self.old.nodes:
-            if node.outputs and id(node.outputs[0]) in inputs:
+            if node.outputs and id(node.outputs[0]) in self.inputs:
                 placeholders.append(node)
             else:
                 self._add(node)
@@ -60,7 +61,10 @@ class _Forwarding:
     def _add(self, node: Node) -> None:
         name = node.op.name
         inputs = self.new.values(node.inputs)
-        if name in ("ReadVariableOp", "_ReadVariablesOp"):
+        mine = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
+        if not mine:  # a handle that may be that of any variable
+            self._other(node, inputs)
+        elif name in ("ReadVariableOp", "_ReadVariablesOp"):
             self.new.replace(node, [self._read(node, handle) for handle in inputs])
         elif name == "AssignVariableOp":
             self._assign(node, inputs[0], inputs[1])
@@ -110,10 +114,18 @@ class _Forwarding:
             self.new.add(node)
 
     def _other(self, node: Node, inputs: Sequence[SymbolicTensor]) -> None:
-        inside = any(True for _ in walk.attached(node))
-        for value in inputs if inside else ():
-            self._flush(id(value))
-            self.known.pop(id(value), None)
-            self.changed.add(id(value))
+        for index in range(len(node.inputs)):
+            writes = resources.writes(node, index)
+            if writes or resources.reads(node, index):
+                for handle in self._meant(node.inputs[index]):
+                    self._flush(handle)
+                    if writes:
+                        self.known.pop(handle, None)
+                        self.changed.add(handle)
         # What it waits for comes before it anyway, or is an effect, which keep their order.
         self.new.keep(node, derived(node, inputs) if node.control else None)
+
+    def _meant(self, handle: SymbolicTensor) -> Sequence[int]:
+        """The ids of the inputs that a handle may be."""
+        found = id(resources.origin(handle))
+        return [found] if found in self.inputs else list(self.inputs)

@@ -233,6 +233,7 @@ class LookupTableFindV2(Op):
 
     signature = "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout"
     stateful = True
+    writes = False
     droppable = True
     differentiable = False
     Tin = ALL
@@ -322,6 +323,7 @@ class LookupTableSizeV2(Op):
 
     signature = "table_handle: resource -> size: int64"
     stateful = True
+    writes = False
     droppable = True
     differentiable = False
 
@@ -339,6 +341,7 @@ class LookupTableExportV2(Op):
 
     signature = "table_handle: resource; Tkeys: type, Tvalues: type -> keys: Tkeys, values: Tvalues"
     stateful = True
+    writes = False
     droppable = True
     differentiable = False
 

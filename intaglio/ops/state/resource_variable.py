@@ -21,9 +21,6 @@ from intaglio.ops.array.gathering import check_indices, gather_gradient, row_sli
 from intaglio.ops.array.scattering import add_rows, scatter
 from intaglio.ops.array.slicing import MASKS, Masks, numpy_index, taken
 
-# The ops that replace or change the whole value; their first input is the handle.
-WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
-
 
 def contents_of(handle: Spec, dtype: DType | None = None) -> Spec:
     """The dtype and shape behind a handle, as far as they are known."""
@@ -55,6 +52,7 @@ class VarIsInitializedOp(Op):
 
     signature = "resource: resource -> is_initialized: bool"
     stateful = True
+    writes = False
     differentiable = False
     droppable = True
 
@@ -71,6 +69,7 @@ class ReadVariableOp(Op):
 
     signature = "resource: resource; dtype: type -> value: dtype"
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resource: Spec, dtype: DType) -> Spec:
@@ -99,6 +98,7 @@ class _ReadVariablesOp(Op):
 
     signature = "resources: N*resource; dtypes: list(type) -> values: *dtypes"
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
@@ -117,6 +117,7 @@ class VariableShape(Op):
 
     signature = "input: resource; out_type: type = int32 -> output: out_type"
     stateful = True
+    writes = False
     differentiable = False
     droppable = True
 
@@ -184,6 +185,7 @@ class AssignVariableOp(Op):
     signature = "resource: resource, value: dtype; validate_shape: bool = False -> "
     dtype = ALL
     stateful = True
+    reads = False
 
     def infer(self, resource: Spec, value: Spec) -> None:
         check_value(resource, value)
@@ -260,6 +262,7 @@ class ResourceGather(Op):
     )
     Tindices = INDEX
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resource: Spec, indices: Spec, dtype, batch_dims) -> Spec:
@@ -315,6 +318,7 @@ class ResourceGatherNd(Op):
     signature = "resource: resource, indices: Tindices; dtype: type -> output: dtype"
     Tindices = INDEX
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resource: Spec, indices: Spec, dtype: DType) -> Spec:

@@ -1,0 +1,90 @@
+"""What nodes do with the resources that they are given: facts of the op, or of the graphs it runs.
+
+An op says whether it `reads` and `writes` its resources. A branch, loop or call does what the
+nodes of its graphs do. What cannot be known counts as read and written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from intaglio.base.dtypes import resource
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+
+
+def reads(node: Node, index: int) -> bool:
+    """Whether a node may read the resource that is its input of this number."""
+    return _does(node, index, "reads")
+
+
+def writes(node: Node, index: int) -> bool:
+    """Whether a node may write the resource that is its input of this number."""
+    return _does(node, index, "writes")
+
+
+def written(graph: Graph) -> frozenset[int]:
+    """The numbers of the inputs of a graph that are resources which it may write."""
+    return _found(graph, "writes")
+
+
+def origin(value: SymbolicTensor) -> SymbolicTensor:
+    """The value that a handle is the same resource as: branches, loops and calls hand handles on."""
+    while True:
+        before = _handed_on(value)
+        if before is None:
+            return value
+        value = before
+
+
+def _does(node: Node, index: int, effect: str) -> bool:
+    if node.inputs[index].dtype is not resource:
+        return False
+    if not node.op.has_graphs:
+        return getattr(node.op, effect)
+    for graph in walk.attached(node):
+        # The graph's inputs are the last ones of the node.
+        place = index - (len(node.inputs) - len(graph.inputs))
+        if graph.opaque or not 0 <= place < len(graph.inputs):
+            return True
+        if graph.inputs[place].dtype is not resource or place in _found(graph, effect):
+            return True
+    return False
+
+
+def _found(graph: Graph, effect: str) -> frozenset[int]:
+    """The inputs of a graph that its nodes read or write."""
+    found = graph.derived.get((_found, effect))
+    if found is None:
+        handles = {id(v): i for i, v in enumerate(graph.inputs) if v.dtype is resource}
+        found = graph.derived[_found, effect] = frozenset(_effects(graph, handles, effect))
+    return found
+
+
+def _effects(graph: Graph, handles: dict[int, int], effect: str) -> Iterator[int]:
+    for node in graph.nodes if handles else ():
+        for index, value in enumerate(node.inputs):
+            if value.dtype is not resource:
+                continue
+            if _does(node, index, effect):
+                number = handles.get(id(origin(value)))
+                # A handle from elsewhere may be that of any of the inputs.
+                yield from handles.values() if number is None else (number,)
+
+
+def _handed_on(value: SymbolicTensor) -> SymbolicTensor | None:
+    """The input that a handle is, where its node only hands it on."""
+    node = value.node
+    if value.dtype is not resource or not node.inputs:
+        return None
+    index = value.value_index
+    found: set[int] = set()
+    for graph in walk.attached(node):
+        if graph.opaque or len(graph.outputs) != len(node.outputs):
+            continue  # the condition of a loop
+        inner = origin(graph.outputs[index])
+        places = [i for i, v in enumerate(graph.inputs) if v is inner]
+        found.add(places[0] + len(node.inputs) - len(graph.inputs) if places else -1)
+    if len(found) != 1 or -1 in found:
+        return None
+    return node.inputs[found.pop()]
