@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from intaglio.ir.graph import Graph
 from intaglio.native.llvm import jit
-from intaglio.native.program import Program
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import LEAST
 from intaglio.native.runtime.call_code import HEADER, dispatcher
@@ -82,7 +82,27 @@ class Table:
         return lambda: flag.fill(0)
 
 
-def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
+class CompiledProgram(Protocol):
+    """What a call has to know of a program (`native/program.py`)."""
+
+    graph: Graph
+    address: int
+    kernel: Any
+    memory: int
+    refuses: bool
+    rounds: bool
+    writes: Sequence[int]
+    draws: Sequence[Any]
+    derived: Sequence[Any]
+    results: Sequence[Any]
+
+    @property
+    def plain_results(self) -> bool:
+        """True if results are arrays of known shapes."""
+        ...
+
+
+def call(program: CompiledProgram, table: Table, miss: Any, single: bool) -> Any:
     """The built-in function of (args, kwargs) that does a call of a program, or gives `miss`.
 
     None where it cannot be: for programs that write to variables, or need much memory, or may
