@@ -37,7 +37,7 @@ def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
-    """Several of them, which `clusters` has put together."""
+    """Several of them, which `passes/elementwise_fusion.py` has put together."""
     return carried_out(w, node.outputs, node.attrs["body"], inputs)
 
 
