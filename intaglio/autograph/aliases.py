@@ -10,12 +10,10 @@ one which has been changed, after a block has put one of several into a name.
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from intaglio.autograph.containers import ALONE
 from intaglio.autograph.optional import Maybe
 from intaglio.trace.grown_list import GrownList
 
@@ -190,14 +188,6 @@ def may_be_same(one: Any, other: Any) -> bool:
 def any_twins() -> bool:
     """True if some objects may be the same."""
     return bool(_objects.known.twins)
-
-
-def forget_twins() -> None:
-    """Forgets of those what nobody has any more."""
-    twins = _objects.known.twins
-    for number, (kept, _) in list(twins.items()):
-        if sys.getrefcount(kept.value) <= ALONE:
-            del twins[number]
 
 
 # -- going back -------------------------------------------------------------------------------

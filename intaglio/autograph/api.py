@@ -126,7 +126,7 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
         def call() -> Any:
-            watches.made((args, kwargs))  # structures around this trace's tensors
+            watches.note_arguments((args, kwargs))  # structures around this trace's tensors
             return calls.converted_call(function, args, kwargs)
 
         return whole_trace.traced(lambda: regions.to_the_end(call), (args, kwargs))

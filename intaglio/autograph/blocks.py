@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, telling
+from intaglio.autograph import aliases, provenance, telling
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
-from intaglio.autograph.containers import Contents, is_made
+from intaglio.autograph.containers import Contents
 from intaglio.autograph.identity import Identities, Moves, slots
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
 from intaglio.autograph.places import Elements, Item, elements_of, place_of
+from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
@@ -168,6 +169,8 @@ class Block:
         self.suspects: set[tuple[int, Any]] = set()
         self.kept: list[Any] = []  # what suspects belong to, kept alive
         self.attempts = 0
+        # True if the block's code was traced before, in this trace of the function.
+        self.is_retrace = False
         self.spoilt: list[Spoilt] = []
         self.identities = Identities(())
         self.moves = Moves()
@@ -242,10 +245,10 @@ class Block:
         """True if the place has the same list that grows whenever the block begins or ends."""
         return path not in self.rebound or not self.identities.ends
 
-    def ends(self, in_loop: bool = False, made: Container[int] = ()) -> None:
-        """A branch or a turn has come to its end, which has made these objects."""
+    def ends(self, in_loop: bool = False, created: Container[int] = ()) -> None:
+        """A branch or an iteration has come to its end, in which these objects are new."""
         values = self._values()
-        self.identities.left(values, made)
+        self.identities.left(values, created)
         self.identities.in_loop = in_loop
         now = dict(self._lists(values))
         self.others |= {p for p, grown in self.had.items() if now.get(p) is not grown}
@@ -397,12 +400,18 @@ class Block:
     ) -> None:
         """Takes what was found for state, puts all changes back and raises Found.
 
-        Places that may be no older than the block must be found twice. Returns if there is
-        nothing to take.
+        Places that may be no older than the block must be found twice. So must what a call of
+        code that is not converted has returned: a second trace gets it again if it is shared.
+        Returns if there is nothing to take.
         """
         self.attempts += 1
+        pending = {i for w in watches for i in w.pending}
+        if pending:
+            found = [c for c in found if c.seen.place.ident not in pending]
+            spoilt = [s for s in spoilt if s.seen.place.ident not in pending]
+        retrace = bool(pending) or any(w.is_advancing for w in watches)
         moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
-        if not (found or spoilt or moved) or self.attempts >= ATTEMPTS or is_strict():
+        if not (found or spoilt or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
             return
         owners = map(self._list_of, found)
         lists = {id(owner) for owner in owners if owner is not None}
@@ -419,7 +428,7 @@ class Block:
             if any([self._is_older(c.seen, watches) for c in group])
         ]
         idents = {c.seen.place.ident for c in changes}
-        idents |= {s.seen.place.ident for s in spoilt}
+        idents |= pending | {s.seen.place.ident for s in spoilt}
         for watch in watches:
             elements = [
                 i for i, s in watch.seen.items() if id(self._original(s.place.owner)) in lists
@@ -451,8 +460,9 @@ class Block:
         ident = seen.place.ident
         if type(seen.value) is GrownList and type(seen.place) is Elements:
             return True  # or the block would have told that it makes it
-        if is_made(seen.value) and not any(id(seen.value) in w.made for w in watches):
-            return True  # made by the trace, and not in the block
+        is_known = provenance.of(seen.value) is not Provenance.OLDER
+        if is_known and not any(w.is_inside(seen.value) for w in watches):
+            return True  # the trace has it, and not from the block
         before = seen.value if seen.elements is None else seen.elements
         tells = type(seen.place) is not Elements and has_tensor(before)
         if seen.certain or ident in self.suspects or tells:

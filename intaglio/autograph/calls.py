@@ -8,7 +8,7 @@ import os
 import sys
 import weakref
 from abc import ABCMeta
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -23,17 +23,17 @@ from intaglio.autograph import (
     source,
     verbosity,
 )
+from intaglio.autograph.creation import RETURNED, creates, hands_on
 from intaglio.autograph.dict_calls import of_dict, whole
 from intaglio.autograph.function_scope import STD, FunctionScope
 from intaglio.autograph.list_calls import of_list
+from intaglio.autograph.provenance import note_holder
 from intaglio.autograph.values import ld
-from intaglio.autograph.watches import note_call, note_made
+from intaglio.autograph.watches import note_call, note_created, note_returned
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
 from intaglio.trace.grown_list import GrownList
 
-# What a call may make for its caller: containers and iterators.
-MADE = (*containers.CONTAINERS, Iterator)
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _warned: set[Any] = set()
 OVERLOADS = {**builtin_functions.OVERLOADS, **diagnosis.OVERLOADS}
@@ -52,9 +52,7 @@ def converted_call(
         if aliases.any_known():
             args = tuple(map(whole, args))
         result = overload(*args, **kwargs or {})
-        if isinstance(result, MADE) and sys.getrefcount(result) == containers.ALONE:
-            note_made(result)
-        return result
+        return _returned(result, function, args, kwargs)
     if type(function) in (type, ABCMeta):
         return _constructed(function, args, kwargs or {}, scope)
     if aliases.any_known():
@@ -70,6 +68,8 @@ def converted_call(
     if target is None:
         return _as_it_is(function, args, kwargs, scope)
     twin = twin_of(target, STD.user_requested) if recursive else target
+    if twin is target:
+        return _returned(target(*args, **kwargs), target, args, kwargs)
     if recursive_calls.enabled():
         return recursive_calls.call(target, twin, args, kwargs, scope is not None)
     return twin(*args, **kwargs)
@@ -108,9 +108,19 @@ def _as_it_is(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scop
         args, kwargs = _with_converted(taken, args, kwargs)
     result = function(*args, **kwargs)
     if function is vars and args:
-        containers.note_holder(args[0], result)
-    if isinstance(result, MADE) and sys.getrefcount(result) == containers.ALONE:
-        note_made(result)
+        note_holder(args[0], result)
+    return _returned(result, function, args, kwargs)
+
+
+def _returned(
+    result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+) -> Any:
+    """The result of a call of code that is not converted."""
+    if isinstance(result, (*RETURNED, tuple)):
+        is_argument = any(result is a for a in args)
+        new = not is_argument and creates(function, args, kwargs or {})
+        if new or not hands_on(function):
+            note_returned(result, new)
     return result
 
 
@@ -154,7 +164,7 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
     if getter is None:
         value = getattr(owner, name)
         if name == "__dict__":
-            containers.note_holder(owner, value)
+            note_holder(owner, value)
         return ld(value) if used else value
     return converted_call(getter, (owner,), None)
 
@@ -170,11 +180,10 @@ def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scop
         or not (scope is None or scope.options.recursive)
     ):
         result = kind(*args, **kwargs)
-        if sys.getrefcount(result) == containers.ALONE:
-            note_made(result)
+        note_returned(result, creates(kind, args, kwargs))
         return result
     made = object.__new__(kind)
-    note_made(made)
+    note_created(made)
     twin_of(start)(made, *args, **kwargs)
     return made
 

@@ -124,7 +124,7 @@ def list_form(seen: Seen, *values: Any) -> Form | None:
             elements += value
         elif value is not seen.value:
             return None
-    if not elements or (seen.place.lasting and not has_tensor(elements[-1])):
+    if not elements or (seen.place.outlives and not has_tensor(elements[-1])):
         return None
     try:
         return Form.common(elements)

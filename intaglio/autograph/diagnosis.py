@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from intaglio.autograph import builtin_functions
+from intaglio.autograph import builtin_functions, provenance
 from intaglio.autograph.conditionals import is_staged
-from intaglio.autograph.containers import is_made
+from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.remarks import remark
 from intaglio.autograph.strictness import is_strict
-from intaglio.autograph.watches import in_block, is_watched
+from intaglio.autograph.watches import in_block, is_watched, note_advance
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.trace.grown_list import GrownList
@@ -88,14 +88,15 @@ _TAKEN = (
 def taking(iterator: Any) -> None:
     """Tells where a staged block would take an item of Python's only once.
 
-    Raises TypeError for what the trace has made; warns of what is older.
+    Raises TypeError for what the trace has created or received; warns of what is older.
     """
     kind = type(iterator)
+    note_advance(iterator)
     if not is_watched() or in_block(iterator) or not isinstance(iterator, Iterator):
         return
     if kind.__module__.startswith("intaglio."):
         return
-    if is_made(iterator):
+    if provenance.of(iterator) is not Provenance.OLDER:
         raise TypeError(_TAKEN.format(kind.__name__))
     _warn(_TAKEN.format(kind.__name__))
 

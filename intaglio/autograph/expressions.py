@@ -9,12 +9,9 @@ from intaglio.autograph.names import begin_at, symbol
 
 # Methods that change a list.
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
-# What makes a container that can be changed, or an iterator.
-_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 # Methods that give a new value and leave the old one as it is, in graphs.
 ANEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
-# Methods that keep what they are given.
-_KEEPING = MUTATORS | {"setdefault", "add", "appendleft", "update"}
 # Called as they are: what they do depends on the frame that calls them.
 UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"})
 
@@ -90,7 +87,9 @@ class Expressions(ast.NodeTransformer):
             if is_inner and isinstance(node, ast.Subscript):
                 node.value = ag("looked", node.value, at=node)
             return ag("ld", node, at=node)
-        return node
+        is_slice = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+        is_read = use is None and isinstance(node.ctx, ast.Load)
+        return ag("created", node, at=node) if is_read and is_slice else node
 
     visit_Subscript = visit_Attribute
 
@@ -117,19 +116,19 @@ class Expressions(ast.NodeTransformer):
             if node.func.attr in MUTATORS:
                 node.func.value.use = "grown"  # type: ignore[attr-defined]  # marks of our own
         outer, self.printed = self.printed, self.printed or name == "print"
-        keeps = self._may_keep(node.func)
-        kept = [keeps or is_empty(a) for a in node.args]
         node = self.generic_visit(node)
-        node.args = [bound(a) if k else a for a, k in zip(node.args, kept, strict=True)]
         self.printed = outer
         return ag("converted_call", *call_parts(node), loaded(self.scope), at=node)
 
-    def _may_keep(self, function: ast.expr) -> bool:
-        """True if what is called may keep what it is given: no function of a module."""
-        if isinstance(function, ast.Attribute) and function.attr in _KEEPING:
-            return True
-        root = _root(function)
-        return isinstance(root, ast.Name) and (root is function or root.id in self.objects)
+    def _created(self, node: Any) -> ast.expr:
+        """What creates a container says so."""
+        node = self.generic_visit(node)
+        if not isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
+            return node  # a target
+        return ag("created", node, at=node)
+
+    visit_List = visit_Dict = visit_Set = visit_GeneratorExp = _created
+    visit_ListComp = visit_DictComp = visit_SetComp = _created
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if _binds(node):
@@ -154,7 +153,9 @@ class Expressions(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
             node.right = self._told(node.right)
-        return self.generic_visit(node)
+        joins = _joins_containers(node)
+        node = self.generic_visit(node)
+        return ag("created", node, at=node) if joins else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if _binds(node):
@@ -222,19 +223,14 @@ class Expressions(ast.NodeTransformer):
         return self.visit(node)
 
 
-def bound(value: ast.expr) -> ast.expr:
-    """A value that gets a name or a place: the containers in it are the trace's own."""
-    whole = value.elts if isinstance(value, ast.Tuple) else [value]
-    if any(isinstance(v, _DISPLAYS) for v in whole):
-        return ag("made", value, at=value)
-    return value
-
-
-def is_empty(node: ast.expr) -> bool:
-    """True for `[]` and `{}`."""
-    return (isinstance(node, ast.List) and not node.elts) or (
-        isinstance(node, ast.Dict) and not node.keys
-    )
+def _joins_containers(node: ast.BinOp) -> bool:
+    """True for `[0] * n`, and for `a + b` and `a | b` where `a` and `b` may be containers."""
+    operands = (node.left, node.right)
+    if any(isinstance(o, _DISPLAYS) for o in operands):
+        return True
+    plain = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.UnaryOp)
+    joins = isinstance(node.op, (ast.Add, ast.BitOr))
+    return joins and not any(isinstance(o, plain) for o in operands)
 
 
 def _is_own(function: ast.expr) -> bool:

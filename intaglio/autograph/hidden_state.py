@@ -53,6 +53,7 @@ def settle(
     outer = around()
     code = getattr(inspect.unwrap(bodies[0]), "__code__", None)
     memory = Memory() if outer is None else outer.next_inside(code)
+    block.is_retrace = memory.block is not None or is_strict()
     if outer is not None:
         block.recall(memory, outer.block)
     memory.block = block
@@ -72,6 +73,7 @@ def settle(
                 raise
             aliases.reset(known)
             block.restart(start)
+            block.is_retrace = True
             block.take(found.chosen, found.spoilt)
     block.remember(memory)
     for spoilt in block.spoilt:
@@ -93,10 +95,10 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
 
     def turn(*args: Any) -> None:
         _begin()
-        with watching(*block.sources) as watch:
+        with watching(*block.sources, is_retrace=block.is_retrace) as watch:
             note_copies(block.identities.copies)
             stop = _stopped(body, *args)
-        block.ends(in_loop=True, made=watch.made)
+        block.ends(in_loop=True, created=watch.inside)
         end = _traced(block, watch)
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]
@@ -121,7 +123,7 @@ def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> 
         return []
     taken = {c.seen.place.ident for c in found}
     watch, carried, rest = end
-    left = [c.seen for c in changes if not c.seen.place.lasting]
+    left = [c.seen for c in changes if not c.seen.place.outlives]
     idents = [
         seen.place.ident
         for seen in left
@@ -142,7 +144,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     @functools.wraps(first)
     def main() -> None:
         _begin()
-        with watching(*block.sources) as watch:
+        with watching(*block.sources, is_retrace=block.is_retrace) as watch:
             note_copies(block.identities.copies)
             stop = _stopped(first)
         block.ends()
@@ -155,7 +157,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
 
     @functools.wraps(second)
     def other() -> None:
-        with watching(*block.sources) as watch:
+        with watching(*block.sources, is_retrace=block.is_retrace) as watch:
             note_copies(block.identities.copies)
             stop = _stopped(second)
         block.ends()
@@ -184,7 +186,7 @@ def _part(one: Traced, other: Traced) -> None:
         seen = one[0].seen.get(ident) or other[0].seen[ident]
         before = _before(seen, ends, other_ends)
         mine, its = ends.get(ident, before), other_ends.get(ident, before)
-        if seen.place.lasting or is_strict():
+        if seen.place.outlives or is_strict():
             if ident not in other_ends:
                 put_end(seen, mine)
         elif _is_same_end(mine, its) and aliases.spoilt(seen.value) is None:
@@ -205,9 +207,12 @@ def _traced(block: Block, watch: Watch) -> Traced:
     for ident, seen in watch.seen.items():
         if not seen.is_changed():
             if ident[0] in watch.copied:
-                _note_lasting(block, seen, watch)
+                _note_outliving(block, seen, watch)
             continue
-        _note_lasting(block, seen, watch)
+        if ident[0] in watch.received:  # the next trace tells whether it is new
+            watch.pending.add(ident)
+            continue
+        _note_outliving(block, seen, watch)
         if block.is_known(seen) or seen.is_in_grown():
             continue
         value = now(seen)
@@ -217,12 +222,12 @@ def _traced(block: Block, watch: Watch) -> Traced:
         elif is_carried(value) or list_form(seen, value) is not None:
             if not _is_built(seen, watch):
                 carried[ident] = value
-        elif not seen.place.lasting and not is_strict():
+        elif not seen.place.outlives and not is_strict():
             rest[ident] = value
     return watch, carried, rest
 
 
-def _note_lasting(block: Block, seen: Seen, watch: Watch) -> None:
+def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
     """Notes what a trace changes in a place that is older than the whole trace."""
     memory = around()
     assert memory is not None  # a block is staged

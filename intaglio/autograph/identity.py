@@ -12,8 +12,9 @@ import dataclasses
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from intaglio.autograph import aliases
-from intaglio.autograph.containers import CONTAINERS, is_made, is_of_trace, put_together
+from intaglio.autograph import aliases, provenance
+from intaglio.autograph.containers import CONTAINERS
+from intaglio.autograph.provenance import Provenance, is_of_trace, note_packed
 from intaglio.autograph.records import is_record
 from intaglio.trace.grown_list import GrownList
 
@@ -89,7 +90,7 @@ class Identities:
         for path, copy in made.items():
             value = mine[path]
             if is_of_trace(value):
-                put_together(copy)
+                note_packed(copy)
             aliases.note_copy(copy, [value, *self._older_twins(value)])
             aliases.relate(
                 copy,
@@ -126,14 +127,14 @@ class Identities:
     def _path(self, place: Any) -> Any:
         return (place[0] + len(self.begun), *place[1:])
 
-    def left(self, values: Sequence[Any], made: Container[int] = ()) -> None:
+    def left(self, values: Sequence[Any], created: Container[int] = ()) -> None:
         """Tells with which values a branch or a turn ends, or that the loop has none.
 
-        `made` are the ids of objects that it has made.
+        `created` are the ids of objects that are new in it.
         """
         end = _of_all(values)
         if self.in_loop:
-            self._note_moves(end, made)
+            self._note_moves(end, created)
         self.ends.append(end)
         for path, value in end.items():
             why = aliases.spoilt(value)
@@ -142,11 +143,11 @@ class Identities:
         for copy in self.copies.values():
             aliases.mend(copy)
 
-    def _note_moves(self, end: dict[Any, Any], made: Container[int]) -> None:
+    def _note_moves(self, end: dict[Any, Any], created: Container[int]) -> None:
         begun = _of_all(self.begun)
         moved = [p for p, start in self.starts.items() if end.get(p, start) is not start]
         for path in moved:
-            for old in self._older(end[path], made):
+            for old in self._older(end[path], created):
                 place = self._place(path)
                 if old is not begun.get(path):
                     self.moves.older.setdefault(place, {})[id(old)] = old
@@ -158,14 +159,15 @@ class Identities:
                 and (end[other] is end[path] or aliases.may_be_same(end[other], end[path]))
             }
 
-    def _older(self, value: Any, made: Container[int]) -> list[Any]:
+    def _older(self, value: Any, created: Container[int]) -> list[Any]:
         """The objects older than the loop that one at the end of a turn may be."""
         begun = _of_all(self.begun)
         for path, start in self.starts.items():
             if start is value:
                 older = self.moves.older.get(self._place(path), {})
                 return [begun[path], *older.values()] if path in begun else []
-        is_older = is_made(aliases.origin(value)) and id(value) not in made
+        is_known = provenance.of(aliases.origin(value)) is not Provenance.OLDER
+        is_older = is_known and id(value) not in created
         return [value] if is_older or any(v is value for v in begun.values()) else []
 
     def results(self, values: Sequence[Any]) -> dict[int, Any]:
@@ -202,7 +204,6 @@ class Identities:
             )
             if path in self.stale:
                 aliases.spoil(value, self.stale[path])
-        aliases.forget_twins()
         return {id(v): v for v in results.values()}
 
 

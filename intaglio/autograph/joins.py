@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from intaglio.autograph.containers import put_together
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.optional import Maybe, known, placeholder
+from intaglio.autograph.provenance import note_packed
 from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import dtypes, nest
 from intaglio.base.composite import TensorInParts
@@ -271,4 +271,4 @@ def tensors_of(values: Sequence[Any]) -> list[Any]:
 def packed(example: Any, results: Iterator[Any]) -> Any:
     """The example with its tensors replaced by the next results."""
     flat = [next(results) if isinstance(v, Tensor) else v for v in _flat(example)]
-    return put_together(nest.pack_sequence_as(example, flat, expand_composites=True))
+    return note_packed(nest.pack_sequence_as(example, flat, expand_composites=True))

@@ -11,13 +11,13 @@ from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_
 from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
-from intaglio.autograph.containers import put_together
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import settle
 from intaglio.autograph.joins import is_data
 from intaglio.autograph.loop_options import declared_shapes
 from intaglio.autograph.loop_state import at_start_of_turn, completed, settled, telling_of_numbers
+from intaglio.autograph.provenance import note_packed
 from intaglio.autograph.unrolling import Unrolled
 from intaglio.autograph.watches import watching
 from intaglio.base import dtypes, nest, shapes
@@ -71,7 +71,7 @@ def while_stmt(
     if is_staged(first) or isinstance(first, Tensor):
         check_condition(first, "while loop")
         for seen in changed:
-            if not seen.place.lasting:
+            if not seen.place.outlives:
                 raise NotImplementedError(_CHANGING.format(seen.place.name))
         staged()
     elif scratch.nodes:
@@ -408,7 +408,7 @@ class _Loop:
         """The state before the loop, with zeros for what the body is the first to set."""
         state, fixed = completed(self.get_state(), body, self.get_state, self.set_state, self.names)
         return [
-            v if n in fixed else put_together(nest.map_structure(_as_loop_value, v))
+            v if n in fixed else note_packed(nest.map_structure(_as_loop_value, v))
             for n, v in zip(self.names, state, strict=True)
         ]
 
@@ -428,7 +428,7 @@ class _Loop:
                 next(remaining) if isinstance(v, Tensor) else v
                 for v in nest.flatten(value, expand_composites=True)
             ]
-            packed.append(put_together(nest.pack_sequence_as(value, flat, expand_composites=True)))
+            packed.append(note_packed(nest.pack_sequence_as(value, flat, expand_composites=True)))
         self.set_state(tuple(packed))
 
     def _after(self, start: Sequence[Any], end: State) -> list[Any]:

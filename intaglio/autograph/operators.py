@@ -17,11 +17,11 @@ from intaglio.autograph.logic import and_, if_exp, not_, or_
 from intaglio.autograph.loops import for_stmt, while_stmt
 from intaglio.autograph.raising import assert_stmt, raise_stmt
 from intaglio.autograph.values import Undefined, UndefinedReturnValue, is_none, ld, ldu
-from intaglio.autograph.watches import looked, made, own, written
+from intaglio.autograph.watches import created, looked, own, written
 
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
     "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "is_same_object", "library_call", "ld", "ldu",
-    "looked", "made", "not_", "now",
+    "created", "looked", "not_", "now",
     "or_", "own", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

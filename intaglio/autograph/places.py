@@ -16,6 +16,7 @@ from typing import Any
 
 from intaglio.autograph import aliases
 from intaglio.autograph.optional import Maybe
+from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.values import Undefined
 from intaglio.trace.grown_list import GrownList
 
@@ -23,14 +24,26 @@ from intaglio.trace.grown_list import GrownList
 class Place:
     """A variable, attribute or item: `get` gives Undefined where there is nothing yet."""
 
-    __slots__ = ("key", "lasting", "name", "owner")
+    __slots__ = ("key", "name", "owner", "provenance")
 
-    def __init__(self, owner: Any, key: Any, name: str, lasting: bool = True) -> None:
+    def __init__(
+        self, owner: Any, key: Any, name: str, provenance: Provenance = Provenance.OLDER
+    ) -> None:
         self.owner = owner
         self.key = key
         self.name = name
-        # False for variables of functions that are being traced.
-        self.lasting = lasting
+        # Of the object that the place is in; of a variable, of the function that has it.
+        self.provenance = provenance
+
+    @property
+    def outlives(self) -> bool:
+        """True if the place is known to outlive the trace: what Python leaves there stays."""
+        return self.provenance is Provenance.OLDER
+
+    @property
+    def may_outlive(self) -> bool:
+        """True unless only the trace can see the place."""
+        return self.provenance is not Provenance.CREATED
 
     @property
     def ident(self) -> tuple[int, Any]:
@@ -184,7 +197,9 @@ def variables_of(function: Any) -> Iterator[Place]:
     """What a function shares: variables of functions around it, globals that it may change."""
     given = _given.get(function.__code__)
     for name, cell in cells_of(function):
-        yield Cell(cell, "", name, given is None or name in given)
+        is_older = given is None or name in given
+        origin = Provenance.OLDER if is_older else Provenance.CREATED
+        yield Cell(cell, "", name, origin)
     stored, used = _global_names(function.__code__)
     space = function.__globals__
     for name in used:

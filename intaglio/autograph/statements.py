@@ -12,7 +12,6 @@ from intaglio.autograph.exceptions import ExceptionStatements, watched
 from intaglio.autograph.expressions import (
     Expressions,
     ag,
-    bound,
     gives_anew,
     loaded,
     located,
@@ -151,10 +150,11 @@ class FunctionConverter:
             node, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef, ast.AsyncFor)
         ):
             return [node]
-        made = self.expressions.visit(node)
-        if isinstance(made, (ast.Assign, ast.Return)) and made.value is not None:
-            made.value = bound(made.value)
-        return [made]
+        rest = [f"{n} = ag__.created({n})" for n in _starred_names(node)]
+        return [
+            self.expressions.visit(node),
+            *[part for text in rest for part in statements_of(text, node)],
+        ]
 
     def _If(self, node: ast.If, defined: set[str]) -> list[ast.stmt]:
         modified = Activity.of([*node.body, *node.orelse]).writes
@@ -296,7 +296,7 @@ class FunctionConverter:
         if node.value is None:
             return [node]
         assign = ast.Assign(
-            [self.expressions.visit(node.target)], bound(self.expressions.visit(node.value))
+            [self.expressions.visit(node.target)], self.expressions.visit(node.value)
         )
         return [located(assign, node)]
 
@@ -451,3 +451,15 @@ def _undefined(names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
 def _return(text: str, at: ast.AST) -> list[ast.stmt]:
     made = statements_of(f"def f():\n {text}", at)[0]
     return made.body
+
+
+def _starred_names(node: ast.stmt) -> list[str]:
+    """The names that get a new list of what other targets leave: `a, *names = values`."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    starred = [
+        part.value
+        for target in targets
+        for part in ast.walk(target)
+        if isinstance(part, ast.Starred)
+    ]
+    return [n.id for n in starred if isinstance(n, ast.Name)]

@@ -15,6 +15,7 @@ from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.joins import DIFFERS
 from intaglio.autograph.logs import is_log
 from intaglio.autograph.places import Item
+from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen
@@ -42,6 +43,11 @@ _TRACED = (
     "when the graph runs. {} is older than the trace: after the call, and in later calls, it is what this "
     "has left. Return what is to be kept and set it outside of the traced function, or keep it in a "
     "tf.Variable; what is a log belongs into tf.print or tf.py_function."
+)
+_RETURNED = (
+    "`{}` changes {} once, while the staged loop or branch around it is traced, whatever the tensors are "
+    "when the graph runs. {} was returned by code that is not converted, which may have kept it: whoever "
+    "else has it finds what this has left. Change a copy of it, or let code that is converted create it."
 )
 _ARGUMENT = (
     "`{}` changes {}, which comes with an argument of the traced function: that is a copy, and the caller's "
@@ -92,12 +98,14 @@ def of_turns(seen: Seen) -> str:
 
 
 def of_the_trace(seen: Seen, is_argument: bool) -> None:
-    """Warns that a place which is older than the trace was changed by a staged block."""
+    """Warns that a place which may outlive the trace was changed by a staged block."""
     container = container_of(seen)
     name = f"'{seen.place.name}'"
     what = name if container is None else f"this {_kind(container)}"
     begin = what[0].upper() + what[1:]
-    frame, text = _frame(seen), _ARGUMENT if is_argument else _TRACED
+    is_unknown = seen.place.provenance is Provenance.UNKNOWN
+    text = _ARGUMENT if is_argument else _RETURNED if is_unknown else _TRACED
+    frame = _frame(seen)
     if frame is not None and not (type(container) is list and is_log(frame)):
         remark(frame.filename, frame.lineno, text.format(frame.source, what, begin))
 

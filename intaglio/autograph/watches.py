@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, containers, renewed
+from intaglio.autograph import aliases, containers, provenance, renewed
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
+from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
+from intaglio.autograph.mutators import LOSING, SETTING, WRITING, keys_written, mutators_of
 from intaglio.autograph.optional import Maybe, value_or
 from intaglio.autograph.places import Attribute, Elements, Item, Place, variables_of
+from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.opdef.tensor import Tensor
@@ -132,10 +135,17 @@ def _held(value: Any, any_container: bool) -> Contents | None:
 class Watch:
     """The places that one trace of a block may have changed."""
 
-    def __init__(self, staged: bool = True) -> None:
+    def __init__(self, staged: bool = True, is_retrace: bool = True) -> None:
         self.staged = staged  # False if Python may run it as it is
         self.seen: dict[tuple[int, Any], Seen] = {}
-        self.made: dict[int, Any] = {}  # objects made in the block, kept alive
+        self.created: dict[int, Any] = {}  # objects created in the block, kept alive
+        # Of what code that is not converted returns, the trace has had it before, or it is
+        # new: the first trace of a block cannot tell, and collects it.
+        self.is_retrace = is_retrace
+        self.received: dict[int, Any] = {}
+        # The places in it that the block changes, and True if it takes items of an iterator.
+        self.pending: set[tuple[int, Any]] = set()
+        self.is_advancing = False
         self.held: dict[int, Any] = {}  # of each list, what it held at first
         self.items: dict[int, set[int]] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
@@ -149,18 +159,27 @@ class Watch:
         known = self.seen.get(ident)
         if known is not None and known.may_only and where and not may_only:
             known.where, known.may_only = where, False
-        if known is not None or ident[0] in self.made:
+        if known is not None or ident[0] in self.created:
             return
         seen = self.seen[ident] = Seen(place, certain, where, may_only)
         if isinstance(seen.value, collections.defaultdict):  # a look may add an item
-            lasting = not containers.is_made(seen.value)
+            origin = provenance.of(seen.value)
             name = _label(seen.value)
-            inside = Elements(None, (seen.value,), name, lasting)
+            inside = Elements(None, (seen.value,), name, origin)
             self.note(inside, certain, where, may_only)
         if seen.held is not None:  # another name may have told of the list already
             seen.held = self.held.setdefault(id(seen.value), seen.held)
         if isinstance(place, Item) and type(place.owner) is list:
             self.items.setdefault(ident[0], set()).add(place.key)
+
+    @property
+    def inside(self) -> dict[int, Any]:
+        """The objects that the block has created, or that a call in it has returned first."""
+        return {**self.created, **self.received}
+
+    def is_inside(self, value: Any) -> bool:
+        """True for such an object."""
+        return id(value) in self.created or id(value) in self.received
 
     def restore(self, idents: Iterable[Any]) -> None:
         """Puts back what these places held, the last to be written first."""
@@ -178,9 +197,11 @@ _watches = _Watches()
 
 
 @contextmanager
-def watching(*blocks: Callable[..., Any], staged: bool = True) -> Generator[Watch]:
+def watching(
+    *blocks: Callable[..., Any], staged: bool = True, is_retrace: bool = True
+) -> Generator[Watch]:
     """A watch on what is traced meanwhile, and on the variables that the blocks see."""
-    watch = Watch(staged)
+    watch = Watch(staged, is_retrace)
     for block in blocks:
         function: Any = inspect.unwrap(block)
         for place in variables_of(function):
@@ -210,7 +231,7 @@ def _note(place: Place, may_only: bool = False) -> None:
 
 def written(owner: Any) -> Any:
     """`owner`, an attribute or item of which is about to be written or grown."""
-    return _Written(owner) if containers.in_trace() else owner
+    return _Written(owner) if in_trace() else owner
 
 
 def own(value: Any) -> Any:
@@ -227,7 +248,7 @@ def own(value: Any) -> Any:
         return _own_array(value)
     if type(value) is list or isinstance(value, np.ndarray):
         return value
-    if not containers.is_made(value) or id(value) in _watches.stack[-1].made:
+    if not is_created(value) or id(value) in _watches.stack[-1].created:
         if type(value) is not list:
             note_changing(value)
         return value
@@ -235,20 +256,20 @@ def own(value: Any) -> Any:
     kind = type(value).__name__
     aliases.spoil(value, ANOTHER_NAME.format(kind))
     made = copy.copy(value)
-    note_made(made)
+    note_created(made)
     return made
 
 
 def _own_array(value: Any) -> Any:
     """A copy of an array. Who else has the array does not see what becomes of the copy."""
     if not in_block(value):
-        if containers.is_made(value):
+        if provenance.of(value) is not Provenance.OLDER:
             aliases.spoil(value, ANOTHER_NAME.format("ndarray"))
         _note_contents(value)
         for watch in _watches.stack:
             watch.copied.add(id(value))
     made = value.copy()
-    note_made(made)
+    note_created(made)
     return made
 
 
@@ -259,14 +280,18 @@ def looked(owner: Any) -> Any:
     return owner
 
 
-def made(value: Any) -> Any:
-    """`value`, a container that converted code has just written out."""
-    if containers.in_trace():
-        if type(value) is not tuple:
-            note_made(value)
-        for part in containers.inside(value):
-            note_made(part)
+def created(value: Any) -> Any:
+    """`value`, which converted code has just created if it is a container or an iterator."""
+    is_view = isinstance(value, np.ndarray) and value.base is not None
+    if in_trace() and isinstance(value, RETURNED) and not is_view:
+        note_created(value)
     return value
+
+
+def note_arguments(arguments: Any) -> None:
+    """The containers in the arguments of a trace are copies of the caller's."""
+    for part in containers.inside(arguments):
+        note_created(part)
 
 
 class _Written:
@@ -303,8 +328,8 @@ class _Written:
         _note_item(owner, key)
         lacking = hasattr(type(owner), "__missing__") and key not in owner
         value = owner[key]
-        if lacking:
-            made(value)
+        if lacking:  # whatever the factory is
+            note_created(value)
         if type(value) is Maybe and isinstance(owner, collections.defaultdict):
             assert owner.default_factory is not None  # or the key would not be missing
             return value_or(value, owner.default_factory)
@@ -330,7 +355,9 @@ def note_write(owner: Any) -> None:
     """An object is about to be changed in place: what may be the same one cannot be told then."""
     for twin in aliases.twins_of(owner):
         if _watches.stack and not aliases.is_copy(twin):
-            _note(_elements(twin, lasting=False))
+            is_ours = provenance.is_of_trace(twin)
+            origin = Provenance.CREATED if is_ours else provenance.of(twin)
+            _note(_elements(twin, origin))
         aliases.spoil(twin, ANOTHER.format(_label(twin)))
 
 
@@ -348,22 +375,20 @@ def note_attribute(owner: Any, name: str) -> None:
 
 
 def _attribute(owner: Any, name: str) -> Place:
-    lasting = not containers.is_made(owner)
-    return Attribute(owner, name, f"{_label(owner)}.{name}", lasting)
+    return Attribute(owner, name, f"{_label(owner)}.{name}", provenance.of(owner))
 
 
 def _item(owner: Any, key: Any) -> Place:
-    lasting = not containers.is_made(owner)
     at = key + len(owner) if type(owner) is list and key < 0 else key
-    return Item(owner, at, f"{_label(owner)}[{key!r}]", lasting)
+    return Item(owner, at, f"{_label(owner)}[{key!r}]", provenance.of(owner))
 
 
 def _note_item(owner: Any, key: Any) -> None:
     if not _watches.stack:
         return
-    holder = containers.holder(owner)
-    if holder is not None:
-        note_attribute(holder, key)
+    whose = provenance.holder(owner)
+    if whose is not None:
+        note_attribute(whose, key)
     elif isinstance(owner, dict) or (type(owner) is list and isinstance(key, int)):
         if not isinstance(key, Tensor) and getattr(type(key), "__hash__", None):
             _note(_item(owner, key))
@@ -394,13 +419,13 @@ def _note_loss(owner: Any, key: Any) -> None:
 
 
 def _note_contents(owner: Any, may_only: bool = False) -> None:
-    lasting = not containers.is_made(aliases.origin(owner))
-    _note(_elements(owner, lasting), may_only)
+    origin = provenance.of(aliases.origin(owner))
+    _note(_elements(owner, origin), may_only)
 
 
-def _elements(owner: Any, lasting: bool) -> Elements:
+def _elements(owner: Any, origin: Provenance) -> Elements:
     """What a container holds; of a list that grows under the name that it has had before."""
-    return Elements(None, (aliases.origin(owner),), _label(owner), lasting)
+    return Elements(None, (aliases.origin(owner),), _label(owner), origin)
 
 
 def _label(owner: Any) -> str:
@@ -411,7 +436,7 @@ class _Witness(Witness):
     """Lists that grow tell by themselves of what is done to them."""
 
     def made(self, grown: GrownList) -> None:
-        note_made(grown)
+        note_created(grown)
 
     def changing(self, grown: GrownList) -> None:
         note_write(grown)
@@ -431,33 +456,6 @@ def _is_variable(value: Any) -> bool:
 
 
 # -- what calls change --------------------------------------------------------------------
-
-# Methods by which containers lose items or change their order.
-_LOSING = frozenset({"clear", "pop", "popitem", "move_to_end", "subtract"})
-_CHANGING: list[tuple[type, frozenset[str]]] = [
-    (dict, _LOSING | {"update", "setdefault", "__setitem__", "__delitem__"}),
-    (set, frozenset({
-        "add", "clear", "discard", "pop", "remove", "update", "difference_update",
-        "intersection_update", "symmetric_difference_update",
-    })),
-    (list, frozenset({
-        "append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "__setitem__",
-        "__delitem__",
-    })),
-    (collections.deque, frozenset({
-        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "clear", "remove",
-        "reverse", "rotate",
-    })),
-    (bytearray, frozenset({
-        "append", "extend", "insert", "pop", "clear", "remove", "reverse",
-    })),
-    (np.ndarray, frozenset({"fill", "sort", "put", "resize", "partition", "byteswap", "setfield"})),
-]  # fmt: skip
-_SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
-# NumPy's functions that write to their first argument.
-_WRITING = frozenset(
-    {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
-)
 
 
 def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
@@ -490,15 +488,14 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
     if isinstance(owner, CONTAINERS):
-        changing = next(names for kind, names in _CHANGING if isinstance(owner, kind))
-        if name in changing:
+        if name in mutators_of(owner):
             note_write(owner)
-            keys = _keys(owner, name, args, kwargs)
+            keys = keys_written(owner, name, args, kwargs)
             note_changing(owner, keys)
-            if keys is not None and name in _LOSING:
+            if keys is not None and name in LOSING:
                 _note_contents(owner)
     elif owner is None or isinstance(owner, ModuleType):
-        if any(function is f for f in _SETTING):
+        if any(function is f for f in SETTING):
             note_write(args[0])
             note_attribute(args[0], args[1])
             return
@@ -507,50 +504,54 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
                 _note_contents(argument)
             elif isinstance(argument, (dict, set)):
                 note_changing(argument)
-    if name in _WRITING and args and isinstance(args[0], np.ndarray):
+    if name in WRITING and args and isinstance(args[0], np.ndarray):
         _note_contents(args[0])
     if isinstance(kwargs.get("out"), np.ndarray):
         _note_contents(kwargs["out"])
 
 
-def _keys(owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-    """The keys of a dictionary that a method writes, None if they may be any."""
-    if not isinstance(owner, dict):
-        return None
-    if name in ("pop", "setdefault", "__setitem__", "__delitem__"):
-        return [args[0]] if args else []
-    if name == "update" and not isinstance(owner, collections.Counter):
-        given = args[0] if args else ()
-        if isinstance(given, dict):
-            return [*given, *kwargs]
-        if isinstance(given, (list, tuple)):
-            return [*[pair[0] for pair in given], *kwargs]
-    counted = name == "update" and isinstance(owner, collections.Counter)
-    if counted and args and isinstance(args[0], (dict, list, tuple, str)):
-        return [*args[0], *kwargs]
-    return None
-
-
-def note_made(value: Any) -> None:
-    """An object was made: what is written to it inside is nobody's state."""
-    containers.note_made(value)
+def note_created(value: Any) -> None:
+    """An object was created: what is written to it inside is nobody's state."""
+    provenance.note_created(value)
     for watch in _watches.stack:
-        watch.made[id(value)] = value
+        watch.created[id(value)] = value
+
+
+def note_returned(value: Any, new: bool) -> None:
+    """Code that is not converted has returned a value: it has created it, or nobody knows."""
+    if not in_trace():
+        return
+    if new and type(value) is not tuple:
+        note_created(value)
+        return
+    for part in [value, *containers.inside(value)]:
+        if new:
+            note_created(part)
+        elif provenance.note_unknown(part):
+            for watch in _watches.stack:
+                known = watch.created if watch.is_retrace else watch.received
+                known[id(part)] = part
+
+
+def note_advance(iterator: Any) -> None:
+    """A block takes an item of an iterator."""
+    for watch in _watches.stack:
+        watch.is_advancing |= id(iterator) in watch.received
 
 
 def note_copies(copies: dict[int, Any]) -> None:
     """A block has these: what it writes to them is in its state. Lists may have to grow."""
     own = {i: v for i, v in copies.items() if type(v) is not list}
     for watch in _watches.stack:
-        watch.made.update(own)
+        watch.created.update(own)
 
 
 def in_block(value: Any) -> bool:
-    """True for what the innermost staged block has made."""
-    return bool(_watches.stack) and id(value) in _watches.stack[-1].made
+    """True for what the innermost staged block has created or received."""
+    return bool(_watches.stack) and _watches.stack[-1].is_inside(value)
 
 
 __all__ = [
-    "Seen", "Watch", "in_block", "is_watched", "looked", "made", "note_attribute", "note_call",
-    "note_changing", "note_copies", "note_made", "note_place", "own", "watching", "written",
+    "Seen", "Watch", "created", "in_block", "is_watched", "looked", "note_advance", "note_arguments", "note_attribute", "note_call",
+    "note_changing", "note_copies", "note_created", "note_place", "note_returned", "own", "watching", "written",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """A whole trace: what was Python's before it became state is Python's again at its end.
 
-What is older than the trace and changes in a staged block changes once, while it is traced,
+What may outlive the trace and changes in a staged block changes once, while it is traced,
 and not when the graph runs. At the end of the trace this is said, line by line.
 """
 
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from intaglio.autograph import aliases, containers, renewed, telling
+from intaglio.autograph import aliases, containers, provenance, renewed, telling
 from intaglio.autograph.carried import has_tensor
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import remembering
@@ -19,7 +19,7 @@ from intaglio.base import nest
 
 
 class _Change(NamedTuple):
-    """A place that is older than the trace, and that a staged block changes."""
+    """A place that may outlive the trace, and that a staged block changes."""
 
     seen: Seen
     is_argument: bool  # in an argument of the traced function
@@ -65,12 +65,12 @@ _traces = _Traces()
 def leave(seen: Seen, value: Any) -> None:
     """Notes what Python would have left in a place that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
-    if _traces.open and seen.place.lasting and is_python:
+    if _traces.open and seen.place.may_outlive and is_python:
         _traces.open[-1].left.append((seen, value))
 
 
 def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
-    """Notes what a staged block changes, if it is older than the trace.
+    """Notes what a staged block changes, if it may outlive the trace.
 
     `is_renewed` tells that the trace has set it before, `is_state` that it is the block's.
     """
@@ -84,8 +84,8 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     owner = telling.container_of(seen)
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
-    is_made = owner is not None and any(map(containers.is_of_trace, same))
-    if is_argument or (seen.place.lasting and not is_made):
+    is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
+    if is_argument or (seen.place.may_outlive and not is_of_trace):
         is_renewed = is_renewed or renewed.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
 
@@ -97,7 +97,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     """
     trace = _Trace(arguments)
     _traces.open.append(trace)
-    containers.begin_trace()
+    provenance.begin_trace()
     renewed.begin_trace()
     changed: list[_Change] = []
     known = aliases.state()
@@ -109,7 +109,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
         changed = trace.lasting()
     finally:
         _traces.open.pop()
-        containers.end_trace()
+        provenance.end_trace()
         renewed.end_trace()
         for seen, value in reversed(trace.left):
             if has_tensor(seen.place.get()):

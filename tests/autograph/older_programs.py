@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _CLASSES = """\
-import collections, functools, operator
+import collections, copy, functools, operator
 
 class Thing:
     def __init__(self): self.x, self.text, self.held = 1, "a", []
@@ -64,7 +64,16 @@ PLACES = {
     "item": ("d = {{'c': {0}}}\n", "d['c']"),
     "closure": ("", "c"),
     "argument": ("C = {0}\n", "c"),
+    # What code that is not converted returns: `get()`.
+    "shared": ("C = {0}\n@tf.autograph.experimental.do_not_convert\ndef get(): return C\n", "c"),
+    "cached": ("@functools.lru_cache\ndef get(): return {0}\nC = get()\n", "c"),
+    "new, and kept": (
+        "C, KEPT = {0}, []\n@tf.autograph.experimental.do_not_convert\ndef get():\n"
+        "    KEPT.append(copy.deepcopy(C))\n    return KEPT[-1]\n",
+        "c",
+    ),
 }
+RETURNED = ("shared", "cached", "new, and kept")
 BLOCKS = {
     "if": "if x > 0:\n    {0}",
     "else": "if x > 0:\n    pass\nelse:\n    {0}",
@@ -110,10 +119,14 @@ class Program(NamedTuple):
         head = {"global": "global c", "closure": "nonlocal c"}.get(self.place, "")
         given = ", c=C" if self.place == "argument" else ""
         body = BLOCKS[self.block].format(change)
+        if self.place in RETURNED:
+            body = f"c = get()\n{body}"
         if rebinds and head:
             body = f"{head}\n{body}"
         program = f"def step(x{given}):\n{_indented(body)}    return x * 1000 + {look}\n"
-        seen = _named(self.look, "C") if given else look
+        seen = _named(self.look, "C") if given or self.place in RETURNED else look
+        if self.place == "new, and kept":
+            seen = _named(self.look, "KEPT[-1]")
         program += f"def looked():\n    return {seen}\n"
         start = _CLASSES + _SIZE + setup.format(made)
         if self.place == "closure":

@@ -1,0 +1,138 @@
+"""Where an object comes from, as far as converted code tells.
+
+Converted code says which objects it creates: a display, a comprehension, the call of a class.
+What code that is not converted returns may be new, or somebody's cache: nothing that can be
+asked of the object tells, since a debugger or a registry may refer to a new one as well. Any
+other object is older than the trace.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+from typing import Any
+
+from intaglio.autograph.containers import inside
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.trace.grown_list import GrownList
+
+
+class Provenance(enum.Enum):
+    """Where an object comes from."""
+
+    CREATED = enum.auto()  # by converted code, in the innermost trace
+    UNKNOWN = enum.auto()  # from a call of code that is not converted
+    OLDER = enum.auto()
+
+
+class _Trace:
+    """The objects of one trace, kept alive, by their ids."""
+
+    def __init__(self) -> None:
+        self.created: dict[int, Any] = {}
+        self.unknown: dict[int, Any] = {}
+        # The containers that AutoGraph has packed the tensors of a block into.
+        self.packed: dict[int, Any] = {}
+
+
+class _Traces(threading.local):
+    """The traces that this thread is in, the innermost last."""
+
+    def __init__(self) -> None:
+        self.open: list[_Trace] = []
+        # The objects whose attributes a dictionary has, by the dictionaries' ids.
+        self.holders: dict[int, tuple[Any, Any]] = {}
+
+
+_traces = _Traces()
+
+
+def begin_trace() -> None:
+    """From now on what is created belongs to a new trace."""
+    _traces.open.append(_Trace())
+
+
+def end_trace() -> None:
+    """What is created belongs to the trace around the last one again."""
+    _traces.open.pop()
+    if not _traces.open:
+        _traces.holders.clear()
+
+
+def in_trace() -> bool:
+    """True while a function is traced."""
+    return bool(_traces.open)
+
+
+def of(value: Any) -> Provenance:
+    """Where an object comes from. Tensors of graphs are created by the trace."""
+    if type(value) is SymbolicTensor:
+        return Provenance.CREATED
+    if _traces.open:
+        trace, number = _traces.open[-1], id(value)
+        if number in trace.created:
+            return Provenance.CREATED
+        if number in trace.unknown:
+            return Provenance.UNKNOWN
+    return Provenance.OLDER
+
+
+def is_created(value: Any) -> bool:
+    """True for what converted code has created in the innermost trace."""
+    return of(value) is Provenance.CREATED
+
+
+def is_of_trace(value: Any) -> bool:
+    """True for what the innermost trace has created, and for what represents it in a block."""
+    if is_created(value) or type(value) is GrownList:
+        return True
+    return bool(_traces.open) and id(value) in _traces.open[-1].packed
+
+
+def note_created(value: Any) -> None:
+    """Records that converted code has created an object."""
+    if _traces.open:
+        _traces.open[-1].created[id(value)] = value
+
+
+def note_unknown(value: Any) -> bool:
+    """Records that other code has returned an object. False if the trace has had it before."""
+    if not _traces.open or of(value) is not Provenance.OLDER:
+        return False
+    _traces.open[-1].unknown[id(value)] = value
+    return True
+
+
+def note_packed(value: Any) -> Any:
+    """The value, whose containers AutoGraph has created to pack tensors into."""
+    if _traces.open:
+        _traces.open[-1].packed.update({id(c): c for c in inside(value)})
+    return value
+
+
+def note_holder(value: Any, attributes: Any) -> None:
+    """Records whose attributes a dictionary has."""
+    if _traces.open:
+        _traces.holders[id(attributes)] = (value, attributes)
+
+
+def holder(attributes: Any) -> Any:
+    """The object whose attributes a dictionary is known to have, or None."""
+    found = _traces.holders.get(id(attributes))
+    return None if found is None else found[0]
+
+
+__all__ = [
+    "Provenance",
+    "begin_trace",
+    "end_trace",
+    "holder",
+    "in_trace",
+    "is_created",
+    "is_of_trace",
+    "note_created",
+    "note_holder",
+    "note_packed",
+    "note_unknown",
+    "of",
+]
