@@ -23,8 +23,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import from_numpy
-from intaglio.ir import walk
-from intaglio.ir.builder import GraphBuilder
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.door import Level
@@ -100,7 +98,8 @@ class Rewriter(Level):
         self.root: Node | None = None
         self._values: dict[int, SymbolicTensor] = {}
         self._control: dict[int, Node | None] = {}
-        self._names: GraphBuilder | None = None
+        # The names that are taken, each with the last number that was put behind it.
+        self._names: dict[str, int] | None = None
         self._given: set[str] = set()
 
     # -- what has become of the old graph ----------------------------------------------
@@ -243,10 +242,15 @@ class Rewriter(Level):
     def unique_name(self, name: str) -> str:
         """A node name that the graph does not have."""
         if self._names is None:
-            self._names = GraphBuilder()
-            for node in self.graph.nodes:
-                self._names.unique_name(node.name)
-        return self._names.unique_name(name)
+            self._names = dict.fromkeys([n.name for n in self.graph.nodes], 0)
+        names = self._names
+        number, unique = names.get(name, -1), name
+        while unique in names:
+            number += 1
+            unique = f"{name}_{number}" if number else name
+        names[name] = max(number, 0)
+        names.setdefault(unique, 0)
+        return unique
 
     def label(self, name: str) -> str:
         """A name for what replaces a node: the node's own the first time, then others like it."""
@@ -288,10 +292,13 @@ def map_attached(graph: Graph, change: Callable[[Node, str, Graph], Graph]) -> G
     `change` is given the node, the name of the attribute that holds the graph, and the graph. The
     graph itself is returned if none of them changes.
     """
-    if not any(True for node in graph.nodes for _ in walk.attached(node)):
+    if not any([node.op.has_graphs for node in graph.nodes]):
         return graph
     new = Rewriter(graph)
     for node in graph.nodes:
+        if not node.op.has_graphs:
+            new.keep(node)
+            continue
         attrs = {name: _mapped(node, name, value, change) for name, value in node.attrs.items()}
         if any(attrs[name] is not value for name, value in node.attrs.items()):
             inputs, control = new.values(node.inputs), new.control(node)

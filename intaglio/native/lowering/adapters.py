@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.ir.rewrite import derived
 from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels import reductions
 from intaglio.native.kernels.sequence import Taking
@@ -23,15 +24,7 @@ from intaglio.ops.nn import windows
 
 def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
     """The node as one of another op, without attributes."""
-    return Node(
-        op,
-        inputs,
-        {},
-        node.name,
-        [v.spec for v in node.outputs],
-        origin=node.origin,
-        source=node.source or node,
-    )
+    return derived(node, inputs, op=op)
 
 
 def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:

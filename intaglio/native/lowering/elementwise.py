@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import derived
 from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels.elementwise import REMEMBERED, arranged
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
@@ -81,15 +82,7 @@ def alone(node: Node) -> Graph:
         ).outputs[0]
         for i, v in enumerate(node.inputs)
     ]
-    made = Node(
-        node.op,
-        found,
-        node.attrs,
-        node.name,
-        [v.spec for v in node.outputs],
-        origin=node.origin,
-        source=node.source or node,
-    )
+    made = derived(node, found)
     return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
 
 

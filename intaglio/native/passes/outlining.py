@@ -74,7 +74,10 @@ class _Outlining:
 
     def graph(self) -> Graph:
         """The new graph."""
-        for node in walk.scheduled(self._roots(), self._needed, self._key):
+        # All nodes of a cluster are one.
+        keys = {key: id(cluster) for key, cluster in self.home.items()}
+        units = walk.scheduled(self._roots(), self._needed, lambda n: keys.get(id(n), id(n)))
+        for node in units:
             cluster = self.home.get(id(node))
             if cluster is None:
                 self.new.keep(node)
@@ -91,9 +94,6 @@ class _Outlining:
                 yield node
         for value in self.old.outputs:
             yield value.node
-
-    def _key(self, node: Node) -> int:
-        return id(self.home.get(id(node), node))
 
     def _needed(self, node: Node) -> Iterator[Node]:
         """What comes before a node, or before the cluster that it is part of."""
