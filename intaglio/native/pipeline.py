@@ -6,7 +6,8 @@ Lowering gets graphs that are ready, with their branches and bodies: it calls no
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 from intaglio.ir import passes
@@ -40,7 +41,7 @@ class Graphs(enum.Flag):
     # One native function, with its branches, bodies and called functions.
     NATIVE = enum.auto()
     # One that is interpreted, with machine code for elementwise ops: any, or only code that gives
-    # the bits of NumPy's kernels.
+    # the bits of NumPy's kernels. Its branches and bodies become functions of their own.
     INTERPRETED = enum.auto()
     EXACT = enum.auto()
 
@@ -70,17 +71,17 @@ def is_repeated_body(node: Node | None, attribute: str) -> bool:
 CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE
 
 LOWERING_PASSES: list[Step] = [
-    # First, so that normalisations whose statistics nobody needs become layers.
+    # Before layers: normalisations of which nobody takes the statistics can be layers.
     Step("statistics", replace_known_statistics, CALLED),
-    # Before layers: a convolution with its channels scaled is one with other filters and a bias.
+    # Before layers: a convolution whose channels are scaled is one with other filters and a bias.
     Step("channels", fold_channels, CALLED),
-    # Before layers: the gradient's copies of normalisation and Relu are part of its layer.
+    # Before layers: the copies of normalisation and Relu are part of the gradient's layer.
     Step("rematerialization", rematerialize, CALLED),
-    # Before layers: poolings that keep indices, and their gradients, are parts of them.
+    # Before layers: a pooling that keeps indices is part of the layer of a convolution.
     Step("pooling indices", keep_indices, CALLED),
-    # Before rows: a softmax may be beside a layer, but no layer is made of rows.
+    # Before rows: what a layer takes after its op is no work of its own any more.
     Step("layers", fuse_layers, CALLED),
-    # Before regions: whether a cluster of rows has a kernel decides where regions end.
+    # Before regions: a cluster of rows is one node, native or not.
     Step("rows", fuse_rows, CALLED),
     # Before regions, which are cut by the number of nodes.
     Step("large graphs", expand_large, CALLED),
@@ -90,16 +91,16 @@ LOWERING_PASSES: list[Step] = [
     Step("loops", fuse_worthwhile, MIXED | Graphs.INTERPRETED),
     # The same where a graph must keep its bits.
     Step("exact loops", fuse_exact, Graphs.EXACT),
-    # First of a native function: the ops of an expression take part in all that follows.
+    # First in a native function: the ops of an expression take part in all that follows.
     Step("expansion", expand, NATIVE),
-    # Before lists are ordered: effects get their final order.
+    # After expansion, which may make reads and writes of variables.
     Step("store forwarding", forward_stores, NATIVE),
-    # Before loops are divided: the divided body is in that order, too.
+    # After store forwarding, whose order of effects stays.
     Step("list order", read_lists_first, NATIVE),
-    # Before elementwise ops are fused: its rules are about single ops. The body for a block is
-    # nested like the other one from here on.
+    # After the order is final, which the second body shares, and before fusion: its rules are about
+    # single ops. The steps below apply to the second body, too.
     Step("row blocks", divide_rows, NATIVE),
-    # Before elementwise ops are fused: a cell takes those that follow its product.
+    # Before elementwise fusion: a cell takes the elementwise ops that follow its product.
     Step("cells", fuse_cells, NATIVE, is_repeated_body),
     # Last: whatever elementwise ops are left become loops.
     Step("elementwise", fuse_elementwise, NATIVE),
@@ -122,9 +123,8 @@ FLOWS = frozenset(
 
 def run(graph: Graph, graphs: Graphs) -> Graph:
     """The graph after the steps that are for graphs of its kind."""
-    steps = [step for step in LOWERING_PASSES if graphs in step.graphs]
-    change = _everywhere if graphs is NATIVE else _outermost
-    return passes.run(graph, _changes(steps, change), Fuel(), f"{graphs.name}".lower())
+    steps = [_named(step) for step in LOWERING_PASSES if graphs in step.graphs]
+    return passes.run(graph, steps, Fuel(), f"{graphs.name}".lower())
 
 
 def ready(graph: Graph) -> Graph:
@@ -137,27 +137,29 @@ def ready(graph: Graph) -> Graph:
     return found
 
 
-def _changes(
-    steps: Iterable[Step], change: Callable[[Step, Graph, Fuel], Graph]
-) -> Iterator[tuple[str, Pass]]:
-    for step in steps:
-        yield step.name, lambda graph, fuel, step=step: change(step, graph, fuel)
+def apply(step: Step, graph: Graph, fuel: Fuel) -> Graph:
+    """The graph after one step, a native function's with the graphs nested in it."""
+    return _everywhere(step, graph, fuel) if NATIVE in step.graphs else step.change(graph, fuel)
 
 
-def _outermost(step: Step, graph: Graph, fuel: Fuel) -> Graph:
-    return step.change(graph, fuel)
+def _named(step: Step) -> tuple[str, Pass]:
+    return step.name, functools.partial(apply, step)
 
 
 def _everywhere(
     step: Step, graph: Graph, fuel: Fuel, node: Node | None = None, attribute: str = ""
 ) -> Graph:
-    """The graph after a step, and those nested in it before: two nodes that share one still do."""
+    """The graph after a step, with those nested in it, innermost first.
+
+    `node` has the graph as this attribute; None is the outermost. Two nodes that share a graph
+    still do.
+    """
 
     def nested(node: Node, attribute: str, inner: Graph) -> Graph:
         if node.op.name not in FLOWS:
             return inner
         # What was found for one graph holds wherever it stands, but not with less fuel.
-        key = (_everywhere, step.name, step.applies(node, attribute), wanted_threads())
+        key = (apply, step.name, step.applies(node, attribute), wanted_threads())
         found = inner.derived.get(key) if fuel.amount < 0 else None
         if found is None:
             found = _everywhere(step, inner, fuel, node, attribute)

@@ -31,7 +31,9 @@ def expand_large(graph: Graph, fuel: Fuel | None = None) -> Graph:
 def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_Program` node for each region that is worth a native function."""
     ordered, clusters = _split(graph, graph.derived.get(OUTSIDE, ()))
-    return outline(ordered, clusters, raw._Program, _is_constant, fuel) if clusters else graph
+    outlined = outline(ordered, clusters, raw._Program, _is_constant, fuel)
+    # Only outlining puts everything after what it needs.
+    return graph if outlined is ordered else outlined
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
