@@ -224,10 +224,14 @@ class Rewriter(Level):
 
     # -- the new graph -------------------------------------------------------------------
 
-    def result(self) -> Graph:
-        """The new graph, or the old one if it is the same."""
+    def result(self, outputs: Sequence[SymbolicTensor] | None = None) -> Graph:
+        """The new graph, or the old one if it is the same.
+
+        Its outputs are by default what those of the old one have become.
+        """
         old = self.graph
-        outputs = self.values(old.outputs)
+        if outputs is None:
+            outputs = self.values(old.outputs)
         if len(self.nodes) == len(old.nodes):
             same = all(map(operator.is_, self.nodes, old.nodes))
             if same and all(map(operator.is_, outputs, old.outputs)):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.errors import OpError
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import outer_control_flow, pipeline
+from intaglio.native import fallback, outer_control_flow, pipeline
 from intaglio.native.kernels.elementwise import FusedKernel
 from intaglio.native.kernels.node_selection import kernel_of
 from intaglio.native.pipeline import Graphs
@@ -43,7 +44,17 @@ def _looped_too(graph: Graph) -> interpreter.Compiled:
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:
-    """The graph as a function of arrays."""
+    """The graph as a function of arrays: interpreted, if the compiler fails."""
+    try:
+        return _compiled(graph)
+    except OpError:  # which running it raises
+        return interpreter.compiled(graph)
+    except Exception as e:
+        fallback.failed(graph.name, e)
+        return interpreter.compiled(graph)
+
+
+def _compiled(graph: Graph) -> interpreter.Compiled:
     if not entry.AVAILABLE:
         return interpreter.compiled_with(pipeline.run(graph, Graphs.INTERPRETED), kernel_of)
     regions = Regions(pipeline.run(graph, Graphs.CALLED))

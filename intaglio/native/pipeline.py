@@ -19,7 +19,7 @@ from intaglio.native.passes.convolution_folding import fold_channels
 from intaglio.native.passes.elementwise_fusion import fuse_elementwise, fuse_exact, fuse_worthwhile
 from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.layer_fusion import fuse_layers
-from intaglio.native.passes.list_order import read_lists_first
+from intaglio.native.passes.list_order import own_lists, read_lists_first
 from intaglio.native.passes.normalization_fusion import replace_known_statistics
 from intaglio.native.passes.partitioning import expand_large, outline_regions
 from intaglio.native.passes.pooling_indices import keep_indices
@@ -95,6 +95,8 @@ LOWERING_PASSES: list[Step] = [
     Step("expansion", expand, NATIVE),
     # After expansion, which may make reads and writes of variables.
     Step("store forwarding", forward_stores, NATIVE),
+    # Before lists are ordered: what reads one list need not come before what changes another.
+    Step("own lists", own_lists, NATIVE),
     # After store forwarding, whose order of effects stays.
     Step("list order", read_lists_first, NATIVE),
     # After the order is final, which the second body shares, and before fusion: its rules are about

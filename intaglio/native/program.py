@@ -82,13 +82,15 @@ class Program:
     def _input(self, w: Writer, body: Graph, number: int) -> Any:
         value = body.inputs[number]
         try:
-            return self._given(w, body, value, w.argument("%ins", number))
+            return self._given(w, body, value, w.argument("%ins", number), number)
         except Unsupported as e:
             takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
             e.node = takers[0] if takers else None
             raise
 
-    def _given(self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str) -> Any:
+    def _given(
+        self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str, number: int
+    ) -> Any:
         if value.dtype is resource:
             contents = contents_of(value.spec)
             if not shapes.known(contents.shape):
@@ -98,7 +100,7 @@ class Program:
         if value.dtype is not variant and not numeric(value.dtype):
             raise Unsupported(f"elements of type {value.dtype.name}")
         if value.dtype is variant:
-            return list_arguments.given(w, body, value, pointer)
+            return list_arguments.given(w, body, value, pointer, number)
         if dims is None or None in dims:
             raise Unsupported("a value of unknown shape")
         held = Held(w.kind(value), known(dims), pointer=pointer)
@@ -212,7 +214,10 @@ class Program:
             if isinstance(result, HeldList):
                 outs.append("work")
                 rows = self._rows(space, k, result, result.counted)
-                given.append(f"listed({rows}, e{k}, {result.limit})")
+                source = result.declared.source
+                space[f"f{k}"] = result.declared
+                said = f"f{k}" if source < 0 else f"i{source}"
+                given.append(f"listed({rows}, e{k}, {said})")
                 continue
             dtype = self.graph.outputs[k].dtype.numpy
             space[f"make{k}"] = maker(result.shape, dtype)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import pipeline
+from intaglio.native import fallback, pipeline
 from intaglio.native.kernels.node_selection import CHOICES, kernel_of
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.pipeline import Graphs
@@ -47,7 +47,11 @@ class Row(NamedTuple):
 
 def report(graph: Graph) -> str:
     """A table of the graph's nodes as they run: a line for each, with the user's line."""
-    rows = list(_rows(graph))
+    try:
+        rows = list(_rows(graph))
+    except Exception as e:
+        fallback.failed(graph.name, e)
+        return f"{graph.name}: interpreted, for the compiler failed"
     compiled = sum(1 for row in rows if row.compiled)
     lines = [f"{graph.name}: {compiled} of {len(rows)} steps are machine code"]
     names = ["  " * row.depth + row.node.name for row in rows]

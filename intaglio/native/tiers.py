@@ -16,9 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import later, shapes
+from intaglio.base.errors import OpError
 from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.native import fallback, first_call
 
 Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
@@ -120,15 +122,29 @@ class Background:
             made = self._make(graph)
         except ImportError:  # there is no compiler
             return
-        except Exception:
+        except (OpError, shapes.ShapeError):  # which running it raises
             logger().debug("%s stays interpreted", graph.name, exc_info=True)
+            return
+        except Exception as e:
+            self._failed(graph, e)
             return
         if made is not None:
             self._ready(made)
 
+    def _failed(self, graph: Graph, error: Exception) -> None:
+        """The compiler failed, in a thread of its own: what is raised, the next call raises."""
+        try:
+            fallback.failed(graph.name, error)
+        except Exception as e:
+            self.run = functools.partial(_raise, e)
+
     def _ready(self, made: Run) -> None:
         self.run = made
         self.native = True
+
+
+def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
+    raise error
 
 
 class Timed(Background):
@@ -166,6 +182,8 @@ class Counted(Background):
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
         self._made: Run | None = None
+        self._interpreted, self._name = run, graph.name
+        self._streams: list[Any] = []
         self._lock = threading.Lock()
         self._begin, self._left = calls, 2 * calls
 
@@ -191,10 +209,24 @@ class Counted(Background):
             elif not self._left and self.compiling is not None:
                 self.compiling.join()
                 if self._made is not None:
-                    super()._ready(self._made)
+                    super()._ready(functools.partial(self._first, self._made))
+
+    def compile(self) -> None:
+        """Begins to compile, while the graph is still known."""
+        if self._graph is not None:
+            self._streams = first_call.streams(self._graph)
+        super().compile()
 
     def _ready(self, made: Run) -> None:
         self._made = made
+
+    def _first(self, made: Run, *arrays: Any) -> tuple[Any, ...]:
+        """A call of code that has not run yet: where it fails the graph stays interpreted."""
+        drawn = self._streams
+        results, good = first_call.call(self._name, made, self._interpreted, arrays, drawn)
+        self.run, self.native = (made if good else self._interpreted), good
+        self._made = None
+        return results
 
 
 class Shapes:

@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 
 # Ops that read a list and do not change it.
@@ -29,19 +30,27 @@ def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
 
 
 def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
-    name, attrs = node.op.name, node.attrs
+    name = node.op.name
     if name in ITEMS:
         item = ITEMS[name](node)
         return item.dtype, item.dims
     if name == "TensorListStack":
         dims = node.outputs[0].dims
         return node.outputs[0].dtype, dims and dims[1:]
+    if name in ("Identity", "TensorListResize"):
+        return element_of(graph, node.outputs[0])
+    found: DType | None = None
+    for inner in walk.attached(node):
+        first = len(node.inputs) - len(inner.inputs)  # conditions have no input of their own
+        if at < first:
+            return None, None
+        inside = element_of(inner, inner.inputs[at - first])
+        found = inside[0] or found
+        if shapes.known(inside[1]):
+            return inside
     if name in ("While", "StatelessWhile"):
-        inside = element_of(attrs["body"], attrs["body"].inputs[at])
-        return inside if shapes.known(inside[1]) else element_of(graph, node.outputs[at])
-    if name in ("If", "StatelessIf"):
-        return element_of(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
-    return None, None
+        return element_of(graph, node.outputs[at])
+    return found, None
 
 
 # What of a node is an element of the list that it takes.

@@ -27,6 +27,13 @@ class Unsupported(Exception):
 
     node: Any = None
 
+    @classmethod
+    def at(cls, node: Any, text: str) -> Unsupported:
+        """The same of a node."""
+        made = cls(text)
+        made.node = node
+        return made
+
 
 class Kind(NamedTuple):
     """A type of element: LLVM's name, bits, and what it is: f, i, u, b or c as in NumPy.
@@ -130,6 +137,14 @@ def literal(value: Any, kind: Kind) -> str:
         whole = np.asarray(value, np.complex64 if kind.bits == 64 else np.complex128)
         return str(int.from_bytes(whole.tobytes(), sys.byteorder))
     return str(int(value))
+
+
+def literals(array: Any, kind: Kind) -> str:
+    """A vector of numbers that are known."""
+    flat = np.asarray(array).reshape(-1).tolist()
+    if len({repr(x) for x in flat}) == 1:
+        return f"splat ({kind.llvm} {literal(flat[0], kind)})"
+    return f"<{', '.join([f'{kind.llvm} {literal(x, kind)}' for x in flat])}>"
 
 
 class Builder:

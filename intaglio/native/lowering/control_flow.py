@@ -14,7 +14,7 @@ from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
 from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_lists, variables
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.loop_carried import handed_on, used_later
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import Held, Variable, takes
 from intaglio.native.lowering.tensor_lists import HeldList
 
 
@@ -174,7 +174,7 @@ def lent(
     return given
 
 
-RULES: dict[str, Callable[..., list[Value]]] = {
+_rules: dict[str, Callable[..., list[Value]]] = {
     "PartitionedCall": called,
     "StatefulPartitionedCall": called,
     "If": choice,
@@ -184,3 +184,5 @@ RULES: dict[str, Callable[..., list[Value]]] = {
     "While": loop,
     "StatelessWhile": loop,
 }
+# What graphs do with the rows of a list, whose number is data, has no code.
+RULES = {name: takes(HeldList, Variable)(rule) for name, rule in _rules.items()}

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.errors import OpError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.analysis.sizes import is_small, numeric
+from intaglio.native.fallback import Failed
 from intaglio.native.llvm import jit, object_cache
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import (
@@ -26,11 +28,11 @@ from intaglio.native.llvm.vectors import (
     Lanes,
     Unsupported,
     kind_of,
-    literal,
+    literals,
 )
 from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import Held, Variable, constant
+from intaglio.native.lowering.operands import Held, Variable, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -235,6 +237,7 @@ class Writer:
         if made is None:
             rule = self._rules.get(node.op.name, self._otherwise)
             try:
+                checked(rule, node.op.name, inputs)
                 made = rule(self, node, inputs)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
@@ -242,6 +245,10 @@ class Writer:
                 if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
                     raise
                 made = self._called_back(node, inputs)
+            except OpError as e:  # it fails when it runs, and says why
+                raise Unsupported.at(node, f"{node.op.name} that fails") from e
+            except Exception as e:  # a rule that is wrong
+                raise Failed(node) from e
             self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
         for block in self._temporary:
             self.arena.release(block)
@@ -359,7 +366,7 @@ class Writer:
         Floats are data, as they are for loops: graphs that differ in them alone are the same code.
         """
         if kind not in (FLOAT, DOUBLE):
-            return _literals(array, kind)
+            return literals(array, kind)
         held = np.ascontiguousarray(array)
         kept = self._data.setdefault((held.dtype, held.tobytes()), held)
         place = self.word(kept.ctypes.data)
@@ -587,14 +594,6 @@ class Writer:
         code.do(f"store i64 1, ptr {self.memory}, align 8")
         code.do("ret void")
         code.label(right)
-
-
-def _literals(array: Any, kind: Kind) -> str:
-    """A vector of numbers that are known."""
-    flat = np.asarray(array).reshape(-1).tolist()
-    if len({repr(x) for x in flat}) == 1:
-        return f"splat ({kind.llvm} {literal(flat[0], kind)})"
-    return f"<{', '.join([f'{kind.llvm} {literal(x, kind)}' for x in flat])}>"
 
 
 __all__ = ["Rule", "Scope", "Unsupported", "Value", "Variable", "Writer", "is_small"]

@@ -16,15 +16,15 @@ from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held, known
-from intaglio.native.lowering.tensor_lists import MOST, HeldList
+from intaglio.native.lowering.tensor_lists import MOST, Declared, HeldList
 from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
 
-# An input that is a list: the address of its elements, and how many they are.
-FORM = (2,)
+# An input that is a list: the address of its elements, how many they are and may be.
+FORM = (3,)
 
 
-def given(w: Writer, graph: Any, value: Any, pointer: str) -> HeldList:
-    """The list that an input is. Raises Unsupported if nobody says what its elements are."""
+def given(w: Writer, graph: Any, value: Any, pointer: str, number: int) -> HeldList:
+    """The list that the input of a number is. Raises Unsupported if nobody says what its elements are."""
     dtype, dims = element_of(graph, value)
     if dtype is None or not numeric(dtype):
         raise Unsupported("a list from elsewhere")
@@ -35,7 +35,9 @@ def given(w: Writer, graph: Any, value: Any, pointer: str) -> HeldList:
     address = code.load("i64", pointer, 8)
     place = code.let(f"inttoptr i64 {address} to ptr")
     size = code.load("i64", code.at("i64", pointer, "1"), 8)
-    return HeldList(kind, element, place, size, MOST, (), owned=False)
+    limit = code.load("i64", code.at("i64", pointer, "2"), 8)
+    declared = Declared(limit, None, number)
+    return HeldList(kind, element, place, size, MOST, (), declared, owned=False)
 
 
 def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
@@ -54,9 +56,14 @@ def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any,
     elif array.shape[1:] != element:
         return None, None
     address = array.__array_interface__["data"][0]
-    return array, np.array([address, len(array)], np.int64)
+    return array, np.array([address, len(array), value.limit], np.int64)
 
 
-def made(rows: Any, element: DType, limit: int) -> TensorList:
-    """The list of an array's rows, which is the list's alone."""
-    return TensorList(Stacked(rows), len(rows), element, limit, rows.shape[1:])
+def made(rows: Any, element: DType, declared: Any) -> TensorList:
+    """The list of an array's rows, which is the list's alone.
+
+    Its limit and its elements' shape are `declared`, or those of that list: not what the rows
+    have, as another use of an empty list may put others into it.
+    """
+    limit, dims = int(declared.limit), declared.dims
+    return TensorList(Stacked(rows), len(rows), element, limit, dims)

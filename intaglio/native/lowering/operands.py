@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.native.analysis.sizes import is_small
@@ -11,7 +11,25 @@ from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 
 
-class Held:
+class Operand:
+    """What a rule may be given: a dense value, a variable, a list, or its rows.
+
+    A rule that takes others than dense values declares it with `takes`.
+    """
+
+    __slots__ = ()
+    words = "a value"
+
+    def finish(self, w: Any) -> None:
+        """Prepares the operand as a result of the function. Raises Unsupported if it is none."""
+        raise Unsupported(f"{self.words} as a result")
+
+    def join(self, w: Any, blocks: Sequence[str], values: Sequence[Any]) -> Any:
+        """The operand that one of several branches gives. Raises Unsupported by default."""
+        raise Unsupported(f"branches that give {self.words}")
+
+
+class Held(Operand):
     """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
 
     In memory its elements lie in order. `blocks` are where that may be: it holds them. Only a
@@ -19,6 +37,7 @@ class Held:
     """
 
     __slots__ = ("apart", "blocks", "kind", "known", "lanes", "pointer", "shape")
+    words = "a tensor"
 
     def __init__(
         self,
@@ -54,7 +73,7 @@ class Held:
         return is_small(self.shape)
 
     @property
-    def form(self) -> tuple[Any, ...]:
+    def copy_key(self) -> tuple[Any, ...]:
         """What copies of the value have in common."""
         return self.shape, self.kind
 
@@ -89,7 +108,7 @@ def constant(array: Any) -> Held:
     return Held(kind_of(array.dtype), array.shape, known=array)
 
 
-class Variable:
+class Variable(Operand):
     """A variable: where its value is read, and where a new one is written, if ever.
 
     A variable that is written has a block, which every value in its memory holds as it would
@@ -97,6 +116,7 @@ class Variable:
     """
 
     __slots__ = ("block", "pointer", "spec", "target")
+    words = "a variable"
 
     def __init__(self, spec: Any, pointer: str) -> None:
         self.spec = spec
@@ -119,6 +139,20 @@ class Variable:
         """The shape, which is known of variables that native code works on."""
         return known(self.spec.shape)
 
-    def finish(self, w: Any) -> None:
-        """Raises Unsupported: a function gives values, not variables."""
-        raise Unsupported("a variable as a result")
+
+def takes(*kinds: type[Operand]) -> Callable[[Any], Any]:
+    """Declares that a rule takes such operands too, besides dense values."""
+
+    def declared(rule: Any) -> Any:
+        rule.operands = kinds
+        return rule
+
+    return declared
+
+
+def checked(rule: Any, name: str, inputs: Sequence[Operand]) -> None:
+    """Raises Unsupported for an operand that the rule of an op does not take."""
+    allowed = (Held, *getattr(rule, "operands", ()))
+    for operand in inputs:
+        if not isinstance(operand, allowed):
+            raise Unsupported(f"{name} of {operand.words}")

@@ -156,6 +156,8 @@ class _Part:
         self.ins[index] = self._count
         pointer, size = self._argument(), held.size
         changes = self.found.changes(index)
+        if changes and held.declared.source >= 0:
+            raise Unsupported("a list from elsewhere that has a limit")
         if not size.isdigit() or (axis == 0 and changes):
             # Of which nobody shall think that it has no place yet.
             self.sizes[index] = self._count
@@ -168,8 +170,8 @@ class _Part:
             size,
             held.capacity,
             (),
+            held.declared,
             owned=axis == 0 and changes,
-            limit=held.limit,
         )
         if axis == 0:
             made.apart = held.bytes
@@ -290,8 +292,8 @@ class _Call:
                 size,
                 inner.capacity,
                 (block,),
+                held.declared,
                 owned=False,
-                limit=held.limit,
             )
         if found.axis(index) == 0:
             return made

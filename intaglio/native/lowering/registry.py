@@ -36,7 +36,7 @@ from intaglio.native.lowering.elementwise import elementwise, fused
 from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import Held, Variable, takes
 
 
 def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -125,6 +125,7 @@ def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return rule(w, node, inputs)
 
 
+@takes(tensor_lists.HeldList, Variable)
 def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The values themselves."""
     return [w.also(v) for v in control_flow.lent(w, node, inputs, 0)]
@@ -156,6 +157,7 @@ def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return gather_scatter.gathered(w, node, inputs)
 
 
+@takes(Variable)
 def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ResourceGather: rows of a variable, where it lies."""
     table = variables.there(w, inputs[0])
@@ -186,6 +188,7 @@ def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 def like(number: int) -> Rule:
     """ZerosLike and OnesLike."""
 
+    @takes(tensor_lists.HeldList)
     def rule(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         (held,) = inputs
         if isinstance(held, tensor_lists.HeldList) and not number:
@@ -227,7 +230,7 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("GatherNd", "ScatterNd", "TensorScatterUpdate"), slices),
     **control_flow.RULES,
     **tensor_lists.RULES,
-    **variables.RULES,
+    **{name: takes(Variable)(rule) for name, rule in variables.RULES.items()},
     "_FusedElementwise": fused,
     "_FusedCell": recurrent_cell.written,
     **dict.fromkeys(("_FusedLayers", "_FusedRows"), compiled_part),

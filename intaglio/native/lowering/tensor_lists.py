@@ -7,10 +7,11 @@ another is copied first, so that lists behave as values.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import from_numpy
+from intaglio.base.dtypes import DType, from_numpy
+from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.analysis.list_elements import READERS, element_of
@@ -20,7 +21,7 @@ from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_o
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
-from intaglio.native.lowering.operands import Held, known
+from intaglio.native.lowering.operands import Held, Operand, known, takes
 from intaglio.ops.control_flow.tensor_list import given_dims
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
@@ -35,7 +36,19 @@ def dtype_of(kind: Kind) -> Any:
     return next(dtype for dtype, found in KINDS.items() if found == kind)
 
 
-class HeldList:
+class Declared(NamedTuple):
+    """What the program says of a list: its largest size (-1 for none) and its elements' shape.
+
+    The elements that are there may say more of their shape. What is said of an input is known
+    when the function is called: `source` is the number of that input, `limit` a name.
+    """
+
+    limit: str = "-1"
+    dims: Dims = None
+    source: int = -1
+
+
+class HeldList(Operand):
     """A list: where its elements lie, how many they are (i64) and how many may be.
 
     An empty list has no place before somebody needs it. A `tight` one has no room for more.
@@ -46,15 +59,16 @@ class HeldList:
         "blocks",
         "capacity",
         "counted",
+        "declared",
         "element",
         "kind",
-        "limit",
         "next",
         "owned",
         "pointer",
         "size",
         "tight",
     )
+    words = "a list"
 
     def __init__(
         self,
@@ -64,8 +78,8 @@ class HeldList:
         size: str,
         capacity: int,
         blocks: Sequence[Block],
+        declared: Declared,
         owned: bool = True,
-        limit: int = -1,
     ) -> None:
         self.kind = kind
         self.element = element
@@ -74,7 +88,7 @@ class HeldList:
         self.capacity = capacity
         self.blocks = tuple(blocks)
         self.owned = owned
-        self.limit = limit
+        self.declared = declared
         self.tight = False
         # The bytes from element to element, if these are parts of larger ones.
         self.apart = 0
@@ -82,6 +96,11 @@ class HeldList:
         self.counted = 0
         # Where the next element is to be, if it is written there before it is pushed.
         self.next = ""
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What lists have in common that may stand for each other."""
+        return self.kind, self.element, self.declared
 
     @property
     def bytes(self) -> int:
@@ -98,8 +117,8 @@ class HeldList:
             size,
             self.capacity,
             self.blocks,
+            self.declared,
             kept,
-            self.limit,
         )
         made.tight, made.apart = self.tight, self.apart
         return made
@@ -114,7 +133,7 @@ class HeldList:
         w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
 
     @property
-    def form(self) -> tuple[Any, ...]:
+    def copy_key(self) -> tuple[Any, ...]:
         """What copies of the list have in common."""
         return self.element, self.size, self.kind
 
@@ -133,7 +152,7 @@ class HeldList:
 
     def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:
         """The list that one of several branches gives."""
-        if any(v.pointer != self.pointer for v in values):
+        if any(v.pointer != self.pointer or v.form != self.form for v in values):
             raise Unsupported("branches that give unlike lists")
         phi = w.code.phi("i64")
         w.code.arrive(phi, *zip([v.size for v in values], blocks, strict=True))
@@ -184,6 +203,8 @@ class TurningList:
         """What the next turn begins with. Raises Unsupported for a list that was copied."""
         if not isinstance(result, HeldList) or result.pointer != self.list.pointer:
             raise Unsupported("a loop that makes another list in each turn")
+        if result.form != self.list.form:
+            raise Unsupported("a loop that gives a list of other elements")
         self.same = result.size == self.phi.name
         return (result.size,)
 
@@ -210,12 +231,12 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported(f"a list of {node.attrs['element_dtype'].name}")
     kind = kind_of(node.attrs["element_dtype"].numpy)
     element = _element(w, given_dims(form.known), node.outputs[0])
-    size = "0"
+    size, dims = "0", given_dims(form.known)
     if node.op.name == "EmptyTensorList":
         if number.known is None:
             raise Unsupported("a list whose limit is data")
         if number.known > 0:
-            return [_limited(w, kind, element, int(number.known))]
+            return [_limited(w, kind, element, Declared(str(int(number.known)), dims))]
         if not number.known:
             raise Unsupported("a list of no elements")
     elif number.known is not None:
@@ -224,30 +245,32 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         size = w.index(number)
     if size.startswith("-"):
         raise Unsupported("a list of less than no elements")
-    return [_new(w, kind, element, size)]
+    return [_new(w, kind, element, size, Declared("-1", dims))]
 
 
-def _limited(w: Writer, kind: Kind, element: tuple[int, ...], limit: int) -> HeldList:
+def _limited(w: Writer, kind: Kind, element: tuple[int, ...], declared: Declared) -> HeldList:
     """An empty list that has room for all that may be pushed to it."""
-    each = Held(kind, element).bytes
+    each, limit = Held(kind, element).bytes, int(declared.limit)
     if not each or limit * each > MOST_LIMITED:
         raise Unsupported("a list whose limit is large")
     pointer, block = w.space(limit * each)
-    return HeldList(kind, element, pointer, "0", limit, [block], limit=limit)
+    return HeldList(kind, element, pointer, "0", limit, [block], declared)
 
 
-def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList:
+def _new(
+    w: Writer, kind: Kind, element: tuple[int, ...], size: str, declared: Declared
+) -> HeldList:
     """A list of zeros. What is longer than there is room for is refused."""
     each = Held(kind, element).bytes
     if not each:
         raise Unsupported("a list of elements without numbers")
     capacity = min(MOST, max(MOST_BYTES // each, 1))
     if size == "0":
-        return HeldList(kind, element, "", size, capacity, ())
+        return HeldList(kind, element, "", size, capacity, (), declared)
     if size.isdigit():
         capacity = int(size) if int(size) > 1 else capacity
     pointer, block = w.space(capacity * each)
-    found = HeldList(kind, element, pointer, size, capacity, [block])
+    found = HeldList(kind, element, pointer, size, capacity, [block], declared)
     if not size.isdigit():
         w.demand(w.code.integer("icmp ult", size, capacity + 1))
     clear(w, pointer, w.code.integer("mul", size, each))
@@ -265,7 +288,7 @@ def zeros(w: Writer, held: HeldList) -> HeldList:
         raise Unsupported("zeros for elements that lie apart")
     known = held.size.isdigit() and held.size != "0"
     found = _of_capacity(w, held, int(held.size)) if known else _room_like(w, held)
-    found.tight, found.limit = known, -1
+    found.tight, found.declared = known, held.declared._replace(limit="-1")
     clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
     return found
 
@@ -275,7 +298,6 @@ def copied(w: Writer, held: HeldList) -> HeldList:
     if held.apart:
         raise Unsupported("a copy of a list whose elements lie apart")
     found = _room_like(w, held)
-    found.limit = held.limit
     if held.size == "0":
         return found
     w.code.copy(found.pointer, held.pointer, w.code.integer("mul", held.size, held.bytes))
@@ -292,9 +314,7 @@ def _of_capacity(w: Writer, held: HeldList, capacity: int) -> HeldList:
     """Memory for a list of so many elements at most."""
     # Elements of one index shall not compete for the same lines of the cache.
     pointer, block = w.space(capacity * held.bytes + APART)
-    return HeldList(
-        held.kind, held.element, pointer, held.size, capacity, [block], limit=held.limit
-    )
+    return HeldList(held.kind, held.element, pointer, held.size, capacity, [block], held.declared)
 
 
 def placed(w: Writer, held: HeldList) -> HeldList:
@@ -324,7 +344,18 @@ def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         pointer, block = w.space(source.bytes)
         w.store(source, pointer)
         blocks = (block,)
-    return [HeldList(source.kind, source.shape[1:], pointer, str(count), count, blocks, False)]
+    return [
+        HeldList(
+            source.kind,
+            source.shape[1:],
+            pointer,
+            str(count),
+            count,
+            blocks,
+            Declared("-1", source.shape[1:]),
+            False,
+        )
+    ]
 
 
 # -- changing lists --------------------------------------------------------------------------
@@ -342,6 +373,12 @@ def _mine(w: Writer, node: Node, held: HeldList, grows: bool = False) -> HeldLis
 def _checked(held: HeldList, item: Held) -> None:
     if item.shape != held.element or item.kind != held.kind:
         raise Unsupported("a list of elements of several shapes")
+
+
+def _fits(held: HeldList, dtype: DType, dims: Dims) -> None:
+    """Raises Unsupported if elements are not what somebody who reads them expects."""
+    if dtype_of(held.kind) != dtype.numpy or not shapes.compatible(dims, held.element):
+        raise Unsupported("a list whose elements are read as others")
 
 
 def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -379,8 +416,10 @@ def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 
 def _place_of_next(w: Writer, held: HeldList) -> str:
     """Where an element is pushed to; refused if there is no room."""
-    most = held.capacity if held.limit < 0 else min(held.capacity, held.limit)
-    w.demand(w.code.integer("icmp ult", held.size, most))
+    # Below no limit, as an unsigned number, is every size.
+    w.demand(w.code.integer("icmp ult", held.size, held.capacity))
+    if held.declared.limit != "-1":
+        w.demand(w.code.integer("icmp ult", held.size, held.declared.limit))
     return held.place(w, held.size)
 
 
@@ -397,6 +436,8 @@ def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
         if not isinstance(held, HeldList) or not held.owned or len(users_of) != 1:
             continue
         if users_of[0].op.name != "TensorListPushBack" or any(v is handle for v in body.outputs):
+            continue
+        if users.get(id(users_of[0].outputs[0])):  # who might change the element again
             continue
         item = users_of[0].inputs[1]
         if (
@@ -418,7 +459,8 @@ def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     if any(h.kind != first.kind or h.element != first.element for h in others):
         raise Unsupported("a sum of lists of several shapes")
     dtype = from_numpy(dtype_of(first.kind))
-    total = _mine(w, node, first)
+    again = sum(1 for v in node.inputs if v is node.inputs[0]) > 1
+    total = copied(w, placed(w, first)) if again else _mine(w, node, first)
     each = Held(first.kind, first.element).count
     for held in others:
         w.demand(w.code.integer("icmp eq", held.size, total.size))
@@ -440,6 +482,7 @@ def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 
 def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, index: str) -> Held:
     """An element where it lies, or a copy if the list may change while it is used."""
+    _fits(held, value.dtype, value.dims)
     there = Held(held.kind, held.element, pointer=held.place(w, index))
     if there.small:
         return w.in_registers(w.lanes(there), held.element)
@@ -529,10 +572,14 @@ def length(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [w.in_registers(Lanes(kind_of("i4"), (vector,)), ())]
 
 
-class Rows:
-    """The elements of a list as a tensor of as many rows as there turn out to be."""
+class Rows(Operand):
+    """The elements of a list as a tensor of as many rows as there turn out to be.
+
+    Nothing but a function's results takes it: every other operand has a shape that is known.
+    """
 
     __slots__ = ("blocks", "counted", "list")
+    words = "a tensor whose number of rows is data"
 
     def __init__(self, held: HeldList) -> None:
         self.list = held
@@ -552,12 +599,18 @@ class Rows:
 def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListStack."""
     held, wanted = inputs[0], node.attrs["num_elements"]
+    dims = node.outputs[0].dims
+    _fits(held, node.outputs[0].dtype, dims and dims[1:])
     if held.apart:
         raise Unsupported("a stack of elements that lie apart")
     count = int(held.size) if held.size.isdigit() else wanted
     if count < 0:
-        mine = not placed(w, held).blocks or _begins_block(w, held)
-        return [Rows(w.also(held) if mine else copied(w, held))]
+        last = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
+        there = placed(w, held)
+        # Rows begin where their block does. A list that is changed later must not take them with it.
+        first = not there.blocks or _begins_block(w, there)
+        rows = w.also(there) if held.owned and last and first else copied(w, held)
+        return [Rows(rows)]
     if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
         raise Unsupported("a list of no elements, or too few")
     if not held.size.isdigit():
@@ -572,7 +625,7 @@ def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [result]
 
 
-RULES: dict[str, Any] = {
+_rules: dict[str, Any] = {
     "EmptyTensorList": made,
     "TensorListReserve": made,
     "TensorListFromTensor": from_tensor,
@@ -585,3 +638,4 @@ RULES: dict[str, Any] = {
     "TensorListStack": stack,
     "AddN": added,
 }
+RULES = {name: takes(HeldList)(rule) for name, rule in _rules.items()}

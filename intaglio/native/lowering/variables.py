@@ -84,7 +84,7 @@ def preserve(w: Writer, node: Node) -> None:
         copies: dict[Any, Value] = {}
         for key, value in scope.values.items():
             if _lies_in(value, variable) and scope.last.get(key, -1) > until:
-                one = (value.pointer, *value.form)
+                one = (value.pointer, *value.copy_key)
                 copies[one] = w.also(copies[one]) if one in copies else value.elsewhere(w)
                 w.let_go(value)
                 scope.values[key] = copies[one]

@@ -1,7 +1,10 @@
-"""The order of a native function's list ops: what reads a list comes before what changes it.
+"""A native function's list ops in an order, and on lists, that can be changed in place.
 
-A list that nobody uses any more is changed in place. The order in which a gradient was recorded
-often has it the other way round, which would copy the list in every turn of a loop.
+A list that nobody uses any more is changed in place, so what reads a list comes before what
+changes it. The order in which a gradient was recorded often has it the other way round, which
+would copy the list in every iteration of a loop. New lists that are equal are one list after
+common subexpressions are eliminated; here each user has one of its own again, which also has
+elements of one shape only.
 """
 
 from __future__ import annotations
@@ -10,9 +13,12 @@ from collections.abc import Iterator
 
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node
-from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.list_elements import READERS
+
+# Ops that make lists of which no element is set.
+NEW = frozenset(["EmptyTensorList", "TensorListReserve"])
 
 
 def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -50,6 +56,36 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
         ]
         if readers:
             yield node, readers
+
+
+def own_lists(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with a new list of its own for each use of one; the same graph if each has it.
+
+    What only asks for the length of a list shares the first one.
+    """
+    if not any(n.op.name in NEW for n in graph.nodes):
+        return graph
+    fuel = fuel or Fuel()
+    new, taken = Rewriter(graph), set[int]()
+
+    def used(value: SymbolicTensor, user: Node | None) -> SymbolicTensor:
+        node: Node = value.node
+        shared = user is not None and user.op.name == "TensorListLength"
+        if node.op.name not in NEW or shared:
+            return new.value(value)
+        if id(value) not in taken or not fuel.burn():
+            taken.add(id(value))
+            return new.value(value)
+        new.record_beside(node)
+        return new.like(node, new.values(node.inputs), control=new.control(node)).outputs[0]
+
+    for node in graph.nodes:
+        inputs = [used(v, node) for v in node.inputs]
+        if any(a is not new.value(b) for a, b in zip(inputs, node.inputs, strict=True)):
+            new.keep(node, derived(node, inputs, control=new.control(node)))
+        else:
+            new.keep(node)
+    return new.result([used(v, None) for v in graph.outputs])
 
 
 class _Order:

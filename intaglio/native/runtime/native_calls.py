@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from intaglio.ir.graph import Graph
+from intaglio.native import fallback
 from intaglio.native.llvm import jit
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import LEAST
@@ -108,6 +109,14 @@ def call(program: CompiledProgram, table: Table, miss: Any, single: bool) -> Any
     None where it cannot be: for programs that write to variables, or need much memory, or may
     have drawn random numbers when they miss; nor for large results, whose memory is used again.
     """
+    try:
+        return _call(program, table, miss, single)
+    except Exception as e:
+        fallback.failed(program.graph.name, e)
+        return None
+
+
+def _call(program: CompiledProgram, table: Table, miss: Any, single: bool) -> Any:
     plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
     if (
         not AVAILABLE

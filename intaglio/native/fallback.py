@@ -1,0 +1,55 @@
+"""What the native compiler gets wrong is interpreted, with one warning that asks for a report.
+
+Machine code is never the reason that a program stops. With `INTAGLIO_VERIFY=1`, as in the tests, the
+error is raised instead.
+"""
+
+from __future__ import annotations
+
+import os
+
+from intaglio.base.log import logger
+from intaglio.ir.graph import Node
+
+# Set by tests, or INTAGLIO_VERIFY=1: an error of the compiler is raised.
+VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
+
+_REPORT = (
+    "This is an error of Intaglio, not of your program: please report it, with the function. "
+    "INTAGLIO_VERIFY=1 raises it instead."
+)
+
+
+class Failed(Exception):
+    """The compiler has failed at a node, or one in its graphs; the cause says how."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.name)
+        self.node = node
+
+
+# What warnings have told of.
+_warned: set[tuple[str, str]] = set()
+
+
+def failed(function: str, error: Exception) -> None:
+    """Warns once that a function is interpreted, for the compiler has failed, and at which op.
+
+    Raises the error instead if it is to be verified.
+    """
+    where, cause = "", error
+    while isinstance(cause, Failed) and isinstance(cause.__cause__, Exception):
+        where = f" at {cause.node.op.name} ({cause.node.name})"
+        cause = cause.__cause__
+    if VERIFY:
+        raise cause
+    if (function, where) not in _warned:
+        _warned.add((function, where))
+        logger().warning(
+            "%s is interpreted, for the native compiler failed%s with %s: %s. %s",
+            function,
+            where,
+            type(cause).__name__,
+            cause,
+            _REPORT,
+        )
