@@ -21,6 +21,8 @@ Timed = Callable[[], Any]
 # case -> (what it is, peers, the largest ratio to the peer named first that is the goal)
 CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
     "eager_add": ("eager `a + b`, 2x2 float32", ("torch", "jax", "tensorflow"), 0.5),
+    "named_add": ("eager `tf.add(a, b)`, 2x2 float32", ("tensorflow",), None),
+    "named_add_ragged": ("the same in a program with ragged tensors", ("tensorflow",), None),
     "trace_300": ("tracing a function of 300 ops", ("tensorflow", "jax"), 0.2),
     "call_add": ("call of a traced `add`, 2x2 float32", ("tensorflow", "jax"), 0.05),
     "power": (
@@ -82,6 +84,13 @@ def _tensorflow_like(module: str, xla: bool = False) -> Callable[[str], Timed | 
 def _eager_add(tf: Any) -> Timed:
     a, b = tf.ones([2, 2]), tf.ones([2, 2])
     return lambda: a + b
+
+
+def _named_add(tf: Any, ragged: bool = False) -> Timed:
+    if ragged:
+        tf.ragged.constant([[1], []])
+    a, b = tf.ones([2, 2]), tf.ones([2, 2])
+    return lambda: tf.add(a, b)
 
 
 def _trace_300(tf: Any) -> Timed:
@@ -196,6 +205,8 @@ def _while_1000(tf: Any, first: bool = False) -> Timed:
 
 _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
     "eager_add": _eager_add,
+    "named_add": _named_add,
+    "named_add_ragged": lambda tf: _named_add(tf, ragged=True),
     "trace_300": _trace_300,
     "call_add": _call_add,
     "power": _power,

@@ -3,13 +3,15 @@
 import warnings
 from typing import TYPE_CHECKING
 
-from intaglio import ops
+from intaglio import bootstrap, ops
 from intaglio.base import later
+from intaglio.opdef import door
 from intaglio.runtime import direct_calls, eager, random_state
 
 __version__ = "0.1.0"
 
 eager.install_fast_operators()
+door.stack()  # before there are threads, which must not make one each
 
 # log(-1) is NaN and 1e30 in float16 is infinity, without a word, as in TensorFlow.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "__version__",
+    "bootstrap",
     "direct_calls",
     "install_as_tensorflow",
     "last_error",

@@ -13,9 +13,20 @@ from intaglio.opdef.indexed_slices import IndexedSlices, concatenated
 # Contributions to the gradient of each tensor, by key.
 Gradients = dict[int, list[Any]]
 
-# Ops with graphs among their attributes: (node, wanted inputs, gradients of all outputs)
-# -> gradients of the wanted inputs. The modules that know them fill this in.
-OF_GRAPHS: dict[str, Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]] = {}
+# The gradient of an op with graphs among its attributes: of a node, wanted inputs and the
+# gradients of all outputs it makes the gradients of the wanted inputs.
+OfGraphs = Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]
+OF_GRAPHS: dict[str, OfGraphs] = {}
+
+
+def gradient_of(*names: str) -> Callable[[OfGraphs], OfGraphs]:
+    """A decorator: the function is the gradient of the ops of these names."""
+
+    def register(function: OfGraphs) -> OfGraphs:
+        OF_GRAPHS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
 
 
 def _missing(kind: str, node: str | None) -> LookupError:

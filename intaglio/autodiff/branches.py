@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.autodiff.backward import OF_GRAPHS
+from intaglio.autodiff.backward import gradient_of
 from intaglio.autodiff.calls import absent, fetched
 from intaglio.autodiff.derivative import Backward, Derivative, Sparse, derivative_of
 from intaglio.autodiff.surgery import Draft, extend
@@ -31,6 +31,7 @@ def as_attrs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
     return dict(zip(_IF, graphs, strict=True))
 
 
+@gradient_of("If", "StatelessIf", "Case", "StatelessCase")
 def branch_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded If or Case."""
     graphs = branches_of(node)
@@ -157,6 +158,3 @@ def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[A
         "Tout": tuple([v.dtype for v in graphs[0].outputs]),
     }
     return list(door.carry_out(op, [node.inputs[0], *inputs], attrs, None))
-
-
-OF_GRAPHS.update(dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), branch_gradient))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.autodiff.backward import OF_GRAPHS
+from intaglio.autodiff.backward import OF_GRAPHS, gradient_of
 from intaglio.autodiff.derivative import Derivative, derivative_of
 from intaglio.autodiff.plan import trainable
 from intaglio.autodiff.recursion import gradient_of_recursion
@@ -38,6 +38,7 @@ def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
 # -- in a graph ----------------------------------------------------------------------
 
 
+@gradient_of(*CALLS)
 def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
     graph: Graph = node.attrs["f"]
@@ -241,7 +242,3 @@ def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
         graph.outputs = list(result)
         made = first.derived["alone", op.name, shapes] = (attrs, graph.freeze_function())
     return made[1]
-
-
-OF_GRAPHS.update(dict.fromkeys(CALLS, call_gradient))
-door.install_watched_call(watched_call)

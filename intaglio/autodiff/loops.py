@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autodiff.backward import OF_GRAPHS
+from intaglio.autodiff.backward import gradient_of
 from intaglio.autodiff.derivative import Backward, Derivative, derivative_of, gradient_spec
 from intaglio.autodiff.plan import filled_like, trainable
 from intaglio.autodiff.replay import replay
@@ -31,6 +31,7 @@ _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
 
+@gradient_of("While", "StatelessWhile")
 def while_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded While."""
     body: Graph = node.attrs["body"]
@@ -248,6 +249,3 @@ def _resource_spec(tensor: Any) -> Spec | None:
     if spec is not None and isinstance(spec.value, Spec):
         return spec
     return None
-
-
-OF_GRAPHS.update(dict.fromkeys(("While", "StatelessWhile"), while_gradient))

@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base import dtypes, shapes
 from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import door, raw
@@ -99,8 +100,9 @@ class Plan:
         inputs = len(op.sig.inputs)
         self._pairs = 0 if op.has_lists or inputs == 1 else inputs
         sources = [self._source(name) for name in self.rule.takes]
-        self._call = eval(
-            f"lambda kept, attrs, grads: rule.fn({', '.join(sources)})",
+        self._call = GeneratedCode(
+            f"gradient {op.name}",
+            f"def call(kept, attrs, grads): return rule.fn({', '.join(sources)})",
             {
                 "rule": self.rule,
                 "op": op,
@@ -109,7 +111,7 @@ class Plan:
                 "zeros_of": _zeros_of,
                 "whole": _whole,
             },
-        )
+        ).function("call")
         self.keep: Callable[..., tuple[Any, ...]] = self._keeper(self._kept)
 
     def call(
@@ -135,10 +137,11 @@ class Plan:
 
     def _keeper(self, expressions: Sequence[str]) -> Any:
         body = "".join([f"{k}, " for k in expressions])
-        return eval(
-            f"lambda inputs, outputs, attrs: ({body})",
+        return GeneratedCode(
+            f"kept by {self.op.name}",
+            f"def keep(inputs, outputs, attrs): return ({body})",
             {"light": light, "op": self.op, "flat": _slice_of, "type_of": _type_of},
-        )
+        ).function("keep")
 
     # -- where each argument of the rule comes from ----------------------------------
 

@@ -12,12 +12,10 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import calls, conversion, operators, regions, source, watches, whole_trace
+from intaglio.autograph import calls, conversion, regions, source, watches, whole_trace
 from intaglio.autograph.loop_options import set_loop_options
 from intaglio.autograph.verbosity import set_verbosity
 from intaglio.base.errors import ConversionError
-
-conversion.install_operators(operators)
 
 
 class Feature(enum.Enum):

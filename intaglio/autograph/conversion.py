@@ -13,6 +13,7 @@ from typing import Any
 
 from intaglio.autograph import libraries, source, verbosity
 from intaglio.autograph.expressions import located
+from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.names import Namer, all_names
 from intaglio.autograph.places import note_given
@@ -43,12 +44,6 @@ class Converted:
 # file is part of what they are known by.
 _cache: weakref.WeakKeyDictionary[CodeType, dict[Any, Converted]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
-_operators: list[Any] = []
-
-
-def install_operators(module: Any) -> None:
-    """Names the object that converted code knows as `ag__`."""
-    _operators[:] = [module]
 
 
 def convert(
@@ -60,7 +55,7 @@ def convert(
     """
     converted = _converted(function, user_requested, recursive)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells["ag__"] = CellType(_operators[0])
+    cells["ag__"] = CellType(HOOKS.operators)
     missing = [n for n in converted.code.co_freevars if n not in cells]
     if missing:
         raise source.NoSourceError(

@@ -448,7 +448,7 @@ class _Witness(Witness):
             _note_contents(grown)
 
 
-GrownList.witness = _Witness()
+WITNESS = _Witness()
 
 
 def _is_variable(value: Any) -> bool:

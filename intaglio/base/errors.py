@@ -5,7 +5,8 @@ Follows https://www.tensorflow.org/api_docs/python/tf/errors.
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, NamedTuple
 
 OK = 0
 CANCELLED = 1
@@ -151,6 +152,32 @@ class ShapeError(ValueError):
 def invalid_argument(message: str) -> OpError:
     """An InvalidArgumentError that names no node yet; the door adds the op's name."""
     return InvalidArgumentError(None, None, message)
+
+
+# The attribute of an error that the steps stand in.
+_STEPS = "_intaglio_steps"
+
+
+class Step(NamedTuple):
+    """A branch or iteration that an error came through: what it was, and the graph that ran."""
+
+    text: str
+    graph: Any
+
+
+def note_step(error: BaseException, text: str, graph: Any) -> None:
+    """Adds a branch or iteration to an error that passes the kernel which runs it.
+
+    `text` completes "It was ...", as in "in the else branch". Steps are noted innermost first.
+    """
+    # A class with slots and without a dict keeps no notes.
+    with contextlib.suppress(AttributeError):
+        error.__dict__.setdefault(_STEPS, []).append(Step(text, graph))
+
+
+def take_steps(error: BaseException) -> list[Step]:
+    """The steps noted on an error, outermost first. They are forgotten: it may be raised again."""
+    return getattr(error, "__dict__", {}).pop(_STEPS, [])[::-1]
 
 
 class PyCTError(Exception):

@@ -11,7 +11,8 @@ import threading
 from typing import Any
 
 _lock = threading.Lock()
-_ready: list[logging.Logger] = []
+_name = "tensorflow"
+_ready = threading.Event()
 
 
 class StderrHandler(logging.StreamHandler[Any]):
@@ -32,13 +33,13 @@ def logger() -> logging.Logger:
     >>> tf.get_logger().name
     'tensorflow'
     """
-    if _ready:
-        return _ready[0]
+    found = logging.getLogger(_name)
+    if _ready.is_set():
+        return found
     with _lock:
-        found = logging.getLogger("tensorflow")
         if not logging.getLogger().handlers and not found.handlers:
             handler = StderrHandler()
             handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT, None))
             found.addHandler(handler)
-        _ready[:] = [found]
+        _ready.set()
     return found

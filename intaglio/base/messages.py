@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
+from intaglio.base.hooks import HOOKS
+
 
 class Form(NamedTuple):
     """How the values of a class are written as a message, and read."""
@@ -14,14 +16,6 @@ class Form(NamedTuple):
     read: Callable[[Any], Any]
 
 
-_forms: list[Callable[[], dict[str, Form]]] = []
-
-
-def install_forms(forms: Callable[[], dict[str, Form]]) -> None:
-    """Names what gives the forms, by the names of classes, when the first is asked for."""
-    _forms[:] = [forms]
-
-
 class Written:
     """What has a message of its own: `experimental_as_proto` and back."""
 
@@ -29,9 +23,7 @@ class Written:
 
     @classmethod
     def _form(cls) -> Form:
-        if not _forms:
-            raise RuntimeError("protocol buffers need the graphdef layer: import intaglio.graphdef")
-        known = _forms[0]()
+        known = HOOKS.message_forms
         return known[next(k.__name__ for k in cls.__mro__ if k.__name__ in known)]
 
     def experimental_as_proto(self) -> Any:

@@ -9,21 +9,14 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from intaglio.base.errors import ShapeError
+from intaglio.base.hooks import HOOKS
 from intaglio.base.messages import Written
 
 Dims = tuple[int | None, ...] | None
-
-
-_writer: list[Callable[[Dims], Any]] = []
-
-
-def install_writer(writer: Callable[[Dims], Any]) -> None:
-    """Names what `as_proto` calls; the layer that knows the messages installs it."""
-    _writer[:] = [writer]
 
 
 class TensorShape(Written):
@@ -61,9 +54,7 @@ class TensorShape(Written):
 
     def as_proto(self) -> Any:
         """The shape as a `TensorShapeProto` message."""
-        if not _writer:
-            raise RuntimeError("protocol buffers need the graphdef layer: import intaglio.graphdef")
-        return _writer[0](self._dims)
+        return HOOKS.shape_proto(self._dims)
 
     def is_fully_defined(self) -> bool:
         """True if every dimension is known."""

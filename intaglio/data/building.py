@@ -11,24 +11,18 @@ import numpy as np
 from intaglio.base import errors, nest
 from intaglio.base.dtypes import int64
 from intaglio.data import element
+from intaglio.data.hooks import HOOKS
 from intaglio.data.tracing import Traced, arguments_of
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.type_specs.type_spec import BatchableTypeSpec
 
-_dataset: list[type] = []
-
-
-def install(dataset: type) -> None:
-    """Names the class of datasets; its module does."""
-    _dataset[:] = [dataset]
-
 
 @functools.cache
 def kind(name: str) -> Any:
     """The subclass of Dataset of that name, by which a dataset prints."""
-    return type(name, (_dataset[0],), {"__module__": _dataset[0].__module__})
+    return type(name, (HOOKS.dataset,), {"__module__": HOOKS.dataset.__module__})
 
 
 def made(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
@@ -119,7 +113,7 @@ def inner_dataset(found: Traced, parameter: str) -> Any:
     Raises TypeError if it returns something else.
     """
     inner = getattr(found.structure, "element_spec", None)
-    if inner is None or not isinstance(found.value, _dataset[0]):
+    if inner is None or not isinstance(found.value, HOOKS.dataset):
         raise TypeError(
             f"The `{parameter}` argument must return a `Dataset` object. Got {type(found.value)!r}."
         )
@@ -234,7 +228,7 @@ def _padding_of(spec: Any, value: Any) -> Tensor:
 
 def is_dataset(value: Any) -> bool:
     """True for datasets."""
-    return isinstance(value, _dataset[0])
+    return isinstance(value, HOOKS.dataset)
 
 
 def determinism(deterministic: bool | None) -> str:

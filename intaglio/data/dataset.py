@@ -546,7 +546,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         return made
 
 
-def _bind(handle: Any, element_spec: Any) -> Dataset:
+def of_handle(handle: Any, element_spec: Any) -> Dataset:
     """The data set behind a handle that came out of a graph."""
     return building.made("_VariantDataset", handle, element_spec)
 
@@ -557,8 +557,3 @@ def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Datas
     made = building.made(name, from_array(stage), element_spec)
     made._options = Options.from_text(options)
     return made
-
-
-building.install(Dataset)
-DatasetSpec.kind = Dataset
-DatasetSpec.bind = _bind

@@ -269,9 +269,3 @@ def begin(dataset: Any) -> Iterator:
     handle = raw.AnonymousIteratorV3(**element.output_attrs(structure))
     raw.MakeIterator(dataset.handle_tensor, handle)
     return Iterator(handle, structure)
-
-
-IteratorSpec.kind = Iterator
-IteratorSpec.bind = Iterator
-OptionalSpec.kind = Optional
-OptionalSpec.bind = Optional

@@ -7,12 +7,13 @@ https://www.tensorflow.org/api_docs/python/tf/OptionalSpec.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.dtypes import DType, resource, variant
 from intaglio.base.shapes import TensorShape
+from intaglio.data.hooks import HOOKS
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 
@@ -25,9 +26,6 @@ class _HandleSpec(TypeSpec):
     # Entries of calls may tell values apart by identity.
     by_identity = True
     dtype: DType = variant
-    # The Python class of the values, and how one is made of its tensor: set by their module.
-    kind: Any = None
-    bind: Callable[[Any, Any], Any]
 
     def __init__(self, element_spec: Any) -> None:
         self._element_spec = element_spec
@@ -36,10 +34,6 @@ class _HandleSpec(TypeSpec):
     def element_spec(self) -> Any:
         """The structure of the elements' types."""
         return self._element_spec
-
-    @property
-    def value_type(self) -> Any:
-        return type(self).kind
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self._element_spec,)
@@ -50,9 +44,6 @@ class _HandleSpec(TypeSpec):
 
     def _to_components(self, value: Any) -> Any:
         return value.handle_tensor
-
-    def _from_components(self, components: Any) -> Any:
-        return type(self).bind(components, self._element_spec)
 
     def flatten(self) -> list[TraceType]:
         return [self._component_specs]
@@ -130,8 +121,15 @@ class DatasetSpec(_HandleSpec, BatchableTypeSpec):
         return cls(value.element_spec)
 
     @property
+    def value_type(self) -> Any:
+        return HOOKS.dataset
+
+    @property
     def _component_specs(self) -> Any:
         return TensorSpec(self._dataset_shape, variant)
+
+    def _from_components(self, components: Any) -> Any:
+        return HOOKS.dataset_of_handle(components, self._element_spec)
 
     def _batch(self, batch_size: int | None) -> DatasetSpec:
         outer = TensorShape([batch_size])
@@ -157,6 +155,13 @@ class IteratorSpec(_HandleSpec):
         """The type of an iterator."""
         return cls(value.element_spec)
 
+    @property
+    def value_type(self) -> Any:
+        return HOOKS.iterator
+
+    def _from_components(self, components: Any) -> Any:
+        return HOOKS.iterator(components, self._element_spec)
+
     def __repr__(self) -> str:
         return f"IteratorSpec({self._element_spec!r},)"
 
@@ -170,6 +175,13 @@ class OptionalSpec(_HandleSpec):
     def from_value(cls, value: Any) -> OptionalSpec:
         """The type of an optional."""
         return cls(value.element_spec)
+
+    @property
+    def value_type(self) -> Any:
+        return HOOKS.optional
+
+    def _from_components(self, components: Any) -> Any:
+        return HOOKS.optional(components, self._element_spec)
 
     def __repr__(self) -> str:
         return f"OptionalSpec({self._element_spec!r},)"

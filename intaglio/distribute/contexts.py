@@ -6,6 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/distribute/get_replica_con
 from __future__ import annotations
 
 import enum
+import functools
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import int32
+from intaglio.distribute.hooks import HOOKS
 from intaglio.opdef import convert
 from intaglio.opdef.indexed_slices import IndexedSlices
 
@@ -108,21 +110,29 @@ class _Contexts(threading.local):
 
 
 _contexts = _Contexts()
-# The strategy where no other is in force, and the one for threads that open no scope.
-_default: list[Context] = []
-_chosen: list[Context] = []
 
 
-def install_default(strategy: Any) -> None:
-    """Names the strategy that is in force where no other is."""
-    _default[:] = [Context(strategy, ReplicaContext(strategy))]
+@functools.cache
+def _default() -> Context:
+    """The context where no other is in force."""
+    strategy = HOOKS.default_strategy
+    return Context(strategy, ReplicaContext(strategy))
+
+
+class _Chosen:
+    """The context of threads that open no scope, if a program has set one."""
+
+    context: Context | None = None
+
+
+_chosen = _Chosen()
 
 
 def current() -> Context:
     """The context of this thread."""
     if _contexts.stack:
         return _contexts.stack[-1]
-    return (_chosen or _default)[0]
+    return _chosen.context or _default()
 
 
 @contextmanager
@@ -140,7 +150,7 @@ def in_force(strategy: Any) -> Generator[Any]:
 
     Raises RuntimeError inside the scope of another strategy, or in a replica.
     """
-    if strategy is _default[0].strategy:
+    if strategy is _default().strategy:
         if has_strategy():
             raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
         yield strategy
@@ -174,7 +184,7 @@ def has_strategy() -> bool:
     >>> tf.distribute.has_strategy()
     False
     """
-    return get_strategy() is not _default[0].strategy
+    return get_strategy() is not _default().strategy
 
 
 def get_replica_context() -> ReplicaContext | None:
@@ -210,7 +220,7 @@ def experimental_set_strategy(strategy: Any) -> None:
     if _contexts.stack:
         raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
     if strategy is None:
-        _chosen.clear()
+        _chosen.context = None
         return
     with strategy.scope():
-        _chosen[:] = [Context(strategy, None)]
+        _chosen.context = Context(strategy, None)

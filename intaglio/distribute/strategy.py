@@ -16,13 +16,7 @@ from intaglio.base import nest
 from intaglio.base.devices import LOGICAL_CPU
 from intaglio.data.dataset import Dataset
 from intaglio.data.iterating import Iterator
-from intaglio.distribute.contexts import (
-    ReduceOp,
-    ReplicaContext,
-    get_strategy,
-    in_force,
-    install_default,
-)
+from intaglio.distribute.contexts import ReduceOp, ReplicaContext, get_strategy, in_force
 from intaglio.opdef import convert, raw
 from intaglio.runtime.resources import DEVICE
 from intaglio.state.creation import variable_creator_scope
@@ -336,4 +330,3 @@ def strategy_supports_no_merge_call() -> bool:
 
 
 DEFAULT = DefaultStrategy()
-install_default(DEFAULT)

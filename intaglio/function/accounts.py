@@ -18,6 +18,9 @@ import numpy as np
 
 from intaglio.autograph import causes, source
 from intaglio.base import shapes
+from intaglio.base.errors import take_steps
+from intaglio.base.generated_code import GeneratedCode
+from intaglio.ir import walk
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef.tensor import Tensor
 
@@ -57,7 +60,7 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     inside = [k for k, f in enumerate(frames) if _is_graph(f)]
     last_error.node = node.traced_name
     last_error.inputs = _inputs(frames[inside[-1] + 1 :]) if inside else {}
-    last_error.way = _way(raised.__traceback__)
+    last_error.way = _steps(raised)
     told = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
     lines = [f"The inputs were {'; '.join(told)}."] if told else []
     lines += [f"It was {step}." for step in reversed(last_error.way)]
@@ -127,7 +130,8 @@ def _frames(trace: TracebackType | None) -> list[FrameType]:
 
 
 def _is_graph(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__") == "intaglio.runtime.generated"
+    code = GeneratedCode.of(frame)
+    return code is not None and bool(code.line_map)
 
 
 def _inputs(frames: list[FrameType]) -> dict[str, Any]:
@@ -152,30 +156,27 @@ def _shown(value: Any) -> str:
     return f"{text} = {value.tolist()}" if value.size <= SHOWN else text
 
 
-def _way(trace: TracebackType | None) -> list[str]:
-    """The turns and branches that an error came through."""
+def _steps(raised: BaseException) -> list[str]:
+    """The iterations and branches that an error came through, with the lines of their nodes."""
+    nodes = _nodes(raised.__traceback__)
     found: list[str] = []
-    line = ""
-    while trace is not None:
-        frame = trace.tb_frame
-        held = frame.f_locals
-        if _is_graph(frame):
-            node: Node = frame.f_globals["run"].nodes[trace.tb_lineno - 1]
-            line = f" of line {node.frames[0].lineno}" if node.frames else ""
-        elif frame.f_code.co_name == "kernel" and "then_branch" in held:
-            held_graph = _graph_below(trace)
-            which = "main" if held_graph is held["then_branch"] else "else"
-            found.append(f"in the {which} branch{line}")
-        elif frame.f_code.co_name == "kernel" and "turn" in held:
-            found.append(f"in turn {held['turn']} of the loop{line}")
-        trace = trace.tb_next
+    for step in take_steps(raised):
+        owner = next((n for n in nodes if any(g is step.graph for g in walk.attached(n))), None)
+        line = f" of line {owner.frames[0].lineno}" if owner is not None and owner.frames else ""
+        found.append(step.text + line)
     return found
 
 
-def _graph_below(trace: TracebackType) -> Any:
-    """The graph that a kernel runs."""
-    below = trace.tb_next
-    return below.tb_frame.f_locals.get("graph") if below is not None else None
+def _nodes(trace: TracebackType | None) -> list[Node]:
+    """The nodes that were running, outermost first: those of the generated code's frames."""
+    found: list[Node] = []
+    while trace is not None:
+        code = GeneratedCode.of(trace.tb_frame)
+        node = code.at(trace.tb_lineno) if code is not None else None
+        if node is not None:
+            found.append(node)
+        trace = trace.tb_next
+    return found
 
 
 def _notes(error: BaseException) -> list[str]:

@@ -21,7 +21,8 @@ from intaglio.function.trace_types import Literal, Weakref
 from intaglio.function.user_errors import expected_dtype, graph_failure
 from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.ir.graph import SymbolicTensor, exporter
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.ir.hooks import HOOKS
 from intaglio.ir.leaks import leaked
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
@@ -214,7 +215,7 @@ class ConcreteFunction(ConcreteFunctionKind):
     @property
     def function_def(self) -> Any:
         """The graph as a `FunctionDef` message."""
-        return exporter().function_def(self.frozen)
+        return HOOKS.exporter.function_def(self.frozen)
 
     def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
         """Makes the function known to a graph. Graphs know the functions they call; nothing is done."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio import native
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.type_specs.trace_type import TraceType
@@ -262,9 +263,8 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
         "  fail(e)",
         *_result(concrete, space),
     ]
-    code = compile("\n".join(lines), f"<intaglio entry {concrete.frozen.name}>", "exec")
-    exec(code, space)
-    return space["entry"]
+    name = f"entry {concrete.frozen.name}"
+    return GeneratedCode(name, "\n".join(lines), space).function("entry")
 
 
 def _result(concrete: Any, space: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -71,7 +72,14 @@ def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
     return native.compiled(optimize(specialized(graph, given)) if given else graph)
 
 
-_said: list[bool] = []
+@functools.cache
+def _say_interpreted(reason: str, install: bool) -> None:
+    """Says in the log, once, why graphs are interpreted that `jit_compile=True` asks to compile."""
+    logger().warning(
+        "jit_compile: graphs are interpreted, for there is no compiler (%s)%s",
+        reason,
+        ". Install it with: pip install 'intaglio[jit]'" * install,
+    )
 
 
 def compiled(graph: Graph) -> Runnable:
@@ -87,13 +95,7 @@ def compiled(graph: Graph) -> Runnable:
     try:
         make = native.compiled
     except ImportError as e:
-        if not _said:
-            _said.append(True)
-            logger().warning(
-                "jit_compile: graphs are interpreted, for there is no compiler (%s)%s",
-                e,
-                ". Install it with: pip install 'intaglio[jit]'" * (e.name == "llvmlite"),
-            )
+        _say_interpreted(str(e), e.name == "llvmlite")
         return settled(graph)
     if all(shapes.known(v.dims) for v in optimized.inputs):
         return make(optimized)
@@ -109,7 +111,3 @@ def report(graph: Graph, compiled: bool, run: Runnable | None) -> str:
         return (state and f"{graph.name}: {state}\n") + native.report(optimize(graph))
     except ImportError as e:
         return f"{graph.name}: interpreted, for there is no compiler ({e})"
-
-
-# Also for the forward and backward graphs of traced functions that tapes watch.
-interpreter.install_settled(settled, reassociates)

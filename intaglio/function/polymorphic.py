@@ -558,4 +558,6 @@ def _unpickled(function: Callable[..., Any], name: str, options: Options) -> Fun
     return Function(function, name, options)
 
 
-recursion.install_maker(lambda f: Function(f, f.__name__, Options()))
+def traced(function: Any) -> Function:
+    """A Python function as a traced function with the default options."""
+    return Function(function, function.__name__, Options())

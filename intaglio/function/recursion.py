@@ -17,6 +17,7 @@ from typing import Any
 from intaglio.autograph import recursive_calls
 from intaglio.autograph.regions import Unreachable
 from intaglio.base import shapes
+from intaglio.function.hooks import HOOKS
 from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
@@ -35,12 +36,6 @@ class _State(threading.local):
 
 
 _state = _State()
-_maker: list[recursive_calls.Maker] = []
-
-
-def install_maker(maker: recursive_calls.Maker) -> None:
-    """Names what makes a traced function of a Python function that calls itself."""
-    _maker[:] = [maker]
 
 
 @contextmanager
@@ -54,7 +49,7 @@ def recursion(limit: int = LIMIT) -> Generator[None]:
             factorial(tf.constant(5))
     """
     outer, _state.limit = _state.limit, limit
-    maker = recursive_calls.set_maker(_maker[0])
+    maker = recursive_calls.set_maker(HOOKS.trace_recursive)
     try:
         yield
     finally:

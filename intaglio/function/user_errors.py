@@ -15,7 +15,7 @@ import numpy as np
 
 from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins
-from intaglio.base.errors import OpError
+from intaglio.base.errors import OpError, take_steps
 from intaglio.base.options import OPTIONS
 from intaglio.function.accounts import note_run, note_trace
 from intaglio.ir.graph import Node
@@ -215,6 +215,7 @@ def graph_failure(error: Exception, name: str) -> Exception:
     if node is None:
         return error
     if RAISES in node.attrs:  # the user's own
+        take_steps(error)
         return _noted(error, node, name)
     told = _as_op_error(error, node)
     if told is None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import origins
-from intaglio.ir.graph import Graph, Node, SymbolicTensor, exporter
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.hooks import HOOKS
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 
@@ -236,7 +237,7 @@ class GraphBuilder:
     @property
     def graph_def_versions(self) -> Any:
         """The versions of the GraphDef format, as a VersionDef message."""
-        return exporter().versions()
+        return HOOKS.exporter.versions()
 
     def as_graph_def(
         self,
@@ -252,7 +253,7 @@ class GraphBuilder:
           use_pybind11_proto: accepted and ignored.
         """
         nodes = self.get_operations()[from_version or 0 :]
-        return exporter().graph_def(nodes, add_shapes)
+        return HOOKS.exporter.graph_def(nodes, add_shapes)
 
     def freeze(
         self, name: str, inputs: Sequence[SymbolicTensor], outputs: Sequence[SymbolicTensor]

@@ -3,71 +3,17 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from intaglio.base import origins
 from intaglio.base.dtypes import DType
 from intaglio.base.origins import Origin
 from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, mismatch, text
+from intaglio.ir.hooks import HOOKS
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
-
-
-class Exporter(Protocol):
-    """Writes graphs as protocol buffers; the layer that knows them installs itself."""
-
-    def node_def(self, node: Node) -> Any:
-        """One node as a NodeDef message."""
-        ...
-
-    def op_def(self, op: Op) -> Any:
-        """An op's declaration as an OpDef message."""
-        ...
-
-    def graph_def(self, nodes: Sequence[Node], add_shapes: bool) -> Any:
-        """Nodes as a GraphDef message."""
-        ...
-
-    def function_def(self, graph: Graph) -> Any:
-        """A graph as a FunctionDef message."""
-        ...
-
-    def versions(self) -> Any:
-        """The versions of the format as a VersionDef message."""
-        ...
-
-    def created(
-        self,
-        graph: Any,
-        op_type: str,
-        inputs: Sequence[Any],
-        input_types: Sequence[Any] | None,
-        name: str | None,
-        attrs: Mapping[str, Any] | None,
-    ) -> Node:
-        """A new node of the graph, whose attributes are AttrValue messages."""
-        ...
-
-    def attribute(self, value: Any, kind: str) -> Any:
-        """An attribute of that kind as `get_attr` gives it."""
-        ...
-
-
-_exporter: list[Callable[[], Exporter]] = []
-
-
-def install_exporter(find: Callable[[], Exporter]) -> None:
-    """Says how to get what `node_def`, `op_def` and `as_graph_def` use, once they are asked for."""
-    _exporter[:] = [find]
-
-
-def exporter() -> Exporter:
-    """The installed exporter. Raises RuntimeError if `intaglio.graphdef` was not imported."""
-    if not _exporter:
-        raise RuntimeError("protocol buffers need the graphdef layer: import intaglio.graphdef")
-    return _exporter[0]()
 
 
 class Node:
@@ -148,12 +94,12 @@ class Node:
     @property
     def node_def(self) -> Any:
         """The node as a NodeDef message."""
-        return exporter().node_def(self)
+        return HOOKS.exporter.node_def(self)
 
     @property
     def op_def(self) -> Any:
         """The declaration of the node's op as an OpDef message."""
-        return exporter().op_def(self.op)
+        return HOOKS.exporter.op_def(self.op)
 
     @property
     def traceback(self) -> Any:
@@ -177,7 +123,7 @@ class Node:
         for attr in self.op.sig.attrs:
             if name == self.op.graphdef_names.get(attr.name, attr.name):
                 value = self.attrs.get(attr.name, attr.default)
-                return exporter().attribute(value, attr.kind)
+                return HOOKS.exporter.attribute(value, attr.kind)
         types = self.op.types_of(self.inputs, self.attrs)
         found = types.get(name, self.attrs.get(name))
         if found is None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.log import logger
-from intaglio.ops.compiled import install
-from intaglio.runtime.eager import install_better_operators
 
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.report import report as report
-    from intaglio.native.runtime import native_calls as native_calls
+    from intaglio.native.runtime import native_calls
     from intaglio.native.tiers import tiered as tiered
+
+    calls = native_calls
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
@@ -29,30 +31,33 @@ if not TYPE_CHECKING:
     )
 
 
-def _offer(kind: str, *description: Any) -> Any:
-    """Large kernels, from the first time that one is asked for; none without llvmlite."""
+def _without_compiler(error: ImportError, instead: str) -> None:
+    """Logs what runs in the place of machine code. An error of this package is raised again."""
+    if (error.name or "").startswith("intaglio"):
+        raise error
+    logger().info("%s, for there is no compiler (%s)", instead, error)
+
+
+@functools.cache
+def _kernel_selection() -> Callable[..., Any]:
+    """What selects kernels for large arrays; without llvmlite there are none."""
     try:
-        found = later.named("intaglio.native.kernels.selection:offer")
+        return later.named("intaglio.native.kernels.selection:offer")
     except ImportError as e:
-        logger().info("large kernels are NumPy's, for there is no compiler (%s)", e)
-        found = _nothing
-    install(found)
-    return found(kind, *description)
+        _without_compiler(e, "large kernels are NumPy's")
+        return lambda kind, *description: None
 
 
-def _nothing(kind: str, *description: Any) -> None:
-    return None
+def select_kernel(kind: str, *description: Any) -> Any:
+    """A kernel for large arrays by kind and description, or None."""
+    return _kernel_selection()(kind, *description)
 
 
-def _methods(python: dict[str, Any]) -> dict[str, Any]:
-    """Operators of eager tensors in machine code; none without llvmlite."""
+def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
+    """Methods of eager tensors in machine code for these in Python; none without llvmlite."""
     try:
         make = later.named("intaglio.native.runtime.eager_operators:methods")
     except ImportError as e:
-        logger().info("operators are Python's, for there is no compiler (%s)", e)
+        _without_compiler(e, "operators are Python's")
         return {}
     return make(python)
-
-
-install(_offer)
-install_better_operators(_methods)

@@ -13,6 +13,7 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.native import fallback
 from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
 
 Run = Callable[..., tuple[Any, ...]]
@@ -22,7 +23,7 @@ def streams(graph: Graph) -> list[Any]:
     """The streams of random numbers that a graph draws from."""
     graphs = [*walk.nested(graph), graph]
     return [
-        interpreter.kept(node, interpreter.SERVICES["stream"])
+        interpreter.kept(node, SERVICES.stream)
         for g in graphs
         for node in g.nodes
         if ("service", "stream") in node.op.kernel_order

@@ -14,6 +14,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import from_numpy, resource, variant
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
 from intaglio.ir import resources
@@ -157,9 +158,8 @@ class Program:
             " spare.append(work)",
             " return made",
         ]
-        code = compile("\n".join(text), f"<intaglio program {graph.name}>", "exec")
-        exec(code, space)
-        run: Any = space["run"]
+        code = GeneratedCode(f"program {graph.name}", "\n".join(text), space)
+        run: Any = code.function("run")
         run.program = self
         return run
 

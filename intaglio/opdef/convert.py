@@ -16,6 +16,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.shapes import as_dims
 from intaglio.opdef import elements, raw
+from intaglio.opdef.levels import level
 from intaglio.opdef.tensor import Tensor
 
 Converter = Callable[..., Any]
@@ -23,17 +24,9 @@ Converter = Callable[..., Any]
 # Types whose values become tensors in a way of their own, besides `__tf_tensor__`.
 # (priority, type, function), the least priority first: tf.register_tensor_conversion_function.
 _registered: list[tuple[int, Any, Converter]] = []
-_level: list[Callable[[], Any]] = []
-# What becomes of Python numbers that a branch or a traced function ends with: see `outcome`.
-_outcomes: list[Callable[[Any, Any], Any]] = []
 
 # Elements of lists that are certainly no tensors.
 _PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
-
-
-def install_level(level: Callable[[], Any]) -> None:
-    """Names the function that tells the present level; the door does."""
-    _level[:] = [level]
 
 
 # What becomes a tensor without asking anybody.
@@ -118,7 +111,7 @@ def to_tensor(
         made = _by_protocol(value, kind, dtype, name)
         if made is not None:
             return made
-    here = _level[0]()
+    here = level()
     return here.constant(elements.to_array(value, dtype, not here.eager), name)
 
 
@@ -155,9 +148,18 @@ def read(args: Sequence[Any]) -> list[Any] | None:
     return found
 
 
-def install_outcome(rule: Callable[[Any, Any], Any] | None) -> None:
-    """Names what `outcome` asks; None for nothing."""
-    _outcomes[:] = [] if rule is None else [rule]
+class _Promotion:
+    """What automatic promotion makes of Python numbers; no rule while it is off."""
+
+    rule: Callable[[Any, Any], Any] | None = None
+
+
+_promotion = _Promotion()
+
+
+def promote_outcomes(rule: Callable[[Any, Any], Any] | None) -> None:
+    """From now on `outcome` returns what the rule does; None turns this off."""
+    _promotion.rule = rule
 
 
 def outcome(value: Any, beside: Any = None) -> Any:
@@ -165,7 +167,8 @@ def outcome(value: Any, beside: Any = None) -> Any:
 
     The value itself, except that automatic promotion makes weak tensors of Python numbers.
     """
-    return _outcomes[0](value, beside) if _outcomes else value
+    rule = _promotion.rule
+    return value if rule is None else rule(value, beside)
 
 
 def to_array(value: Any, dtype: DType | None = None) -> Any:
@@ -173,7 +176,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
 
     Raises TypeError if it does not fit `dtype`, ValueError for ragged lists and None.
     """
-    return elements.to_array(value, dtype, not _level[0]().eager)
+    return elements.to_array(value, dtype, not level().eager)
 
 
 def holds_tensors(value: Any) -> bool:

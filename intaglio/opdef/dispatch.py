@@ -4,11 +4,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_
 tensors and users' extension types go the same way: a *target* is registered for a function and
 for annotations of its parameters, and takes the calls that match one of its signatures.
 
-A function that nobody has registered anything for is only its body. With the first target its
-code is exchanged (`function.__code__`, so that every name bound to it sees the change) for an
-entry that looks at the types of the arguments that targets ask for, and runs the body if they
-are all plain. Types are found to be plain once and remembered. A function may also be *surrounded*:
-then one handler takes all calls that no target takes, of whatever types.
+A function that may have targets is decorated where it is defined, `@dispatchable`: the public
+function hands its arguments to its *implementation*. That is the function's own body as long as
+nobody has registered a target. With the first target it is a check that looks at the types of the
+arguments that targets ask for, and calls the body if they are all plain. Types are found to be
+plain once and remembered. A function may also be *surrounded*: then one handler takes all calls
+that no target takes, of whatever types.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ import threading
 import types
 import typing
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from intaglio.base.composite import CompositeTensor
+from intaglio.base.generated_code import GeneratedCode
+from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
 
 Handler = Callable[..., Any]
@@ -33,14 +36,8 @@ Annotation = tuple[bool, tuple[Any, ...]]
 Signature = tuple[tuple[int, Annotation], ...]
 
 
-class _Types(set[type]):
-    """A set that may be a constant of a function's code, which has to be hashable."""
-
-    __hash__ = object.__hash__  # type: ignore[assignment]  # by identity, as objects
-
-
 # Types seen as arguments that are no composite values and hold none.
-PLAIN = _Types()
+PLAIN: set[type] = set()
 
 
 class Target:
@@ -99,50 +96,45 @@ class Chooser(Target):
 class Entry:
     """A public function with its targets."""
 
-    def __init__(self, function: types.FunctionType) -> None:
+    def __init__(self, function: types.FunctionType, body: types.FunctionType) -> None:
         self.function = function
+        self.body = body
         self.signature = inspect.signature(function)
         self.names = tuple(self.signature.parameters)
         self.targets: list[Target] = []
         # Takes the calls that no target does, as `around(entry, values)`.
         self.around: Handler | None = None
-        code = function.__code__
-        self.body = types.FunctionType(
-            code,
-            function.__globals__,
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
-        self.body.__kwdefaults__ = function.__kwdefaults__
-        self.body.__qualname__ = function.__qualname__
 
     def add(self, target: Target) -> None:
         """Gives the function one more target, and an entry that asks for its parameters."""
         self.targets = [*self.targets, target]
-        self._exchange_code()
+        self._implement()
 
     def remove(self, target: Target) -> None:
         """Takes a target away."""
         self.targets = [t for t in self.targets if t is not target]
-        self._exchange_code()
+        self._implement()
 
     def surround(self, around: Handler | None) -> None:
         """Lets a handler take all calls that no target takes; None takes it away."""
         with _lock:
             self.around = around
-            self._exchange_code()
+            self._implement()
 
-    def _exchange_code(self) -> None:
+    def _implement(self) -> None:
+        """Makes the function's implementation the body, or a check before it."""
+        closure = self.function.__closure__
+        assert closure is not None
+        implementation = closure[0]
         if not self.targets and self.around is None:
-            self.function.__code__ = self.body.__code__
+            implementation.cell_contents = self.body
             return
         looked_at: dict[int, bool] = {}
         for one in self.targets:
             for signature in one.signatures:
                 for index, (of_list, _) in signature:
                     looked_at[index] = looked_at.get(index, False) or of_list
-        self.function.__code__ = _entry_code(self, looked_at)
+        implementation.cell_contents = _check(self, looked_at)
 
     def find(self, values: tuple[Any, ...]) -> Any:
         """Carries out a call with arguments that are not all known to be plain."""
@@ -167,82 +159,102 @@ class Entry:
         return self.body(*first, **last)
 
 
-# -- entries ---------------------------------------------------------------------------
+# -- public functions ---------------------------------------------------------------------
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+_bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
 _lock = threading.RLock()
 
 
+def dispatchable(function: F) -> F:
+    """Decorates a public function that targets may be registered for.
+
+    What is returned has the signature, name and place of the function, and one line: it calls
+    its implementation. Raises TypeError for a function with `*args` or `**kwargs`.
+    """
+    assert isinstance(function, types.FunctionType)
+    code = function.__code__
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or function.__closure__:
+        raise TypeError(f"{function.__name__} takes any number of arguments, or has a closure")
+    count, named = code.co_argcount, code.co_kwonlyargcount
+    parameters = code.co_varnames[: count + named]
+    template = _forwarding(count, parameters[count:])
+    public = types.FunctionType(
+        template.replace(
+            co_posonlyargcount=code.co_posonlyargcount,
+            co_varnames=parameters,
+            co_name=code.co_name,
+            co_qualname=code.co_qualname,
+            co_filename=code.co_filename,
+            co_firstlineno=code.co_firstlineno,
+        ),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        (types.CellType(function),),
+    )
+    public.__kwdefaults__ = function.__kwdefaults__
+    public.__annotations__ = function.__annotations__
+    public.__doc__ = function.__doc__
+    public.__dict__.update(function.__dict__)
+    _bodies[public] = function
+    return public  # type: ignore[return-value]  # callable as the function is
+
+
+@functools.cache
+def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
+    """The code of a function of `count` parameters, and others by name, that hands them on.
+
+    One is compiled for each number of parameters: public functions, of which there are hundreds,
+    get theirs with names put in, which takes microseconds at import.
+    """
+    head = [f"p{i}" for i in range(count)]
+    parameters = ", ".join([*head, *(["*", *named] if named else [])])
+    given = ", ".join([*head, *[f"{n}={n}" for n in named]])
+    source = (
+        "def defined(_implementation):\n"
+        f" def public({parameters}): return _implementation({given})\n"
+        " return public\n"
+    )
+    defined = GeneratedCode("dispatch", source, {}).function("defined")
+    return defined(None).__code__
+
+
 def entry_of(function: Any) -> Entry | None:
-    """The entry of a public function, or None if it cannot have one."""
-    if not isinstance(function, types.FunctionType) or function.__closure__:
+    """The entry of a public function, or None if it cannot have targets."""
+    body = _bodies.get(function) if isinstance(function, types.FunctionType) else None
+    if body is None:
         return None
     found = _entries.get(function)
     if found is None:
-        kinds = {p.kind for p in inspect.signature(function).parameters.values()}
-        if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
-            return None
-        found = _entries[function] = Entry(function)
+        found = _entries.setdefault(function, Entry(function, body))
     return found
 
 
 # Whether an argument is plain; a list that is looked at, whether all its elements are.
-_OF_ONE = "({0}.__class__ in _plain or {0}.__class__ is _list)"
-_OF_LIST = "{0}.__class__ is _list and _plain.issuperset(_map(_type, {0}))"
+_OF_ONE = "({0}.__class__ in _plain or {0}.__class__ is list)"
+_OF_LIST = "{0}.__class__ is list and _plain.issuperset(map(type, {0}))"
 
 
-@functools.cache
-def _template(parameters: str, called: str, values: str, test: str) -> types.CodeType:
-    """The code of an entry; the strings stand for the objects put in their place."""
-    text = (
-        f"def entry({parameters}):\n"
-        "    _plain, _body, _find = '<plain>', '<body>', '<find>'\n"
-        "    _list, _map, _type = '<list>', '<map>', '<type>'\n"
-        f"    if {test}:\n"
-        f"        return _body({called})\n"
-        f"    return _find(({values},))\n"
-    )
-    made = compile(text, "<intaglio dispatch>", "exec")
-    return next(c for c in made.co_consts if isinstance(c, types.CodeType))
-
-
-def _entry_code(entry: Entry, looked_at: dict[int, bool]) -> types.CodeType:
-    parameters = list(entry.signature.parameters.values())
-    head = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
-    last = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    tests = [
-        _OF_LIST.format(n) if looked_at[i] else _OF_ONE.format(n)
-        for i, n in enumerate(entry.names)
-        if i in looked_at
+def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
+    """The implementation of a function with targets: it takes all parameters, none by default."""
+    kinds = [p.kind for p in entry.signature.parameters.values()]
+    names = [
+        name if kind is inspect.Parameter.KEYWORD_ONLY else f"_p{i}"
+        for i, (name, kind) in enumerate(zip(entry.names, kinds, strict=True))
     ]
-    code = _template(
-        ", ".join([*head, *(["*", *last] if last else [])]),
-        ", ".join([*head, *[f"{n}={n}" for n in last]]),
-        ", ".join(entry.names),
-        " and ".join(tests) if entry.around is None else "False",
-    )
-    put: dict[str, Any] = {
-        "<plain>": PLAIN,
-        "<body>": entry.body,
-        "<find>": entry.find,
-        "<list>": list,
-        "<map>": map,
-        "<type>": type,
-    }
-    original = entry.body.__code__
-    return code.replace(
-        co_consts=tuple([_placed(constant, put) for constant in code.co_consts]),
-        co_name=original.co_name,
-        co_filename=original.co_filename,
-        co_firstlineno=original.co_firstlineno,
-    )
-
-
-def _placed(constant: Any, put: dict[str, Any]) -> Any:
-    """A constant of the template, or what stands for it; the compiler may make one tuple."""
-    if isinstance(constant, tuple):
-        return tuple([_placed(c, put) for c in constant])
-    return put.get(constant, constant) if isinstance(constant, str) else constant
+    count = sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds)
+    head, named = names[:count], names[count:]
+    tests = [(_OF_LIST if looked_at[i] else _OF_ONE).format(names[i]) for i in sorted(looked_at)]
+    lines = [f"def check({', '.join([*head, *(['*', *named] if named else [])])}):"]
+    if entry.around is None:
+        given = ", ".join([*head, *[f"{n}={n}" for n in named]])
+        lines.append(f" if {' and '.join(tests)}: return _body({given})")
+    lines.append(f" return _find(({', '.join([*names, ''])}))")
+    space = {"_plain": PLAIN, "_body": entry.body, "_find": entry.find}
+    return GeneratedCode("dispatch", "\n".join(lines), space).function("check")
 
 
 # -- annotations -------------------------------------------------------------------------
@@ -288,9 +300,7 @@ def _added(target: Target, entries: Sequence[Entry]) -> None:
 
 def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -> None:
     """Lets `handler`, which takes the function's parameters, take calls that match."""
-    entry = entry_of(function)
-    if entry is None:
-        raise ValueError(f"{function} does not support dispatch.")
+    entry = _dispatchable(function, function)
     # A handler may leave parameters out, `name` above all.
     names = list(inspect.signature(handler).parameters)
     with_function = names[:1] == ["function"] and "function" not in entry.names
@@ -348,45 +358,31 @@ def withdraw(handler: Handler) -> None:
 
 # -- by name -------------------------------------------------------------------------------
 
-# The public face, once it is there: names are attributes of it ("math.abs").
-_face: list[Any] = []
-_waiting: list[Callable[[], None]] = []
-
-
-def install_face(face: Any) -> None:
-    """Names the module that public functions are attributes of; what waited is registered."""
-    with _lock:
-        _face[:] = [face]
-        waiting, _waiting[:] = list(_waiting), []
-    for register_now in waiting:
-        register_now()
-
-
-def when_public(register_now: Callable[[], None]) -> None:
-    """Calls the function as soon as public functions can be found by name."""
-    if _face:
-        register_now()
-    else:
-        _waiting.append(register_now)
-
 
 def public(name: str) -> Any:
     """The public function of this name ("math.abs"), or None if there is none."""
-    found = _face[0]
+    found: Any = HOOKS.public_face
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
 
 
-def handle(name: str, handler: Handler, **annotations: Any) -> None:
-    """Registers a handler of ours for the public function of this name, if there is one.
-
-    Each keyword names a parameter and what it must be; one that fits is enough.
-    """
-    function = public(name)
+def _dispatchable(function: Any, name: Any) -> Entry:
+    """The entry of a function. Raises ValueError if it cannot have targets."""
     entry = entry_of(function)
     if entry is None:
-        return
+        raise ValueError(f"{name} does not support dispatch.")
+    return entry
+
+
+def handle(name: str, handler: Handler, **annotations: Any) -> None:
+    """Registers a handler of ours for the public function of this name.
+
+    Each keyword names a parameter and what it must be; one that fits is enough. Raises
+    ValueError if the function is not `@dispatchable`.
+    """
+    function = public(name)
+    entry = _dispatchable(function, name)
     signatures: list[Signature] = []
     for parameter, hint in annotations.items():
         wanted = annotation(hint)
@@ -397,11 +393,10 @@ def handle(name: str, handler: Handler, **annotations: Any) -> None:
 
 def handle_if(name: str, handler: Handler, test: Callable[[tuple[Any, ...]], bool]) -> None:
     """Registers a handler of ours for calls whose arguments pass a test."""
-    entry = entry_of(public(name))
-    if entry is not None:
-        whole: Signature = ((0, (True, (object,))),)
-        wanted = list(range(len(inspect.signature(handler).parameters)))
-        _added(Chooser(handler, test, whole, _picking(wanted, False)), [entry])
+    entry = _dispatchable(public(name), name)
+    whole: Signature = ((0, (True, (object,))),)
+    wanted = list(range(len(inspect.signature(handler).parameters)))
+    _added(Chooser(handler, test, whole, _picking(wanted, False)), [entry])
 
 
 def handle_elementwise(

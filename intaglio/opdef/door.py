@@ -1,25 +1,33 @@
 """The one door: every op call converts its inputs once, then goes to the level on top.
 
-A level is a place where ops are carried out: eagerly, or into a graph being recorded, or
-into a pattern of the rewriter. Each thread has a stack of levels; tapes belong to the level
-they were opened on, and record what is carried out there. `STATE.unusual` counts the levels
-and tapes of all threads, so that the fast eager path has one thing to check.
+The levels and their stack (`intaglio.opdef.levels`) are known here by the same names.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType
-from intaglio.base.locks import lasting_lock
-from intaglio.opdef import convert, index_types
+from intaglio.opdef import convert, index_types, levels
+from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.keys import fresh
+from intaglio.opdef.levels import (
+    STATE,
+    Level,
+    State,
+    Watcher,
+    eagerly,
+    level,
+    pushed,
+    stack,
+    unwatch,
+    unwatched,
+    watch,
+)
 from intaglio.opdef.signature import REQUIRED
 from intaglio.opdef.tensor import Tensor
 
@@ -33,192 +41,10 @@ if TYPE_CHECKING:
 IMPLIED = str.__new__(type("Implied", (str,), {}), "")
 
 
-class Watcher(Protocol):
-    """A tape or forward accumulator: is shown every op carried out on its level."""
-
-    def record(
-        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
-    ) -> None:
-        """Takes note of one op."""
-        ...
-
-    def record_function(
-        self,
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
-        backward: Callable[[Sequence[Any]], Sequence[Any]],
-    ) -> None:
-        """Takes note of a computation whose gradient is a function."""
-        ...
-
-    def depends(self, inputs: Sequence[Tensor]) -> bool:
-        """True if a call of a graph with these inputs matters to the watcher."""
-        ...
-
-    def extended(self, node: Any) -> None:
-        """A recorded call of a graph, seen before, has got further outputs."""
-        ...
-
-    def watch_variable(self, variable: Any) -> None:
-        """A variable is read on the watcher's level."""
-        ...
-
-
-class Level:
-    """A place where ops are carried out."""
-
-    eager = False
-
-    def __init__(self) -> None:
-        self.watchers: list[Watcher] = []
-
-    def execute(
-        self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
-    ) -> Sequence[Tensor]:
-        """Carries the op out; returns its outputs as a flat sequence."""
-        raise NotImplementedError
-
-    def quick(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """The op's only output if the level can go straight to the kernel, else None."""
-        return None
-
-    def constant(self, array: Any, name: str | None = None) -> Tensor:
-        """The array as a tensor of this level."""
-        raise NotImplementedError
-
-    def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
-        """What a call of an op without outputs returns."""
-        return None
-
-    @contextmanager
-    def scoped(self, name: str | None) -> Generator[str]:
-        """Node names begin with `name/` while the block runs, where there are nodes."""
-        yield f"{name}/"
-
-
-class State:
-    """`unusual` is not 0 while any thread has a level or a tape open."""
-
-    __slots__ = ("_lock", "unusual")
-
-    def __init__(self) -> None:
-        self.unusual = 0
-        self._lock = lasting_lock()
-
-    def shift(self, by: int) -> None:
-        """Counts levels and tapes, for all threads."""
-        with self._lock:
-            self.unusual += by
-
-
-STATE = State()
-
 # Each is shown every op after the tapes, and may put other outputs in the place of the op's.
 INSPECTORS: list[Callable[[Any, Sequence[Tensor], Sequence[Tensor]], Any]] = []
-_bottom: list[type[Level]] = []
-
-
-# Carries out a call of a graph that tapes watch, keeping what their gradients will need;
-# returns None if no tape depends on the inputs. Differentiation installs it.
-WatchedCall = Callable[..., "Sequence[Tensor] | None"]
-_watched_call: list[WatchedCall] = [lambda *call: None]
-
-
-def install_watched_call(function: WatchedCall) -> None:
-    """Names the function that carries out eager calls of graphs before watchers."""
-    _watched_call[:] = [function]
-
-
-def install_bottom(level: type[Level]) -> None:
-    """Names the kind of level that every thread starts on: the eager one."""
-    _bottom[:] = [level]
-    stack()  # before there are threads, which must not make one each
-
-
 # What a direct call returns that leaves the work to the door.
 DECLINED: Any = object()
-_writer: list[Callable[[Any], Callable[..., Any]]] = []
-
-
-def install_writer(writer: Callable[[Any], Callable[..., Any]]) -> None:
-    """Names what writes an op's function for direct eager calls; the runtime does."""
-    _writer[:] = [writer]
-
-
-def written(op: Op) -> Callable[..., Any]:
-    """The op's function of `(watchers, *inputs, *attributes)` for direct eager calls."""
-    return _writer[0](op)
-
-
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.levels: list[Level] = [_bottom[0]()]
-        self.top: Level = self.levels[0]
-
-
-_stack: Any = None
-
-
-def stack() -> Any:
-    """This thread's stack of levels: `.top`, `.levels`."""
-    global _stack
-    if _stack is None:
-        _stack = _Stack()
-    return _stack
-
-
-def level() -> Level:
-    """The level that ops of this thread go to now."""
-    return (_stack or stack()).top
-
-
-convert.install_level(level)
-
-
-@contextmanager
-def pushed(new: Level) -> Generator[Level]:
-    """Ops of this thread go to `new` while the block runs."""
-    here = stack()
-    here.levels.append(new)
-    here.top = new
-    STATE.shift(+1)
-    try:
-        yield new
-    finally:
-        STATE.shift(-1)
-        here.levels.pop()
-        here.top = here.levels[-1]
-
-
-def eagerly() -> Any:
-    """A context in which ops are carried out at once, and no tape of outside sees them."""
-    return pushed(_bottom[0]())
-
-
-def watch(watcher: Watcher) -> Level:
-    """Shows the watcher every op of the present level. Returns that level."""
-    here = level()
-    here.watchers = [*here.watchers, watcher]
-    STATE.shift(+1)
-    return here
-
-
-def unwatch(watcher: Watcher, here: Level) -> None:
-    """Ends `watch` on the level that it returned."""
-    if watcher in here.watchers:
-        here.watchers = [w for w in here.watchers if w is not watcher]
-        STATE.shift(-1)
-
-
-@contextmanager
-def unwatched() -> Generator[None]:
-    """No tape or accumulator of this level sees the ops of the block."""
-    here = level()
-    kept, here.watchers = here.watchers, []
-    try:
-        yield
-    finally:
-        here.watchers = [*kept, *here.watchers]
 
 
 def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
@@ -248,9 +74,9 @@ def carry_out(
     op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
 ) -> Sequence[Tensor]:
     """Goes through the door with inputs that are tensors already (flat)."""
-    here = (_stack or stack()).top
+    here = (levels._stack or stack()).top
     if op.has_graphs and here.eager and here.watchers:
-        seen = _watched_call[0](here, op, inputs, attrs, name)
+        seen = HOOKS.watched_call(here, op, inputs, attrs, name)
         if seen is not None:
             return seen
     outputs = here.execute(op, inputs, attrs, name)
@@ -561,3 +387,24 @@ def _as_listed(value: DType | str) -> str:
 def as_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray]:
     """The values of eager tensors."""
     return [t._array for t in tensors]
+
+
+__all__ = [
+    "DECLINED",
+    "IMPLIED",
+    "INSPECTORS",
+    "STATE",
+    "Level",
+    "State",
+    "Watcher",
+    "call",
+    "carry_out",
+    "eagerly",
+    "level",
+    "pack",
+    "pushed",
+    "stack",
+    "unwatch",
+    "unwatched",
+    "watch",
+]

@@ -14,6 +14,7 @@ from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, raw
+from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
 
 
@@ -37,6 +38,11 @@ class IndexedSlices(TensorInParts):
         self._dense_shape = (
             convert.to_tensor(dense_shape) if isinstance(dense_shape, np.ndarray) else dense_shape
         )
+
+    @property
+    def _type_spec(self) -> Any:
+        """The spec of this very value."""
+        return HOOKS.indexed_slices_spec(self)
 
     @property
     def values(self) -> Tensor:

@@ -11,6 +11,7 @@ from intaglio.base.dtypes import ALL, BY_NAME, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import convert, door, raw, scalar
+from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
 from intaglio.opdef.spec import Spec
 
@@ -299,7 +300,7 @@ class Op:
             if here.eager:
                 written = self.written
                 if written is None:
-                    written = self.written = door.written(self)
+                    written = self.written = HOOKS.direct_call(self)
                 try:
                     done = written(here.watchers, *args, **kwargs)
                     if done is door.DECLINED and not self.stateful:

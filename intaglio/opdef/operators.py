@@ -20,6 +20,12 @@ from intaglio.opdef.tensor import Tensor, install_operator
 # special method -> (op type, slow path): the operators with a fast eager path
 FAST: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {}
 
+
+def register_fast(special: str, op_name: str, method: Callable[[Any, Any], Any]) -> None:
+    """Lets eager tensors compute an operator with the kernel of an op; `method` is the rest."""
+    FAST[special] = (op_name, method)
+
+
 # What `/` computes in, by the type of the operands.
 QUOTIENT: dict[DType, DType | None] = {
     dtypes.uint8: dtypes.float32,

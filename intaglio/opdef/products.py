@@ -9,7 +9,7 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
-from intaglio.opdef.operators import FAST, pair
+from intaglio.opdef.operators import pair, register_fast
 from intaglio.opdef.tensor import Tensor, install_operator
 
 
@@ -84,4 +84,4 @@ def _backward(self: Any, other: Any) -> Any:
 
 install_operator("__matmul__", _forward)
 install_operator("__rmatmul__", _backward)
-FAST["__matmul__"] = ("MatMul", _forward)
+register_fast("__matmul__", "MatMul", _forward)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.ops.hooks import HOOKS
+
 Kernel = Callable[..., Any]
-Offer = Callable[..., Kernel | None]
 
 # Below so many multiplications or comparisons NumPy is nearly as fast; above, OpenBLAS takes several
 # threads for a product, and waits for each of them even where other programs keep it from running.
@@ -33,24 +34,18 @@ DOUBLED = (
     "convolution by images",
     "reduction",
 )
-_offers: list[Offer] = []
 _done: dict[str, int] = {}
-
-
-def install(offer: Offer) -> None:
-    """Names what is asked for kernels, by kind and description; it must be hashable."""
-    _offers[:] = [offer]
 
 
 def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
     """A kernel for arrays of this dtype and description, if there is one and it is worth it."""
-    if work < LARGE or not _offers:
+    if work < LARGE:
         return None
     if dtype == np.float64 and kind in DOUBLED:
         kind = f"double {kind}"
     elif dtype != np.float32:
         return None
-    return _offers[0](kind, *description)
+    return HOOKS.select_kernel(kind, *description)
 
 
 def as_function(name: str, kernel: Kernel) -> Kernel:
@@ -78,4 +73,4 @@ def taken_over(kind: str, work: int, *description: Any) -> Kernel | None:
         _done[kind] = done = done + work
         if done < PAYS:
             return None
-    return _offers[0](kind, *description) if _offers else None
+    return HOOKS.select_kernel(kind, *description)

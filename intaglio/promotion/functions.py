@@ -203,14 +203,14 @@ def _outcome(value: Any, beside: Any) -> Any:
 
 def surround() -> None:
     """Puts promotion around the public functions that know it."""
-    convert.install_outcome(_outcome)
+    convert.promote_outcomes(_outcome)
     for entry, around in _entries():
         entry.surround(around)
 
 
 def leave() -> None:
     """Takes it away again."""
-    convert.install_outcome(None)
+    convert.promote_outcomes(None)
     for entry, _ in _entries():
         entry.surround(None)
 

@@ -5,7 +5,6 @@ Importing this module registers the functions that stand in for public ones (`ha
 
 from __future__ import annotations
 
-from intaglio.opdef import dispatch
 from intaglio.ragged import handlers
 from intaglio.ragged.partition import RowPartition, RowPartitionSpec
 from intaglio.ragged.shape import DynamicRaggedShape
@@ -16,7 +15,7 @@ from intaglio.type_specs.batchable_extension_type import (
     ExtensionTypeBatchEncoder,
 )
 
-dispatch.when_public(handlers.register)
+handlers.register()
 
 __all__ = [
     "BatchableExtensionType",

@@ -214,9 +214,6 @@ class RaggedTensorSpec(BatchableTypeSpec):
         )
 
 
-def _spec_of(value: Any) -> RaggedTensorSpec:
+def spec_of(value: Any) -> RaggedTensorSpec:
+    """The spec of this very value."""
     return RaggedTensorSpec(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
-
-
-# The class stands in a module that knows nothing of specs.
-RaggedTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]  # defined here, below both

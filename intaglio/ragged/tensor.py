@@ -26,6 +26,7 @@ from intaglio.ragged import (
     text,
 )
 from intaglio.ragged.core import Ragged
+from intaglio.ragged.hooks import HOOKS
 from intaglio.ragged.partition import RowPartition, check_flag
 from intaglio.trace.scopes import name_scope
 
@@ -51,6 +52,11 @@ class RaggedTensor(Ragged):
         )
 
     # -- making --------------------------------------------------------------------------
+
+    @property
+    def _type_spec(self) -> Any:
+        """The spec of this very value."""
+        return HOOKS.spec_of(self)
 
     @classmethod
     def _of(cls, values: Any, rows: RowPartition, validate: bool) -> RaggedTensor:

@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.memory import LEAST, copied
 from intaglio.opdef import convert, door, elements
 from intaglio.opdef.keys import fresh
@@ -22,6 +23,7 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.signature import REQUIRED, Arg, Attr
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import TINY, EagerTensor, from_array
+from intaglio.runtime.hooks import SERVICES
 
 DECLINED = door.DECLINED
 Direct = Callable[..., Any]
@@ -119,7 +121,7 @@ def _is_able(op: Op) -> bool:
     known |= {a.number for a in op.sig.inputs}
     for kind, key in op.kernel_order:
         if kind == "service":
-            if hasattr(interpreter.SERVICES[key], "for_call"):
+            if hasattr(getattr(SERVICES, key), "for_call"):
                 return False
         elif kind != "input" and key not in known:
             return False
@@ -176,8 +178,7 @@ class _Writer:
         self._call()
         body = "\n    ".join(self.lines)
         text = f"def _direct({', '.join(head)}):\n    {body}\n"
-        exec(compile(text, f"<eager {op.name}>", "exec"), self.names)
-        return self.names["_direct"]
+        return GeneratedCode(f"eager {op.name}", text, self.names).function("_direct")
 
     def _attribute(self, attr: Attr) -> None:
         name = attr.name
@@ -233,7 +234,7 @@ class _Writer:
         if kind == "input":
             return f"_x{key}"
         if kind == "service":
-            self.names[f"_service_{key}"] = interpreter.SERVICES[key]
+            self.names[f"_service_{key}"] = getattr(SERVICES, key)
             return f"_service_{key}"
         if kind == "attr":
             return self._counts().get(key) or key
@@ -266,6 +267,3 @@ class _Writer:
         add("_outputs = [_from_array(_a) for _a in _flat_result(_op, _r)]")
         add(f"if _watchers: {shown}")
         add(f"return _pack(_op, _outputs, {{{attrs}}})")
-
-
-door.install_writer(direct)

@@ -16,7 +16,7 @@ from intaglio.base import errors
 from intaglio.base.dtypes import bfloat16
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
-from intaglio.runtime.value import exportable, install_dlpack
+from intaglio.runtime.value import exportable
 
 UNSIGNED, BFLOAT = 1, 4
 HOST = (1, 0)
@@ -117,6 +117,3 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
         head.code = UNSIGNED
     array = np.from_dlpack(_Capsule(dlcapsule))
     return from_array(array.view(bfloat16.numpy) if wide else array)
-
-
-install_dlpack(export)

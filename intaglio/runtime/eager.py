@@ -17,6 +17,7 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import HOOKS, Method
 from intaglio.runtime.value import Valued
 
 
@@ -201,7 +202,13 @@ def explain(
 
 # Types of objects that are no tensors but have a value, and functions that give it: an eager
 # tensor, or None where something unusual is about.
-READERS: dict[type, Callable[[Any], EagerTensor | None]] = {}
+_READERS: dict[type, Callable[[Any], EagerTensor | None]] = {}
+
+
+def register_reader(kinds: Sequence[type], reader: Callable[[Any], EagerTensor | None]) -> None:
+    """Lets operators take objects of these types, whose values `reader` gives."""
+    _READERS.update(dict.fromkeys(kinds, reader))
+
 
 # Python integers in this range fit every integer type: no overflow, no wrong answer.
 TINY = range(128)
@@ -220,7 +227,7 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     compute, allowed = op.quick_fn, op.stored
     floats = frozenset([d for d in allowed if d.kind == "f"])
     integers = frozenset([d for d in allowed if d.kind in "iu"])
-    state, readers, weak = STATE, READERS, WEAK
+    state, readers, weak = STATE, _READERS, WEAK
 
     def operate(self: EagerTensor, other: Any) -> Any:
         if state.unusual:
@@ -292,16 +299,8 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
     return common
 
 
-Method = Callable[[Any, Any], Any]
 # The special methods of which there may be better ones.
 ARITHMETIC = tuple([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])
-# Makes better methods of some of these, by their special names.
-_better: list[Callable[[dict[str, Method]], dict[str, Method]]] = []
-
-
-def install_better_operators(make: Callable[[dict[str, Method]], dict[str, Method]]) -> None:
-    """Names what makes other methods in the place of `+ - * /`, for programs that use them much."""
-    _better[:] = [make]
 
 
 class _Countdown:
@@ -330,7 +329,7 @@ class _Countdown:
         methods, self._methods = self._methods, {}
         for special, method in methods.items():
             setattr(EagerTensor, special, method)
-        for special, made in (_better[0](methods) if _better and methods else {}).items():
+        for special, made in (HOOKS.native_operators(methods) if methods else {}).items():
             # Operators may have been exchanged meanwhile.
             if EagerTensor.__dict__[special] is methods[special]:
                 setattr(EagerTensor, special, made)
@@ -402,7 +401,3 @@ def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem)
         setattr(EagerTensor, special, method)
     EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
     EagerTensor.__hash__ = Tensor.__hash__
-
-
-door.install_bottom(EagerLevel)
-interpreter.SERVICES["wrap"] = from_array

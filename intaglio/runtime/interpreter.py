@@ -7,48 +7,31 @@ value that only one elementwise kernel takes gives that kernel its memory for th
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
-from types import CodeType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.devices import LOGICAL_CPU, elsewhere
 from intaglio.base.dtypes import from_numpy
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef.op import RAISES, Op
+from intaglio.runtime.hooks import HOOKS, SERVICES, PerNode
 
-# Services that kernels may ask for by parameter name (see intaglio.opdef.op.SERVICES).
-SERVICES: dict[str, Any] = {}
 Compiled = Callable[..., tuple[Any, ...]]
 # A node's kernel in the place of its op's: it takes the inputs' arrays one by one, and gives
 # one array, or several for a node of several outputs. None: the op's own kernel is called.
 Kernels = Callable[[Node], Callable[..., Any] | None]
 
 
-class PerNode(Protocol):
-    """A service with something of its own for every node: `SERVICES` may hold one."""
-
-    def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
-        """What the node's kernel gets, at every run of the graph."""
-        ...
-
-    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
-        """What an eager call's kernel gets."""
-        ...
-
-
 def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
     """Runs a branch, body or called graph on arrays; returns its outputs as arrays."""
     run = repeated(graph) if OWN_WAY in graph.derived else compiled(graph)
     return list(run(*arrays))
-
-
-SERVICES["run"] = run_graph
 
 
 class _Raises:
@@ -61,7 +44,7 @@ class _Raises:
         return None
 
 
-SERVICES["raises"] = _Raises()
+ERROR_OF_NODE = _Raises()
 
 
 def compiled(graph: Graph) -> Compiled:
@@ -70,18 +53,6 @@ def compiled(graph: Graph) -> Compiled:
     if function is None:
         function = graph.compiled = _Writer(graph).function()
     return function
-
-
-# How a graph that runs again and again becomes a function: the layer of the passes says it.
-_settled: list[tuple[Callable[[Graph], Compiled], Callable[[Graph], bool]]] = []
-
-
-def install_settled(settle: Callable[[Graph], Compiled], at_once: Callable[[Graph], bool]) -> None:
-    """Names what `repeated` calls for a graph that runs a second time.
-
-    A graph for which `at_once` is true goes through `settle` before its first run.
-    """
-    _settled[:] = [(settle, at_once)]
 
 
 # What a graph has `derived` where it is to be made a function otherwise, from its first call on.
@@ -108,12 +79,9 @@ def repeated(graph: Graph) -> Compiled:
         if way is not None:
             found = graph.settled = way(graph)
             return found
-        if not _settled:
+        if graph.compiled is None and not HOOKS.compiles_at_once(graph):
             return compiled(graph)
-        settle, at_once = _settled[0]
-        if graph.compiled is None and not at_once(graph):
-            return compiled(graph)
-        found = graph.settled = settle(graph)
+        found = graph.settled = HOOKS.compile_repeated(graph)
     return found
 
 
@@ -140,7 +108,7 @@ def call_kernel(
         elif kind == "attr":
             args.append(attrs[key])
         elif kind == "service":
-            service = SERVICES[key]
+            service = getattr(SERVICES, key)
             if node is not None and hasattr(service, "for_node"):
                 service = kept(node, service)
             elif hasattr(service, "for_call"):
@@ -192,18 +160,8 @@ def _is_fresh(node: Node) -> bool:
     return isinstance(node.op.kernel_fn, np.ufunc) or node.op.name in _FRESH
 
 
-# The number that tells a graph from others of its name.
+# The number that tells a graph from others of its name: they share their code.
 _NUMBER = re.compile(r"_\d+$")
-
-
-@functools.lru_cache(maxsize=256)
-def _code(text: str, name: str) -> CodeType:
-    """The code of a graph's function; graphs made over and over in a loop share it.
-
-    `fit` and `predict` of Keras make their datasets anew at every call, and Python keeps
-    the file names that it compiles for.
-    """
-    return compile(text, f"<intaglio graph {name}>", "exec")
 
 
 class _Writer:
@@ -215,7 +173,7 @@ class _Writer:
         self.graph = graph
         self.kernels = kernels
         self.own_streams = own_streams
-        self.space: dict[str, Any] = {"__name__": "intaglio.runtime.generated"}
+        self.space: dict[str, Any] = {}
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
         self.nodes: list[Node | None] = [None]
@@ -240,10 +198,8 @@ class _Writer:
             + "\n".join(self.lines)
             + f"\n return ({results}{',' if results else ''})\n"
         )
-        exec(_code(text, _NUMBER.sub("", self.graph.name)), self.space)
-        run = self.space["run"]
-        run.nodes = self.nodes
-        return run
+        name = f"graph {_NUMBER.sub('', self.graph.name)}"
+        return GeneratedCode(name, text, self.space, self.nodes).function("run")
 
     def _last_uses(self) -> dict[Node, list[SymbolicTensor]]:
         kept = {id(v) for v in self.graph.outputs}
@@ -336,7 +292,7 @@ class _Writer:
             if kind == "attr":
                 value = node.attrs[key]
             elif kind == "service":
-                value = SERVICES[key]
+                value = getattr(SERVICES, key)
                 if hasattr(value, "for_node"):
                     value = self._kept(node, value)
             else:
@@ -380,10 +336,10 @@ def failing_node(error: BaseException) -> Node | None:
     traceback = error.__traceback__
     found = None
     while traceback is not None:
-        frame = traceback.tb_frame
-        if frame.f_globals.get("__name__") == "intaglio.runtime.generated":
-            nodes = frame.f_globals["run"].nodes
-            found = nodes[traceback.tb_lineno - 1]
+        code = GeneratedCode.of(traceback.tb_frame)
+        if code is not None and code.line_map:
+            code.show()
+            found = code.at(traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
 

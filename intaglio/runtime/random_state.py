@@ -17,7 +17,6 @@ from typing import Any
 from intaglio.opdef import door
 from intaglio.opdef.op import Op
 from intaglio.ops.random import philox
-from intaglio.runtime import interpreter
 
 DEFAULT_GRAPH_SEED = 87654321
 MAX_SEED = 2**31 - 1
@@ -161,6 +160,3 @@ def _count(graph: Any) -> int:
     """0, 1, 2, ... for the random ops that one graph records."""
     graph.random_ops = count = getattr(graph, "random_ops", -1) + 1
     return count
-
-
-interpreter.SERVICES["stream"] = SEEDS

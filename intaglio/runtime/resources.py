@@ -21,7 +21,6 @@ from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.portable import PORTABLE
 from intaglio.base.shapes import Dims
 from intaglio.opdef.spec import Spec
-from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
 from intaglio.runtime.lookup_tables import LookupTable
 
@@ -278,7 +277,6 @@ class ResourceManager:
 
 
 MANAGER = ResourceManager()
-interpreter.SERVICES["resources"] = MANAGER
 
 
 def new_variable(contents: Spec, name: str) -> Resource:

@@ -6,7 +6,7 @@ https://data-apis.org/array-api/latest/API_specification/generated/array_api.arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,6 +17,7 @@ from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.display import eager_repr, eager_str
+from intaglio.runtime.hooks import HOOKS
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -84,7 +85,7 @@ class Valued(Tensor):
 
     def __dlpack__(self, **options: Any) -> Any:
         """The value in a DLPack capsule; the memory is shared."""
-        return _export[0](self, **options)
+        return HOOKS.dlpack_capsule(self, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """(1, 0): the memory of the host."""
@@ -239,14 +240,6 @@ def _rows(tensor: Valued, count: int) -> Iterator[Any]:
             row = kind()
             row._array = tensor._array[i, ...]
             yield row
-
-
-_export: list[Callable[..., Any]] = []
-
-
-def install_dlpack(export: Callable[..., Any]) -> None:
-    """Names the function that puts a tensor's value into a capsule."""
-    _export[:] = [export]
 
 
 def exportable(tensor: Any) -> np.ndarray:

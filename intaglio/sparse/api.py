@@ -5,12 +5,11 @@ Importing this module registers the functions that stand in for public ones (`ha
 
 from __future__ import annotations
 
-from intaglio.opdef import dispatch
 from intaglio.sparse import handlers
 from intaglio.sparse.spec import SparseTensorSpec
 from intaglio.sparse.tensor import SparseTensor, SparseTensorValue, all_sparse, as_sparse, is_sparse
 
-dispatch.when_public(handlers.register)
+handlers.register()
 
 __all__ = [
     "SparseTensor",

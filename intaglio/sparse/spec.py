@@ -111,9 +111,6 @@ class SparseTensorSpec(BatchableTypeSpec):
         return SparseTensorSpec(self._shape[1:], self._dtype)
 
 
-def _spec_of(value: Any) -> SparseTensorSpec:
+def spec_of(value: Any) -> SparseTensorSpec:
+    """The spec of this very value."""
     return SparseTensorSpec(value.shape, value.dtype)
-
-
-# The class stands in a module that knows nothing of specs.
-SparseTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]  # defined here, below both

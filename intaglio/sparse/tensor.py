@@ -12,6 +12,7 @@ from intaglio.base.dtypes import DType, int64
 from intaglio.base.shapes import Dims, TensorShape, as_dims, is_subshape, merge
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
+from intaglio.sparse.hooks import HOOKS
 from intaglio.trace.scopes import name_scope
 
 
@@ -58,6 +59,11 @@ class SparseTensor(TensorInParts):
             if ours is not None and theirs is not None and ours != theirs:
                 raise ValueError(f"Dimensions {ours} and {theirs} are not compatible")
         self._static: Dims = _static(self._dense_shape)
+
+    @property
+    def _type_spec(self) -> Any:
+        """The spec of this very value."""
+        return HOOKS.spec_of(self)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:

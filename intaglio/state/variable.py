@@ -24,7 +24,7 @@ from intaglio.opdef import convert, door, raw, slicing
 from intaglio.opdef.keys import fresh, key
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Reference, Tensor
-from intaglio.runtime.eager import READERS, EagerTensor, from_array
+from intaglio.runtime.eager import EagerTensor, from_array, register_reader
 from intaglio.runtime.resources import DEVICE, Resource, new_variable
 from intaglio.state.creation import (
     VariableAggregation,
@@ -537,10 +537,6 @@ class BoundVariable(Variable):
         self._validate_shape = True
 
 
-VariableSpec.bind = BoundVariable
-VariableSpec.kind = Variable
-
-
 class UnreadVariable(Variable):
     """What assigning returns: the variable, read when its value is asked for."""
 
@@ -567,7 +563,7 @@ def _eager_value(variable: Variable) -> EagerTensor | None:
     return None if variable._resource is None else variable.value()  # type: ignore[return-value]  # eager here
 
 
-READERS.update(dict.fromkeys((ResourceVariable, BoundVariable, UnreadVariable), _eager_value))
+register_reader((ResourceVariable, BoundVariable, UnreadVariable), _eager_value)
 
 
 __all__ = ["ResourceVariable", "UnreadVariable", "Variable"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, resource
-from intaglio.base.shapes import Dims, TensorShape, as_dims
+from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef import door
 from intaglio.opdef.spec import Spec
+from intaglio.state.hooks import HOOKS
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
@@ -22,9 +23,6 @@ class VariableSpec(TypeSpec):
 
     # Entries of calls may tell variables apart by identity.
     by_identity = True
-    # Makes a variable of a handle: set by the module of variables.
-    bind: Callable[[Any, Dims, DType, bool], Any]
-    kind: Any = None
 
     def __init__(
         self,
@@ -60,7 +58,7 @@ class VariableSpec(TypeSpec):
 
     @property
     def value_type(self) -> Any:
-        return self.kind
+        return HOOKS.variable
 
     def _serialize(self) -> tuple[Any, ...]:
         return self.shape, self._dtype, self._trainable, self._alias
@@ -73,7 +71,7 @@ class VariableSpec(TypeSpec):
         return value.handle
 
     def _from_components(self, components: Any) -> Any:
-        return VariableSpec.bind(components, self._dims, self._dtype, self._trainable)
+        return HOOKS.variable_of_handle(components, self._dims, self._dtype, self._trainable)
 
     def __repr__(self) -> str:
         return (

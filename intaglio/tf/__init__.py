@@ -3,10 +3,9 @@
 What few programs use is imported when it is first asked for (`LATER`, at the end).
 """
 
-import sys
 from typing import TYPE_CHECKING
 
-# Imported for what they add to the layers below: protocol buffers, the catalogue.
+# Imported for the ops that they register.
 import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
@@ -16,7 +15,6 @@ from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
 from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
-from intaglio.opdef import dispatch
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import (
@@ -456,4 +454,3 @@ places.expect_extensions(
         "intaglio.promotion.weak_tensor:WeakTensorSpec",
     )
 )
-dispatch.install_face(sys.modules[__name__])

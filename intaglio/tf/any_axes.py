@@ -9,9 +9,11 @@ from typing import Any
 
 from intaglio.base.dtypes import complex64, float32
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def fftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
     """The discrete Fourier transform of a complex tensor over `axes`, cut or padded to `fft_length`.
 
@@ -24,6 +26,7 @@ def fftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Te
     return raw.FFTND(input, fft_length, axes, name=name)
 
 
+@dispatchable
 def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> Tensor:
     """The inverse of `fftnd`.
 
@@ -33,6 +36,7 @@ def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> T
     return raw.IFFTND(input, fft_length, axes, name=name)
 
 
+@dispatchable
 def rfftnd(
     input: Any, fft_length: Any, axes: Any, Tcomplex: Any = complex64, name: str | None = None
 ) -> Tensor:
@@ -44,6 +48,7 @@ def rfftnd(
     return raw.RFFTND(input, fft_length, axes, Tcomplex=Tcomplex, name=name)
 
 
+@dispatchable
 def irfftnd(
     input: Any, fft_length: Any, axes: Any, Treal: Any = float32, name: str | None = None
 ) -> Tensor:

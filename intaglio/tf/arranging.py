@@ -15,10 +15,12 @@ import numpy as np
 from intaglio.base import dtypes, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.arrays import get_static_value
 
 
+@dispatchable
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value; a composite of the same tensors as it is.
 
@@ -30,6 +32,7 @@ def identity(input: Any, name: str | None = None) -> Any:
     return raw.Identity(convert.to_tensor(input), name=name)
 
 
+@dispatchable
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors with the same values as those of a list.
 
@@ -42,6 +45,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     return raw.IdentityN([convert.to_tensor(x) for x in input], name=name)
 
 
+@dispatchable
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """The input, which counts as a constant when gradients are computed.
 
@@ -60,6 +64,7 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
     return raw.GuaranteeConst(input, name=name)
 
 
+@dispatchable
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The elements in row-major order under another shape, in which one size may be -1.
 
@@ -72,6 +77,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return raw.Reshape(tensor, shape, name=name)
 
 
+@dispatchable
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """Dimension i of the result is dimension perm[i] of a; without perm, all are reversed.
 
@@ -91,6 +97,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     return raw.Transpose(x, perm, name=name)
 
 
+@dispatchable
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     """One dimension of size 1 more, at `axis`, which may be negative.
 
@@ -100,6 +107,7 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     return raw.ExpandDims(input, axis, name=name)
 
 
+@dispatchable
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Without dimensions of size 1: all of them, or those that `axis` lists.
 
@@ -112,6 +120,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return raw.Squeeze(input, axis=[int(a) for a in axes], name=name)
 
 
+@dispatchable
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """The tensors one after the other along a dimension that exists.
 
@@ -130,6 +139,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     return raw.ConcatV2(list(values), axis, name=name)
 
 
+@dispatchable
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape side by side along a new dimension.
 
@@ -157,6 +167,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     return raw.Pack(values, axis=axis, name=name)
 
 
+@dispatchable
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
     """Like `stack` along dimension 0; only in graphs. Raises RuntimeError eagerly.
 
@@ -176,6 +187,7 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
     return raw.ParallelConcat(rows, shape=whole, name=name)
 
 
+@dispatchable
 def unstack(
     value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
 ) -> list[Tensor]:
@@ -198,6 +210,7 @@ def unstack(
     return raw.Unpack(x, num=num, axis=axis, name=name)
 
 
+@dispatchable
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
@@ -224,6 +237,7 @@ def split(
     return raw.SplitV(value, sizes, axis, num_split=num, name=name)
 
 
+@dispatchable
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The input repeated `multiples[i]` times along dimension i.
 
@@ -234,6 +248,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     return raw.Tile(input, multiples, name=name)
 
 
+@dispatchable
 def pad(
     tensor: Any,
     paddings: Any,
@@ -267,6 +282,7 @@ def pad(
     return raw.MirrorPad(tensor, paddings, mode=kind, name=name)
 
 
+@dispatchable
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each slice along `axis` repeated; without `axis`, each element of the flat input.
 
@@ -330,6 +346,7 @@ def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor
     return raw.GatherV2(x, places, at, name=name or "Repeat")
 
 
+@dispatchable
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """Elements moved by `shift` along `axis`; those pushed out come in at the other end.
 
@@ -339,6 +356,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     return raw.Roll(input, shift, axis, name=name)
 
 
+@dispatchable
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """The order reversed along the dimensions that the vector `axis` lists.
 
@@ -349,6 +367,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     return raw.ReverseV2(tensor, axis, name=name)
 
 
+@dispatchable
 def reverse_sequence(
     input: Any,
     seq_lengths: Any,
@@ -377,6 +396,7 @@ def _required(value: int | None, argument: str) -> int:
     return value
 
 
+@dispatchable
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """Repeated along dimensions of size 1 and new ones in front, to `shape`.
 
@@ -428,6 +448,7 @@ def _length(x: Tensor) -> Any:
     return raw.Size(x)
 
 
+@dispatchable
 def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
     """Blocks of the spatial dimensions moved into the batch dimension, after padding.
 
@@ -439,6 +460,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
     return raw.SpaceToBatchND(input, block_shape, paddings, name=name)
 
 
+@dispatchable
 def space_to_batch_nd(
     input: Any, block_shape: Any, paddings: Any, name: str | None = None
 ) -> Tensor:
@@ -452,6 +474,7 @@ def space_to_batch_nd(
     return space_to_batch(input, block_shape, paddings, name)
 
 
+@dispatchable
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """Blocks of the batch dimension moved back into the spatial ones, then cropped.
 
@@ -463,6 +486,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = 
     return raw.BatchToSpaceND(input, block_shape, crops, name=name)
 
 
+@dispatchable
 def space_to_depth(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
@@ -474,6 +498,7 @@ def space_to_depth(
     return raw.SpaceToDepth(input, block_size=block_size, data_format=data_format, name=name)
 
 
+@dispatchable
 def depth_to_space(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
@@ -485,6 +510,7 @@ def depth_to_space(
     return raw.DepthToSpace(input, block_size=block_size, data_format=data_format, name=name)
 
 
+@dispatchable
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
@@ -496,6 +522,7 @@ def dynamic_partition(
     return raw.DynamicPartition(data, partitions, num_partitions=num_partitions, name=name)
 
 
+@dispatchable
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
     """`merged[indices[m][i]] = data[m][i]`; where indices repeat, the last one counts.
 

@@ -17,6 +17,7 @@ from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argum
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
@@ -27,6 +28,7 @@ newaxis = None
 _TENSORS = (ActsAsTensor, TensorInParts)
 
 
+@dispatchable
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A tensor of a Python or NumPy value.
 
@@ -75,6 +77,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
     )
 
 
+@dispatchable
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Tensor:
@@ -135,6 +138,7 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     return isinstance(tensor, SymbolicTensor)
 
 
+@dispatchable
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value as a NumPy array if it is known without running, else None.
 
@@ -224,6 +228,7 @@ def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
     return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
 
 
+@dispatchable
 def zeros(
     shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
 ) -> Tensor:
@@ -236,6 +241,7 @@ def zeros(
     return _filled(shape, 0, as_dtype(dtype), name, "zeros")
 
 
+@dispatchable
 def ones(
     shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
 ) -> Tensor:
@@ -251,6 +257,7 @@ def ones(
     return _filled(shape, 1, wanted, name, "ones")
 
 
+@dispatchable
 def zeros_like(
     input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
@@ -268,6 +275,7 @@ def zeros_like(
     return _filled(x.dims, 0, wanted, name, "zeros_like")
 
 
+@dispatchable
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     """Ones of the shape, and unless `dtype` says otherwise the type, of a tensor.
 
@@ -283,6 +291,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     return _filled(x.dims, 1, wanted, name, "ones_like")
 
 
+@dispatchable
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of shape `dims` with the scalar `value` everywhere.
 
@@ -293,6 +302,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     return raw.Fill(dims, value, name=name)
 
 
+@dispatchable
 def eye(
     num_rows: Any,
     num_columns: Any = None,
@@ -329,6 +339,7 @@ def eye(
 _RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
+@dispatchable
 def range(
     start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
 ) -> Tensor:
@@ -394,6 +405,7 @@ def _index_type(out_type: Any) -> DType:
     return kind
 
 
+@dispatchable
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The shape as an integer vector (int32 unless `out_type` says otherwise).
 
@@ -408,6 +420,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return raw.Shape(x, out_type=kind, name=name)
 
 
+@dispatchable
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors of one dtype.
 
@@ -417,6 +430,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
     return raw.ShapeN(list(input), out_type=as_dtype(out_type), name=name)
 
 
+@dispatchable
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """The number of elements (int32 unless `out_type` says otherwise).
 
@@ -431,6 +445,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return raw.Size(x, out_type=kind, name=name)
 
 
+@dispatchable
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of dimensions as an int32 scalar.
 
@@ -443,6 +458,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     return raw.Rank(x, name=name)
 
 
+@dispatchable
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     """The shape that two known shapes broadcast to. Raises ValueError if they do not fit.
 
@@ -458,6 +474,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         ) from None
 
 
+@dispatchable
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The shape that two shapes given as integer vectors broadcast to.
 
@@ -467,6 +484,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     return raw.BroadcastArgs(shape_x, shape_y)
 
 
+@dispatchable
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """x, whose shape is checked when it is known.
 

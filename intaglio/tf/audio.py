@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def decode_wav(
     contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
 ) -> Any:
@@ -29,6 +31,7 @@ def decode_wav(
     )
 
 
+@dispatchable
 def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
     """Samples [n, channels] in [-1, 1) as a 16-bit WAV file; louder ones are cut off.
 

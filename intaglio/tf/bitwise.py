@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in both integers; the shapes broadcast.
 
@@ -22,6 +24,7 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.BitwiseAnd(x, y, name=name)
 
 
+@dispatchable
 def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in at least one of the integers; the shapes broadcast.
 
@@ -33,6 +36,7 @@ def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.BitwiseOr(x, y, name=name)
 
 
+@dispatchable
 def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in exactly one of the integers; the shapes broadcast.
 
@@ -44,6 +48,7 @@ def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.BitwiseXor(x, y, name=name)
 
 
+@dispatchable
 def invert(x: Any, name: str | None = None) -> Tensor:
     """Integers with each bit flipped.
 
@@ -55,6 +60,7 @@ def invert(x: Any, name: str | None = None) -> Tensor:
     return raw.Invert(x, name=name)
 
 
+@dispatchable
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits of x moved y places up; the shapes broadcast.
 
@@ -66,6 +72,7 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.LeftShift(x, y, name=name)
 
 
+@dispatchable
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits of x moved y places down, signs kept; the shapes broadcast.
 

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio import vectorize
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import choices, loops, ordering
 
 
+@dispatchable
 def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
@@ -31,6 +33,7 @@ def cond(
     return choices.cond(pred, true_fn, false_fn, name)
 
 
+@dispatchable
 def case(
     pred_fn_pairs: Any,
     default: Callable[[], Any] | None = None,
@@ -98,6 +101,7 @@ def while_loop(
     )
 
 
+@dispatchable
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
@@ -125,6 +129,7 @@ def map_fn(
 map_fn.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # a mark on the function
 
 
+@dispatchable
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
@@ -144,6 +149,7 @@ def vectorized_map(
     return vectorize.vectorized(fn, elems, fallback_to_while_loop, warn)
 
 
+@dispatchable
 def foldl(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -161,6 +167,7 @@ def foldl(
     return loops.fold_rows(fn, elems, initializer, parallel_iterations, False, name or "foldl")
 
 
+@dispatchable
 def foldr(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -178,6 +185,7 @@ def foldr(
     return loops.fold_rows(fn, elems, initializer, parallel_iterations, True, name or "foldr")
 
 
+@dispatchable
 def scan(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -205,6 +213,7 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
     return ordering.group(inputs, kwargs.pop("name", None), kwargs)
 
 
+@dispatchable
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Tensor | None]:
     """The tensors, each available when all are (and `control_inputs` too).
 
@@ -214,6 +223,7 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
     return ordering.gathered(tensors, control_inputs, name)
 
 
+@dispatchable
 def no_op(name: str | None = None) -> Any:
     """An operation that does nothing; None eagerly.
 

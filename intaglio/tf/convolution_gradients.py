@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def conv2d_backprop_input_v2(
     input: Any,
     filter: Any,
@@ -50,6 +52,7 @@ def conv2d_backprop_input_v2(
     )
 
 
+@dispatchable
 def conv2d_backprop_filter_v2(
     input: Any,
     filter: Any,
@@ -89,6 +92,7 @@ def conv2d_backprop_filter_v2(
     )
 
 
+@dispatchable
 def conv(
     input: Any,
     filter: Any,

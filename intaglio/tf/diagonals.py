@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Each matrix with zeros outside a band around its diagonal; negative numbers keep all.
 
@@ -24,6 +26,7 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     return raw.MatrixBandPart(input, num_lower, num_upper, name=name)
 
 
+@dispatchable
 def diag(
     diagonal: Any,
     name: str = "diag",
@@ -46,6 +49,7 @@ def diag(
     return raw.MatrixDiagV3(x, k, num_rows, num_cols, padding, align=align, name=name)
 
 
+@dispatchable
 def diag_part(
     input: Any,
     name: str = "diag_part",
@@ -70,6 +74,7 @@ def _padding(value: Any, x: Tensor) -> Any:
     return bool(value) if x.dtype.is_bool and value in (0, 1) else value
 
 
+@dispatchable
 def set_diag(
     input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
@@ -82,6 +87,7 @@ def set_diag(
     return raw.MatrixSetDiagV3(input, diagonal, k, align=align, name=name)
 
 
+@dispatchable
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     """`output[i..., i...] = diagonal[i...]`, zeros elsewhere.
 
@@ -92,6 +98,7 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     return raw.Diag(diagonal, name=name)
 
 
+@dispatchable
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     """`output[i...] = input[i..., i...]`.
 

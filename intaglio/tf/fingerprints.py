@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def fingerprint(data: Any, method: Any = "farmhash64", name: str | None = None) -> Tensor:
     """Eight bytes (uint8 [n, 8]) for each row of `data`, the same everywhere and for ever.
 

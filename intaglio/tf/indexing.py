@@ -13,9 +13,11 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw, slicing
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """With x and y, x where the condition holds and else y, broadcast; alone, the coordinates.
 
@@ -33,6 +35,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return raw.SelectV2(condition, x, y, name=name)
 
 
+@dispatchable
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of the tensor where the mask is True.
 
@@ -45,6 +48,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     return slicing.boolean_mask(tensor, mask, axis, name)
 
 
+@dispatchable
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """`size` elements from `begin` on along each dimension; -1 takes all that are left.
 
@@ -57,6 +61,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     return raw.Slice(input_, begin, size, name=name)
 
 
+@dispatchable
 def strided_slice(
     input_: Any,
     begin: Any,
@@ -98,6 +103,7 @@ def strided_slice(
     )
 
 
+@dispatchable
 def gather(
     params: Any,
     indices: Any,
@@ -123,6 +129,7 @@ def gather(
     return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
+@dispatchable
 def gather_nd(
     params: Any,
     indices: Any,
@@ -163,6 +170,7 @@ def _with_batch_coordinates(indices: Tensor, batch: int) -> Tensor:
     return raw.ConcatV2([*parts, indices], -1)
 
 
+@dispatchable
 def one_hot(
     indices: Any,
     depth: Any,
@@ -211,6 +219,7 @@ def _has_dtype(value: Any) -> bool:
     return convert.dtype_of(value) is not None
 
 
+@dispatchable
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
 ) -> Tensor:
@@ -245,6 +254,7 @@ def sequence_mask(
 # -- unique values -------------------------------------------------------------------
 
 
+@dispatchable
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The distinct elements of a vector as they first occur, and for each element which it is.
 
@@ -256,6 +266,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     return raw.Unique(x, out_idx=as_dtype(out_idx), name=name)
 
 
+@dispatchable
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """Like `unique`, with how often each distinct element occurs: (y, idx, count).
 
@@ -265,6 +276,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
     return raw.UniqueWithCounts(x, out_idx=as_dtype(out_idx), name=name)
 
 
+@dispatchable
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """Flat indices into an array of shape `dims` as coordinates, a row for each dimension.
 
@@ -278,6 +290,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
 # -- scatter -------------------------------------------------------------------------
 
 
+@dispatchable
 def scatter_nd(
     indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
@@ -291,6 +304,7 @@ def scatter_nd(
     return raw.ScatterNd(indices, updates, shape, bad_indices_policy=bad_indices_policy, name=name)
 
 
+@dispatchable
 def tensor_scatter_nd_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
@@ -302,6 +316,7 @@ def tensor_scatter_nd_update(
     return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
 
 
+@dispatchable
 def tensor_scatter_nd_add(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
@@ -315,6 +330,7 @@ def tensor_scatter_nd_add(
     )
 
 
+@dispatchable
 def tensor_scatter_nd_sub(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
@@ -328,6 +344,7 @@ def tensor_scatter_nd_sub(
     )
 
 
+@dispatchable
 def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
@@ -341,6 +358,7 @@ def tensor_scatter_nd_min(
     )
 
 
+@dispatchable
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:

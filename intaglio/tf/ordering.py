@@ -13,9 +13,11 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def top_k(
     input: Any,
     k: Any = 1,
@@ -34,6 +36,7 @@ def top_k(
     return raw.TopKV2(input, k, sorted=sorted, index_type=as_dtype(index_type), name=name)
 
 
+@dispatchable
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     """For each row of predictions, whether the target class is among the k largest.
 
@@ -43,6 +46,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     return raw.InTopKV2(predictions, targets, k, name=name)
 
 
+@dispatchable
 def sort(
     values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> Tensor:
@@ -56,6 +60,7 @@ def sort(
     return _ordered(values, axis, direction, name or "sort")[0]
 
 
+@dispatchable
 def argsort(
     values: Any,
     axis: int = -1,
@@ -132,6 +137,7 @@ def _mirrored(x: Tensor) -> Tensor:
     return raw.Sub(np.asarray(pivot, x.dtype.numpy), x)
 
 
+@dispatchable
 def searchsorted(
     sorted_sequence: Any,
     values: Any,

@@ -11,6 +11,7 @@ from typing import Any
 
 from intaglio.base import errors
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 
 _WHY = (
     "it is compiled against TensorFlow's C++ classes, and there are none here: ops are Python "
@@ -53,6 +54,7 @@ def load_library(library_location: Any) -> None:
     raise NotImplementedError(f"{name} is not loaded: {_WHY}")
 
 
+@dispatchable
 def check_pinned(tensor: Any, name: str | None = None) -> Any:
     """Raises FailedPreconditionError: memory is pinned for graphics cards, which are not used here.
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-import intaglio.autodiff.python_calls as _gradients
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.control_flow.python_call import Token, as_list, outputs_of, translated
 
@@ -47,6 +47,7 @@ def _declared(outputs: Any, many: bool) -> Any:
     return outputs if many or not isinstance(outputs, list) else outputs[0]
 
 
+@dispatchable
 def py_function(
     func: Callable[..., Any] | None = None,
     inp: Sequence[Any] | None = None,
@@ -93,6 +94,7 @@ def _now(func: Callable[..., Any], inp: Any, types: list[Any]) -> list[Tensor]:
         raise error from e
 
 
+@dispatchable
 def numpy_function(
     func: Callable[..., Any] | None = None,
     inp: Sequence[Any] | None = None,
@@ -137,7 +139,5 @@ def _decorator(call: Callable[..., Any], Tout: Any, name: str | None) -> Any:
 
     return decorate
 
-
-GRADIENTS = _gradients  # importing it teaches the tape to differentiate the calls
 
 __all__ = ["numpy_function", "py_function"]

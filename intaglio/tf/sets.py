@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
 
@@ -35,6 +36,7 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
     return SparseTensor(*raw.SparseToSparseSetOperation(*first, *second, **options))
 
 
+@dispatchable
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """What is in the rows of `a` and not in those of `b`, or the other way round.
 
@@ -50,6 +52,7 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
     return _combined(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
+@dispatchable
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """What the rows of both operands have.
 
@@ -61,6 +64,7 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined(a, b, "intersection", validate_indices)
 
 
+@dispatchable
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """What the rows of one of the operands have.
 
@@ -72,6 +76,7 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     return _combined(a, b, "union", validate_indices)
 
 
+@dispatchable
 def size(a: Any, validate_indices: bool = True) -> Tensor:
     """How many different values each innermost row of a sparse tensor has, int32.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from intaglio.base.dtypes import int32
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -42,6 +43,7 @@ def required_space_to_batch_paddings(
         return paddings, crops
 
 
+@dispatchable
 def timestamp(name: str | None = None) -> Tensor:
     """Seconds since the beginning of 1970 as float64, taken when the op runs.
 

@@ -12,6 +12,7 @@ from intaglio.base import later
 from intaglio.base.dtypes import as_dtype, float32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.printing import formatted
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from intaglio.tf.ragged.unicode import unicode_split_with_offsets as unicode_split_with_offsets
 
 
+@dispatchable
 def as_string(
     input: Any,
     precision: int = -1,
@@ -58,6 +60,7 @@ def as_string(
     )
 
 
+@dispatchable
 def format(
     template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
@@ -79,6 +82,7 @@ def format(
     return formatted(template, list(inputs), placeholder, summarize, name)
 
 
+@dispatchable
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Strings joined place by place; scalars join with every place.
 
@@ -90,6 +94,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     return raw.StringJoin(inputs, separator=separator, name=name)
 
 
+@dispatchable
 def reduce_join(
     inputs: Any,
     axis: Any = None,
@@ -117,6 +122,7 @@ def _all_axes(texts: Tensor) -> Any:
     return raw.Range(raw.Sub(raw.Rank(texts), 1), -1, -1)
 
 
+@dispatchable
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes, or with `unit="UTF8_CHAR"` of characters; int32.
 
@@ -126,6 +132,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     return raw.StringLength(input, unit=unit, name=name)
 
 
+@dispatchable
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Lower case: of ASCII letters, or with `encoding="utf-8"` of all.
 
@@ -135,6 +142,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
+@dispatchable
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Upper case: of ASCII letters, or with `encoding="utf-8"` of all.
 
@@ -144,6 +152,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
+@dispatchable
 def strip(input: Any, name: str | None = None) -> Tensor:
     """Without white space at both ends.
 
@@ -153,6 +162,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     return raw.StringStrip(input, name=name)
 
 
+@dispatchable
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """`len` bytes or characters from `pos` on; a negative `pos` counts from the end.
 
@@ -165,6 +175,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
+@dispatchable
 def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
     """Text as float32, float64, int32, int64, uint32 or uint64.
 
@@ -176,6 +187,7 @@ def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> T
     return raw.StringToNumber(input, out_type=as_dtype(out_type), name=name)
 
 
+@dispatchable
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
     """True where the pattern, in RE2's syntax, matches the whole string.
 
@@ -187,6 +199,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
     return raw.RegexFullMatch(input, pattern, name=name)
 
 
+@dispatchable
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
@@ -202,6 +215,7 @@ def regex_replace(
     return raw.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
+@dispatchable
 def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """A hash of each string modulo the number of buckets; int64.
 
@@ -213,6 +227,7 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Ten
     return raw.StringToHashBucket(input, num_buckets=num_buckets, name=name)
 
 
+@dispatchable
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """A quick hash of each string modulo the number of buckets; int64.
 
@@ -222,6 +237,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
+@dispatchable
 def to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Any, name: str | None = None
 ) -> Tensor:
@@ -233,6 +249,7 @@ def to_hash_bucket_strong(
     return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=key, name=name)
 
 
+@dispatchable
 def unicode_transcode(
     input: Any,
     input_encoding: str,
@@ -262,6 +279,7 @@ def unicode_transcode(
     )
 
 
+@dispatchable
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def extract_volume_patches(
     input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
 ) -> Tensor:

@@ -18,7 +18,8 @@ from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.builder import GraphBuilder
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.ir.graph import Node, SymbolicTensor, exporter
+from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.ir.hooks import HOOKS
 from intaglio.ir.leaks import leaked
 from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
@@ -152,7 +153,7 @@ class Graph(GraphBuilder):
         op = raw.find(type)
         if op is None:
             raise KeyError(f"Op type not registered '{type}'")
-        return exporter().op_def(op)
+        return HOOKS.exporter.op_def(op)
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """Operations of the block run after `control_inputs`."""
@@ -213,7 +214,7 @@ class Graph(GraphBuilder):
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         with self._recorder.on(None if not compute_device else self._recorder.device):
-            return exporter().created(self, op_type, inputs, input_types, name, attrs)
+            return HOOKS.exporter.created(self, op_type, inputs, input_types, name, attrs)
 
     def spec_of_constant(self, array: Any) -> Spec:
         """The spec of an array as a constant."""

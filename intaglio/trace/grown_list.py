@@ -23,6 +23,7 @@ from intaglio.opdef import convert, door, raw
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.control_flow.tensor_list import element_form
+from intaglio.trace.hooks import HOOKS
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
@@ -105,14 +106,13 @@ class GrownList(CompositeTensor):
     """
 
     __slots__ = ("_flows", "form", "root")
-    witness = Witness()
 
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
         self._flows = list(flows)
         # The list that this one stands for, if a list became it.
         self.root: list[Any] | None = None
-        self.witness.made(self)
+        HOOKS.list_witness.made(self)
 
     @property
     def flows(self) -> list[Tensor]:
@@ -121,12 +121,12 @@ class GrownList(CompositeTensor):
 
     @flows.setter
     def flows(self, flows: Sequence[Tensor]) -> None:
-        self.witness.changing(self)
+        HOOKS.list_witness.changing(self)
         self._flows = list(flows)
 
     def become(self, flows: Sequence[Tensor]) -> None:
         """Holds from now on what these tensor lists do."""
-        self.witness.replacing(self)
+        HOOKS.list_witness.replacing(self)
         self._flows = list(flows)
 
     def held(self) -> GrownList:

@@ -67,7 +67,8 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*components)
 
 
-def _spec_of(value: IndexedSlices) -> IndexedSlicesSpec:
+def spec_of(value: IndexedSlices) -> IndexedSlicesSpec:
+    """The spec of this very value."""
     dense = value.dense_shape
     return IndexedSlicesSpec(
         value.shape,
@@ -76,7 +77,3 @@ def _spec_of(value: IndexedSlices) -> IndexedSlicesSpec:
         None if dense is None else dense.dtype,
         value.indices.shape,
     )
-
-
-# The class stands in a lower layer, which knows nothing of type specs.
-IndexedSlices._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]  # the class knows no spec yet

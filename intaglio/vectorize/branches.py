@@ -20,13 +20,14 @@ from intaglio.opdef.spec import Spec
 from intaglio.trace import choices
 from intaglio.trace.control_flow import recording, switch
 from intaglio.trace.graph import FuncGraph
-from intaglio.vectorize.program import NEEDS_VECTORIZER, Vectorizer
+from intaglio.vectorize.program import Vectorizer, needs_vectorizer
 from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 
 # -- calls ---------------------------------------------------------------------------
 
 
 @vectorizes("PartitionedCall StatefulPartitionedCall")
+@needs_vectorizer
 def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """The nodes of the function in the place of the call."""
     graph: Graph = node.attrs["f"]
@@ -39,6 +40,7 @@ def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
 
 
 @vectorizes("If StatelessIf Case StatelessCase")
+@needs_vectorizer
 def branch(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """One branch for all rows, or each by the rows that take it."""
     chosen, *given = inputs
@@ -154,6 +156,7 @@ def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
 
 
 @vectorizes("While StatelessWhile")
+@needs_vectorizer
 def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """All rows take their turns together; rows that are done wait for the others."""
     test, body = node.attrs["cond"], node.attrs["body"]
@@ -300,6 +303,3 @@ def _turned(
         after = quiet.run(body, state, probe)
         more = quiet.run(test, state, probe)
     return [r.stacked for r in after], more[0].stacked
-
-
-NEEDS_VECTORIZER.update((call, branch, loop))

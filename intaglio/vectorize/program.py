@@ -6,8 +6,8 @@ recorded, and tapes that watch see them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Vectorizer:
             raise NotVectorizableError("")
         if "_gradient_op_type" in node.attrs:
             raise NotVectorizableError("its gradient is a function of one row")
-        if rule in NEEDS_VECTORIZER:
+        if rule in _NEEDS_VECTORIZER:
             found = rule(self, rows, node, inputs)
         else:
             found = rule(rows, node, *node.op.sig.group(inputs, node.attrs))
@@ -139,7 +139,14 @@ def _has_effects(node: Node) -> bool:
     return node.op.stateful or any(g.stateful for g in walk.attached(node))
 
 
-# Rules that carry graphs out: they get the vectorizer too.
-NEEDS_VECTORIZER: set[Any] = set()
+_NEEDS_VECTORIZER: set[Any] = set()
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-__all__ = ["FAMILIES", "NEEDS_VECTORIZER", "Vectorizer"]
+
+def needs_vectorizer(rule: Rule) -> Rule:
+    """Marks a rule that carries graphs out: it gets the vectorizer too."""
+    _NEEDS_VECTORIZER.add(rule)
+    return rule
+
+
+__all__ = ["FAMILIES", "Vectorizer", "needs_vectorizer"]

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import logging
+import threading
 
 from intaglio.base import log
 
@@ -11,7 +12,7 @@ def test_logger_has_a_handler_of_its_own_if_the_root_has_none(monkeypatch):
     found = logging.getLogger("tensorflow")
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     monkeypatch.setattr(found, "handlers", [])
-    monkeypatch.setattr(log, "_ready", [])
+    monkeypatch.setattr(log, "_ready", threading.Event())
     stream = io.StringIO()
     with contextlib.redirect_stderr(stream):
         log.logger().warning("hello %d", 3)
@@ -24,6 +25,6 @@ def test_logger_leaves_the_root_handlers_alone(monkeypatch):
     found = logging.getLogger("tensorflow")
     monkeypatch.setattr(logging.getLogger(), "handlers", [logging.NullHandler()])
     monkeypatch.setattr(found, "handlers", [])
-    monkeypatch.setattr(log, "_ready", [])
+    monkeypatch.setattr(log, "_ready", threading.Event())
     assert log.logger().handlers == []
     assert log.logger().propagate

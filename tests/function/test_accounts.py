@@ -58,6 +58,45 @@ def test_the_last_error_keeps_the_inputs() -> None:
     assert [step.split(" of ")[0] for step in last.way] == ["in turn 2", "in the main branch"]
 
 
+def test_a_case_tells_its_branch_and_each_run_only_its_own_steps() -> None:
+    @tf.function
+    def f(x: Any, which: Any) -> Any:
+        return tf.switch_case(which, [lambda: x, lambda: tf.gather(x, 10 * which)])
+
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            f(tf.constant([1, 2]), tf.constant(1))
+        line = line_of(
+            "return tf.switch_case(which, [lambda: x, lambda: tf.gather(x, 10 * which)])"
+        )
+        assert intaglio.last_error.way == [f"in branch 1 of line {line}"]
+        assert f"It was in branch 1 of line {line}." in notes_of(caught.value)
+
+
+def test_steps_are_those_of_the_kernels_not_of_names_of_the_users() -> None:
+    """Local variables of a function named like a kernel's say nothing."""
+
+    def kernel(x: Any) -> Any:
+        then_branch, turn = None, 7
+        assert then_branch is None and turn
+        raise ValueError(f"no {x.numpy()}")
+
+    @tf.function
+    def f(x: Any) -> Any:
+        for i in tf.range(3):
+            if i == 1:
+                x = tf.py_function(kernel, [x], tf.int32)
+        return x
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no 5"):
+        f(tf.constant(5))
+    loop, branch = line_of("for i in tf.range(3):"), line_of("if i == 1:")
+    assert intaglio.last_error.way == [
+        f"in turn 1 of the loop of line {loop}",
+        f"in the main branch of line {branch}",
+    ]
+
+
 def test_large_inputs_are_shown_by_their_shape() -> None:
     @tf.function
     def f(x: Any, i: Any) -> Any:

@@ -18,6 +18,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import Held, known
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import SERVICES
 
 # Taking the interpreter's lock is part of such a function.
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -40,7 +41,7 @@ def streams(node: Node) -> list[Any]:
     """The stream of random numbers that the node draws from, if it does."""
     if ("service", "stream") not in node.op.kernel_order:
         return []
-    return [interpreter.kept(node, interpreter.SERVICES["stream"])]
+    return [interpreter.kept(node, SERVICES.stream)]
 
 
 def forms(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:

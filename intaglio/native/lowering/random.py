@@ -28,6 +28,7 @@ from intaglio.native.vector_math.functions import Functions
 from intaglio.ops.random.philox import RESERVED
 from intaglio.ops.random.stateless import AUTO_SELECT, PHILOX
 from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import SERVICES
 
 # The key of the cipher that seeds go through, as in `philox.scrambled`.
 SCRAMBLING = 0x02461E293EC8F720
@@ -83,7 +84,7 @@ def words(w: Writer, held: Held) -> list[str]:
 
 def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
     """The state of the node's own stream, from which so many counters are set aside."""
-    counters = interpreter.kept(node, interpreter.SERVICES["stream"])
+    counters = interpreter.kept(node, SERVICES.stream)
     words = ctypes.c_uint64 * 4
 
     def take(place: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL
-from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.errors import ShapeError, invalid_argument, note_step
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
@@ -72,7 +72,13 @@ class Branch(Op):
         return branch_outputs((then_branch, else_branch), len(input), output_shapes)
 
     def kernel(self, cond, input, then_branch, else_branch, run):
-        return run(then_branch if holds(cond) else else_branch, input)
+        taken = holds(cond)
+        graph = then_branch if taken else else_branch
+        try:
+            return run(graph, input)
+        except Exception as e:
+            note_step(e, f"in the {'main' if taken else 'else'} branch", graph)
+            raise
 
 
 @op
@@ -102,7 +108,11 @@ class IndexedBranch(Op):
         index = int(branch_index)
         if not 0 <= index < len(branches):
             index = len(branches) - 1
-        return run(branches[index], input)
+        try:
+            return run(branches[index], input)
+        except Exception as e:
+            note_step(e, f"in branch {index}", branches[index])
+            raise
 
 
 @op
@@ -148,10 +158,14 @@ class Loop(Op):
 
     def kernel(self, input, cond, body, run):
         state = input
-        turn = 0  # what errors tell
-        while self.goes_on(run(cond, state)[0]):
-            state = run(body, state)
-            turn += 1
+        iteration = 0
+        try:
+            while self.goes_on(run(cond, state)[0]):
+                state = run(body, state)
+                iteration += 1
+        except Exception as e:
+            note_step(e, f"in turn {iteration} of the loop", body)
+            raise
         return state
 
     @staticmethod

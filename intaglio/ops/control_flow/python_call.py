@@ -21,6 +21,7 @@ from intaglio.base.errors import OpError
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.hooks import HOOKS
 
 _numbers = itertools.count()
 _tokens: weakref.WeakValueDictionary[str, Token] = weakref.WeakValueDictionary()
@@ -66,16 +67,6 @@ def function_of(token: str) -> Token:
             "another process, or is gone"
         )
     return found
-
-
-# Records a call on a tape, and replays it backwards; the layer of tapes installs them.
-_record: list[Callable[..., Any]] = []
-_replay: list[Callable[..., Any]] = []
-
-
-def install_differentiation(record: Callable[..., Any], replay: Callable[..., Any]) -> None:
-    """Names the functions that record a call and that give its gradients."""
-    _record[:], _replay[:] = [record], [replay]
 
 
 def translated(error: Exception) -> OpError:
@@ -124,7 +115,7 @@ class EagerPyFunc(Op):
         try:
             with door.eagerly():
                 if named.recorded:
-                    made = _record[0](named, tensors, Tout)
+                    made = HOOKS.record_python_call(named, tensors, Tout)
                 else:
                     made = outputs_of(named.function(*tensors), Tout, token)
         except errors.InvalidArgumentError as e:
@@ -140,7 +131,7 @@ class EagerPyFunc(Op):
         named.recorded = True
 
         def backward(*given: Any) -> Any:
-            return _replay[0](named, given[: len(Tin)], Tout, given[len(Tin) :])
+            return HOOKS.replay_python_call(named, given[: len(Tin)], Tout, given[len(Tin) :])
 
         back = Token.of(backward)
         return [raw.EagerPyFunc([*input, *doutput], token=back, Tout=list(Tin))]

@@ -15,6 +15,7 @@ import numpy as np
 from intaglio.base.dtypes import DType, as_dtype, float32
 from intaglio.base.options import OPTIONS
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.debugging import experimental
 from intaglio.trace import assertions
@@ -24,6 +25,7 @@ from intaglio.trace.scopes import control_dependencies, name_scope
 from intaglio.trace.shape_assertions import check_shapes
 
 
+@dispatchable
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Fails with the tensors of the list `data` unless the scalar `condition` is true.
 
@@ -32,6 +34,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     return check(condition, data, summarize, name)
 
 
+@dispatchable
 def assert_equal(
     x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -42,6 +45,7 @@ def assert_equal(
     return _compare("==", x, y, message, summarize, name or "assert_equal")
 
 
+@dispatchable
 def assert_none_equal(
     x: Any, y: Any, summarize: int | None = None, message: Any = None, name: str | None = None
 ) -> Any:
@@ -52,6 +56,7 @@ def assert_none_equal(
     return _compare("!=", x, y, message, summarize, name or "assert_none_equal")
 
 
+@dispatchable
 def assert_less(
     x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -62,6 +67,7 @@ def assert_less(
     return _compare("<", x, y, message, summarize, name or "assert_less")
 
 
+@dispatchable
 def assert_less_equal(
     x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -72,6 +78,7 @@ def assert_less_equal(
     return _compare("<=", x, y, message, summarize, name or "assert_less_equal")
 
 
+@dispatchable
 def assert_greater(
     x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -82,6 +89,7 @@ def assert_greater(
     return _compare(">", x, y, message, summarize, name or "assert_greater")
 
 
+@dispatchable
 def assert_greater_equal(
     x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -97,6 +105,7 @@ def _compare(symbol: str, x: Any, y: Any, message: Any, summarize: int | None, n
     return assertions.compare(symbol, holds, x, y, message, summarize, name)
 
 
+@dispatchable
 def assert_near(
     x: Any,
     y: Any,
@@ -115,6 +124,7 @@ def assert_near(
     return assertions.near(x, y, rtol, atol, message, summarize, name or "assert_near")
 
 
+@dispatchable
 def assert_positive(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -125,6 +135,7 @@ def assert_positive(
     return assertions.compare_zero("x > 0", x, message, summarize, name or "assert_positive")
 
 
+@dispatchable
 def assert_negative(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -135,6 +146,7 @@ def assert_negative(
     return assertions.compare_zero("x < 0", x, message, summarize, name or "assert_negative")
 
 
+@dispatchable
 def assert_non_negative(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -145,6 +157,7 @@ def assert_non_negative(
     return assertions.compare_zero("x >= 0", x, message, summarize, name or "assert_non_negative")
 
 
+@dispatchable
 def assert_non_positive(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -155,6 +168,7 @@ def assert_non_positive(
     return assertions.compare_zero("x <= 0", x, message, summarize, name or "assert_non_positive")
 
 
+@dispatchable
 def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> Any:
     """Raises ValueError, InvalidArgumentError in graphs, unless x has that rank.
 
@@ -163,6 +177,7 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None)
     return assertions.rank(x, [rank], "", message, name or "assert_rank")
 
 
+@dispatchable
 def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> Any:
     """Raises ValueError, InvalidArgumentError in graphs, if x has a lower rank.
 
@@ -171,6 +186,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | Non
     return assertions.rank(x, [rank], " at least", message, name or "assert_rank_at_least")
 
 
+@dispatchable
 def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> Any:
     """Raises ValueError, InvalidArgumentError in graphs, unless x has one of the ranks.
 
@@ -179,6 +195,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = N
     return assertions.rank(x, list(ranks), " in", message, name or "assert_rank_in")
 
 
+@dispatchable
 def assert_shapes(
     shapes: Any,
     data: Any = None,
@@ -198,6 +215,7 @@ def assert_shapes(
     check_shapes(shapes, data, summarize, message, name or "assert_shapes")
 
 
+@dispatchable
 def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None:
     """Raises TypeError unless x has an integer dtype.
 
@@ -216,6 +234,7 @@ def _title(tensor: Any) -> str:
     return "tensor" if hasattr(tensor, "_array") else tensor.name
 
 
+@dispatchable
 def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
     """Raises TypeError unless the tensor has that dtype.
 
@@ -228,6 +247,7 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None
         raise TypeError(f"{prefix}{_title(value)} must be of type {wanted!r}; got {value.dtype!r}")
 
 
+@dispatchable
 def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> Any:
     """The tensor. Raises ValueError unless it has shape ().
 
@@ -241,6 +261,7 @@ def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> 
     return None if hasattr(value, "_array") else value
 
 
+@dispatchable
 def assert_proper_iterable(values: Any) -> None:
     """Raises TypeError unless `values` is an iterable of values: no tensor, no text.
 
@@ -255,6 +276,7 @@ def assert_proper_iterable(values: Any) -> None:
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
+@dispatchable
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     """The common floating dtype. Raises ValueError if there is none.
 
@@ -277,6 +299,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     return expected
 
 
+@dispatchable
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
     """x. Raises InvalidArgumentError if an element is infinite or NaN.
 
@@ -290,6 +313,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
             return raw.Identity(value, name="control_dependency")
 
 
+@dispatchable
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     """The tensor. Raises InvalidArgumentError if an element is infinite or NaN.
 

@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base.dtypes import float32, int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
 from intaglio.tf import lengths
@@ -21,6 +22,7 @@ from intaglio.tf.control_flow import while_loop
 ANY = float("-inf")
 
 
+@dispatchable
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None = None) -> Tensor:
     """A batch of images with the borders of boxes [n, boxes, 4], of 0 to 1, drawn.
 
@@ -40,6 +42,7 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None =
 # -- suppression -----------------------------------------------------------------------
 
 
+@dispatchable
 def non_max_suppression(
     boxes: Any,
     scores: Any,
@@ -61,6 +64,7 @@ def non_max_suppression(
     )
 
 
+@dispatchable
 def non_max_suppression_with_scores(
     boxes: Any,
     scores: Any,
@@ -89,6 +93,7 @@ def non_max_suppression_with_scores(
     return kept, values
 
 
+@dispatchable
 def non_max_suppression_overlaps(
     overlaps: Any,
     scores: Any,
@@ -107,6 +112,7 @@ def non_max_suppression_overlaps(
     )
 
 
+@dispatchable
 def combined_non_max_suppression(
     boxes: Any,
     scores: Any,
@@ -140,6 +146,7 @@ def combined_non_max_suppression(
     )
 
 
+@dispatchable
 def non_max_suppression_padded(
     boxes: Any,
     scores: Any,
@@ -228,6 +235,7 @@ def _batched(
     return lengths.reshaped(kept, lead, shape), raw.Reshape(found, lead)
 
 
+@dispatchable
 def generate_bounding_box_proposals(
     scores: Any,
     bbox_deltas: Any,
@@ -264,6 +272,7 @@ def _plan(ratios: Any, areas: Any, attempts: Any, use_image: Any) -> dict[str, A
     }
 
 
+@dispatchable
 def sample_distorted_bounding_box(
     image_size: Any,
     bounding_boxes: Any,
@@ -296,6 +305,7 @@ def sample_distorted_bounding_box(
     )
 
 
+@dispatchable
 def stateless_sample_distorted_bounding_box(
     image_size: Any,
     bounding_boxes: Any,

@@ -12,6 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.debugging import Assert
 from intaglio.tf.image import color, files
@@ -34,6 +35,7 @@ def _between(lower: Any, upper: Any) -> tuple[Any, Any]:
     return lower, upper
 
 
+@dispatchable
 def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     """Images brighter or darker by at most `max_delta`; see `tf.image.adjust_brightness`.
 
@@ -44,6 +46,7 @@ def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Te
     return color.adjust_brightness(image, delta)
 
 
+@dispatchable
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor:
     """`random_brightness` that depends on the seed (two integers) alone.
 
@@ -54,6 +57,7 @@ def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor
     return color.adjust_brightness(image, delta)
 
 
+@dispatchable
 def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
     """Images with a contrast factor in [lower, upper); see `tf.image.adjust_contrast`.
 
@@ -64,6 +68,7 @@ def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None)
     return color.adjust_contrast(image, factor)
 
 
+@dispatchable
 def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Tensor:
     """`random_contrast` that depends on the seed (two integers) alone.
 
@@ -74,6 +79,7 @@ def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> 
     return color.adjust_contrast(image, factor)
 
 
+@dispatchable
 def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     """RGB images whose hue moves by at most `max_delta`, up to 0.5; see `adjust_hue`.
 
@@ -84,6 +90,7 @@ def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     return color.adjust_hue(image, delta)
 
 
+@dispatchable
 def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     """`random_hue` that depends on the seed (two integers) alone.
 
@@ -94,6 +101,7 @@ def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     return color.adjust_hue(image, delta)
 
 
+@dispatchable
 def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
     """RGB images with a saturation factor in [lower, upper); see `adjust_saturation`.
 
@@ -104,6 +112,7 @@ def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = Non
     return color.adjust_saturation(image, factor)
 
 
+@dispatchable
 def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
     """`random_saturation` that depends on the seed (two integers) alone.
 
@@ -123,6 +132,7 @@ def _check_fits(value: Tensor, size: Tensor) -> None:
     Assert(fits, ["Need value.shape >= size, got ", shape, size])
 
 
+@dispatchable
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A random window of `size` (one number for each dimension) of any tensor.
 
@@ -138,6 +148,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         return raw.Slice(x, raw.FloorMod(drawn, shape - dims + 1), dims, name=scope)
 
 
+@dispatchable
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
     """`random_crop` that depends on the seed (two integers) alone.
 
@@ -156,6 +167,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
 # -- JPEG ------------------------------------------------------------------------------
 
 
+@dispatchable
 def adjust_jpeg_quality(
     image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None
 ) -> Tensor:
@@ -183,6 +195,7 @@ def _qualities(least: Any, most: Any) -> tuple[Any, Any]:
     return least, most
 
 
+@dispatchable
 def random_jpeg_quality(
     image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: int | None = None
 ) -> Tensor:
@@ -195,6 +208,7 @@ def random_jpeg_quality(
     return adjust_jpeg_quality(image, uniform([], *limits, dtype=int32, seed=seed))
 
 
+@dispatchable
 def stateless_random_jpeg_quality(
     image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any
 ) -> Tensor:

@@ -13,12 +13,14 @@ import numpy as np
 from intaglio.base.dtypes import DType, as_dtype, float16, float32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.image import framing
 from intaglio.tf.linalg import tensordot
 from intaglio.tf.math.casting import cast, saturate_cast
 
 
+@dispatchable
 def convert_image_dtype(
     image: Any, dtype: Any, saturate: bool = False, name: str | None = None
 ) -> Tensor:
@@ -76,6 +78,7 @@ def in_floats(image: Any, change: Callable[[Tensor], Tensor], name: str) -> Tens
 # -- adjustments -----------------------------------------------------------------------
 
 
+@dispatchable
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
     """Images with `delta` added to all pixels, on a scale of 0 to 1.
 
@@ -85,6 +88,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
     return in_floats(image, lambda x: x + cast(delta, x.dtype), "adjust_brightness")
 
 
+@dispatchable
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """Images whose channels' distances from their means are multiplied by a factor.
 
@@ -94,6 +98,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     return in_floats(images, lambda x: raw.AdjustContrastv2(x, contrast_factor), "adjust_contrast")
 
 
+@dispatchable
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """gain * image ** gamma, on a scale of 0 to 1. Raises ValueError for a negative gamma.
 
@@ -110,6 +115,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     return in_floats(image, change, "adjust_gamma")
 
 
+@dispatchable
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     """RGB images whose hue is moved by `delta`, a part of the circle in [-1, 1].
 
@@ -121,6 +127,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     return in_floats(image, lambda x: raw.AdjustHue(x, delta), name or "adjust_hue")
 
 
+@dispatchable
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
     """RGB images whose saturation is multiplied by a factor.
 
@@ -132,6 +139,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
     )
 
 
+@dispatchable
 def per_image_standardization(image: Any) -> Tensor:
     """Images moved and scaled to mean 0 and variance 1; uniform images become 0.
 
@@ -155,6 +163,7 @@ def per_image_standardization(image: Any) -> Tensor:
 # -- colour spaces ---------------------------------------------------------------------
 
 
+@dispatchable
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     """Hue, saturation and value of RGB images [..., 3], all of 0 to 1.
 
@@ -164,6 +173,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     return raw.RGBToHSV(to_tensor(images, None, "images", float32), name=name)
 
 
+@dispatchable
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """Red, green and blue of images [..., 3] of hue, saturation and value.
 
@@ -176,6 +186,7 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
 GRAY = (0.2989, 0.5870, 0.1140)
 
 
+@dispatchable
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     """The brightness of RGB images [..., 3], in one channel.
 
@@ -194,6 +205,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
         return convert_image_dtype(gray, x.dtype, name=scope)
 
 
+@dispatchable
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """Images of one channel with three equal ones.
 
@@ -229,6 +241,7 @@ def _mixed(images: Any, kernel: Any) -> Tensor:
     return tensordot(x, np.asarray(kernel, x.dtype.numpy), [[-1], [0]])
 
 
+@dispatchable
 def rgb_to_yiq(images: Any) -> Tensor:
     """RGB images [..., 3] as brightness and the two colours of NTSC.
 
@@ -238,6 +251,7 @@ def rgb_to_yiq(images: Any) -> Tensor:
     return _mixed(images, TO_YIQ)
 
 
+@dispatchable
 def yiq_to_rgb(images: Any) -> Tensor:
     """The inverse of `tf.image.rgb_to_yiq`.
 
@@ -247,6 +261,7 @@ def yiq_to_rgb(images: Any) -> Tensor:
     return _mixed(images, FROM_YIQ)
 
 
+@dispatchable
 def rgb_to_yuv(images: Any) -> Tensor:
     """RGB images [..., 3] as brightness and the two colours of PAL.
 
@@ -256,6 +271,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
     return _mixed(images, TO_YUV)
 
 
+@dispatchable
 def yuv_to_rgb(images: Any) -> Tensor:
     """The inverse of `tf.image.rgb_to_yuv`.
 

@@ -12,11 +12,13 @@ import numpy as np
 from intaglio.base.dtypes import float64, int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.image import framing
 
 
+@dispatchable
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
     """The middle of images: `central_fraction` of the height and of the width.
 
@@ -65,6 +67,7 @@ def _lengths(*values: Any) -> list[Any]:
     return [lengths.length(v, "size") for v in values]
 
 
+@dispatchable
 def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
@@ -90,6 +93,7 @@ def crop_to_bounding_box(
         return framing.as_given(framing.cropped(x, top, left, height, width), given)
 
 
+@dispatchable
 def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
@@ -113,6 +117,7 @@ def pad_to_bounding_box(
         return framing.as_given(framing.padded(x, top, left, height, width), given)
 
 
+@dispatchable
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
     """Images cut in the middle, or with zeros around them, to a size.
 
@@ -142,6 +147,7 @@ def _smaller(a: Any, b: Any) -> Any:
     return raw.Minimum(a, b)
 
 
+@dispatchable
 def extract_patches(
     images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None
 ) -> Tensor:
@@ -160,6 +166,7 @@ def extract_patches(
     )
 
 
+@dispatchable
 def extract_glimpse(
     input: Any,
     size: Any,

@@ -10,10 +10,12 @@ from typing import Any
 from intaglio.base.dtypes import as_dtype, float32, int32, uint8, uint16
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.image import color
 
 
+@dispatchable
 def decode_png(
     contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None
 ) -> Tensor:
@@ -29,6 +31,7 @@ def decode_png(
     return raw.DecodePng(contents, channels=channels, dtype=as_dtype(dtype), name=name)
 
 
+@dispatchable
 def decode_jpeg(
     contents: Any,
     channels: int = 0,
@@ -60,6 +63,7 @@ def decode_jpeg(
     )
 
 
+@dispatchable
 def decode_and_crop_jpeg(
     contents: Any,
     crop_window: Any,
@@ -90,6 +94,7 @@ def decode_and_crop_jpeg(
     )
 
 
+@dispatchable
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
     """The pixels [height, width, channels] of a BMP file, uint8.
 
@@ -101,6 +106,7 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Ten
     return raw.DecodeBmp(contents, channels=channels, name=name)
 
 
+@dispatchable
 def decode_gif(contents: Any, name: str | None = None) -> Tensor:
     """The frames [frames, height, width, 3] of a GIF file, uint8.
 
@@ -111,6 +117,7 @@ def decode_gif(contents: Any, name: str | None = None) -> Tensor:
     return raw.DecodeGif(contents, name=name)
 
 
+@dispatchable
 def decode_webp(
     contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None
 ) -> Tensor:
@@ -124,6 +131,7 @@ def decode_webp(
     return raw.DecodeWebP(contents, channels=channels, dtype=as_dtype(dtype), name=name)
 
 
+@dispatchable
 def decode_jxl(
     contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None
 ) -> Tensor:
@@ -140,6 +148,7 @@ def decode_jxl(
     )
 
 
+@dispatchable
 def decode_image(
     contents: Any,
     channels: int | None = None,
@@ -176,6 +185,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
         return raw.Equal(start, to_tensor(b"\xff\xd8\xff"), name=scope)
 
 
+@dispatchable
 def extract_jpeg_shape(contents: Any, output_type: Any = int32, name: str | None = None) -> Tensor:
     """Height, width and channels of a JPEG file, from its header alone.
 
@@ -186,6 +196,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = int32, name: str | None
     return raw.ExtractJpegShape(contents, output_type=as_dtype(output_type), name=name)
 
 
+@dispatchable
 def encode_jpeg(
     image: Any,
     format: str = "",
@@ -222,6 +233,7 @@ def encode_jpeg(
     )
 
 
+@dispatchable
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
     """PNG files of uint8 or uint16 images [..., height, width, 1 to 4].
 

@@ -12,6 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import float32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.image.color import convert_image_dtype
@@ -52,6 +53,7 @@ def _all_but(axis: int) -> int:
     return _all(axis) - 2
 
 
+@dispatchable
 def total_variation(images: Any, name: str | None = None) -> Tensor:
     """The sum of the absolute differences of neighbours: of an image, or of each in a batch.
 
@@ -68,6 +70,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
         return raw.AddV2(down, across, name=scope)
 
 
+@dispatchable
 def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
     """The differences (dy, dx) to the next row and column of a batch; 0 for the last ones.
 
@@ -102,6 +105,7 @@ def _smooth_and_step(x: Tensor, smooth: int, step: int) -> Tensor:
     return _part(soft, step, 2, 0) - _part(soft, step, 0, -2)
 
 
+@dispatchable
 def sobel_edges(image: Any) -> Tensor:
     """Edges by Sobel's filters: a batch [n, h, w, d] becomes [n, h, w, d, 2] (dy, dx).
 
@@ -130,6 +134,7 @@ def _pair(first: Any, second: Any, max_val: Any) -> tuple[Tensor, Tensor, Tensor
     return convert_image_dtype(a, float32), convert_image_dtype(b, float32), white
 
 
+@dispatchable
 def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio of images, in decibels; `max_val` is white.
 
@@ -217,6 +222,7 @@ def _per_channel(
     return raw.Reshape(luminance * structure, whole), raw.Reshape(structure, whole)
 
 
+@dispatchable
 def ssim(
     img1: Any,
     img2: Any,
@@ -257,6 +263,7 @@ def _halved(x: Tensor) -> Tensor:
     return raw.AvgPool(x, ksize=two, strides=two, padding="VALID")
 
 
+@dispatchable
 def ssim_multiscale(
     img1: Any,
     img2: Any,

@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base.dtypes import float32, int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.image import framing
@@ -36,6 +37,7 @@ PLAIN = {"bilinear": "triangle", "bicubic": "keyscubic"}
 KERNELS = ("gaussian", "lanczos3", "lanczos5", "mitchellcubic")
 
 
+@dispatchable
 def resize(
     images: Any,
     size: Any,
@@ -106,6 +108,7 @@ def _resizer(method: Any, antialias: bool) -> Callable[[Tensor, Tensor], Any]:
     return translate
 
 
+@dispatchable
 def resize_with_pad(
     image: Any,
     target_height: Any,
@@ -152,6 +155,7 @@ def _placed_in_graph(sizes: Any, wanted: Any) -> tuple[list[Any], list[Any]]:
     return list(raw.Unpack(new, num=2)), list(raw.Unpack(offset, num=2))
 
 
+@dispatchable
 def crop_and_resize(
     image: Any,
     boxes: Any,

@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base.dtypes import int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.control_flow import cond, switch_case
@@ -29,6 +30,7 @@ def _flipped(image: Any, axis: int, name: str) -> Tensor:
         return raw.ReverseV2(x, [axis], name=scope)
 
 
+@dispatchable
 def flip_left_right(image: Any) -> Tensor:
     """Images with their columns in reverse order.
 
@@ -38,6 +40,7 @@ def flip_left_right(image: Any) -> Tensor:
     return _flipped(image, COLUMNS, "flip_left_right")
 
 
+@dispatchable
 def flip_up_down(image: Any) -> Tensor:
     """Images with their rows in reverse order.
 
@@ -74,6 +77,7 @@ def _each(x: Tensor, axis: int, draw: Callable[[Any], Tensor]) -> Tensor:
     return turn * raw.ReverseV2(x, [axis]) + (1 - turn) * x
 
 
+@dispatchable
 def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     """Images flipped left to right, each with a chance of one half.
 
@@ -83,6 +87,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     return _maybe(image, COLUMNS, lambda n: uniform(n, seed=seed), "random_flip_left_right")
 
 
+@dispatchable
 def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
     """Images flipped upside down, each with a chance of one half.
 
@@ -92,6 +97,7 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
     return _maybe(image, ROWS, lambda n: uniform(n, seed=seed), "random_flip_up_down")
 
 
+@dispatchable
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     """`random_flip_left_right` that depends on the seed (two integers) alone.
 
@@ -103,6 +109,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     )
 
 
+@dispatchable
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
     """`random_flip_up_down` that depends on the seed (two integers) alone.
 
@@ -125,6 +132,7 @@ def _order(x: Tensor) -> Any:
     return raw.ConcatV2([lead, rank + np.asarray([-2, -3, -1], np.int32)], 0)
 
 
+@dispatchable
 def transpose(image: Any, name: str | None = None) -> Tensor:
     """Images with rows and columns exchanged.
 
@@ -138,6 +146,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
         return raw.Transpose(x, _order(x), name=scope)
 
 
+@dispatchable
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     """Images turned counter-clockwise by `k` times 90 degrees.
 

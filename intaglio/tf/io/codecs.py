@@ -10,9 +10,11 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype, string
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
     """Web-safe base 64 of each string, without padding unless `pad`.
 
@@ -22,6 +24,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
+@dispatchable
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """The strings that web-safe base 64 stands for, padded or not.
 
@@ -33,6 +36,7 @@ def decode_base64(input: Any, name: str | None = None) -> Tensor:
     return raw.DecodeBase64(input, name=name)
 
 
+@dispatchable
 def decode_raw(
     input_bytes: Any,
     out_type: Any,
@@ -58,6 +62,7 @@ def decode_raw(
     )
 
 
+@dispatchable
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
     """What strings compressed by "ZLIB" or "GZIP" hold; "" leaves them as they are.
 
@@ -70,6 +75,7 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: str | None =
     return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
 
 
+@dispatchable
 def decode_csv(
     records: Any,
     record_defaults: Any,
@@ -136,6 +142,7 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
     return raw.SerializeTensor(convert.to_tensor(tensor), name=name)
 
 
+@dispatchable
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
     """The tensor that `serialize_tensor` made a string of.
 

@@ -12,6 +12,7 @@ from intaglio.base import files
 from intaglio.base.dtypes import string
 from intaglio.graphdef.declarations import as_text
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import Graph
@@ -31,6 +32,7 @@ def read_file(filename: Any, name: str | None = None) -> Tensor:
     return raw.ReadFile(filename, name=name)
 
 
+@dispatchable
 def write_file(filename: Any, contents: Any, name: str | None = None) -> Any:
     """Makes `contents` the bytes of a file, and the folders that it is to be in.
 
@@ -45,6 +47,7 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> Any:
     return raw.WriteFile(filename, contents, name=name)
 
 
+@dispatchable
 def matching_files(pattern: Any, name: str | None = None) -> Tensor:
     """The names of the files that a pattern, or one of a vector, matches; sorted.
 

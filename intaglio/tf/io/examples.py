@@ -15,6 +15,7 @@ from intaglio.base.dtypes import DType, as_dtype, float32, int64, string
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.tf.io.features import (
@@ -125,6 +126,7 @@ def strings_of(keys: Any) -> Any:
     return found
 
 
+@dispatchable
 def parse_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
@@ -311,6 +313,7 @@ def _before(values: Any, last: int) -> Any:
     return raw.ConcatV2([values, tail], 0)[1:]
 
 
+@dispatchable
 def parse_single_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:

@@ -10,9 +10,11 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def decode_proto(
     bytes: Any,
     message_type: str,
@@ -56,6 +58,7 @@ def decode_proto(
     )
 
 
+@dispatchable
 def encode_proto(
     sizes: Any,
     values: Sequence[Any],

@@ -9,6 +9,7 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype, string
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.tf.io.examples import Plan, assembled, default_of, dense_shape, strings_of
@@ -16,6 +17,7 @@ from intaglio.tf.io.features import FixedLenSequenceFeature, RaggedFeature, VarL
 from intaglio.trace.scopes import name_scope
 
 
+@dispatchable
 def parse_sequence_example(
     serialized: Any,
     context_features: Any = None,
@@ -42,6 +44,7 @@ def parse_sequence_example(
         return _parsed(data, context_features, sequence_features, example_names)
 
 
+@dispatchable
 def parse_single_sequence_example(
     serialized: Any,
     context_features: Any = None,

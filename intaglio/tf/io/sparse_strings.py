@@ -9,10 +9,12 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype, string
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, as_sparse
 
 
+@dispatchable
 def serialize_sparse(sp_input: Any, out_type: Any = string, name: str | None = None) -> Tensor:
     """A sparse tensor as three strings. Raises TypeError for what is not sparse.
 
@@ -27,6 +29,7 @@ def serialize_sparse(sp_input: Any, out_type: Any = string, name: str | None = N
     )
 
 
+@dispatchable
 def serialize_many_sparse(sp_input: Any, out_type: Any = string, name: str | None = None) -> Tensor:
     """The rows of a sparse tensor of rank 2 or more as three strings each.
 
@@ -41,6 +44,7 @@ def serialize_many_sparse(sp_input: Any, out_type: Any = string, name: str | Non
     )
 
 
+@dispatchable
 def deserialize_many_sparse(
     serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import convert, door, products, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.operators import pair
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.linalg.norms import LAST
 
 
+@dispatchable
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangular L with input = L @ L^H.
 
@@ -30,6 +32,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return raw.Cholesky(input, name=name)
 
 
+@dispatchable
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """x with A @ x = rhs, for the Cholesky factor of A.
 
@@ -45,6 +48,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
         return raw.MatrixTriangularSolve(chol, y, adjoint=True, lower=True)
 
 
+@dispatchable
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse, or the inverse's adjoint.
 
@@ -59,6 +63,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     return raw.MatrixInverse(input, adjoint=adjoint, name=name)
 
 
+@dispatchable
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """x with matrix @ x = rhs, or with the matrix's adjoint.
 
@@ -73,6 +78,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     return raw.MatrixSolve(matrix, rhs, adjoint=adjoint, name=name)
 
 
+@dispatchable
 def triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
@@ -88,6 +94,7 @@ def triangular_solve(
         return raw.MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint)
 
 
+@dispatchable
 def lstsq(
     matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
@@ -124,6 +131,7 @@ def lstsq(
         return products.matmul(matrix, cholesky_solve(chol, rhs), adjoint_a=True)
 
 
+@dispatchable
 def det(input: Any, name: str | None = None) -> Tensor:
     """The determinant.
 
@@ -147,6 +155,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
     return raw.LogMatrixDeterminant(input, name=name)
 
 
+@dispatchable
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of a positive definite matrix, real.
 
@@ -165,6 +174,7 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
         return raw.Mul(np.asarray(2, total.dtype.numpy), total)
 
 
+@dispatchable
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """(q, r) with input = q @ r.
 
@@ -178,6 +188,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     return raw.Qr(input, full_matrices=full_matrices, name=name)
 
 
+@dispatchable
 def svd(
     tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
@@ -197,6 +208,7 @@ def _real(x: Tensor) -> Tensor:
     return raw.Real(x, Tout=x.dtype.real_dtype) if x.dtype.is_complex else x
 
 
+@dispatchable
 def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """(eigenvalues in ascending order, eigenvectors) of a self-adjoint matrix.
 
@@ -210,6 +222,7 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return made.e, made.v
 
 
+@dispatchable
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     """The eigenvalues of a self-adjoint matrix, in ascending order.
 
@@ -221,6 +234,7 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     return raw.SelfAdjointEigV2(tensor, compute_v=False, name=name).e
 
 
+@dispatchable
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to `rcond` times the greatest count as 0.
 
@@ -250,6 +264,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
         return products.matmul(raw.RealDiv(v, kept), u, adjoint_b=True)
 
 
+@dispatchable
 def matrix_rank(
     a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import while_loop
 from intaglio.tf.linalg.operators.operator import conjugate
@@ -38,6 +39,7 @@ def _scaled(factor: Tensor, x: Tensor) -> Tensor:
     return raw.Mul(raw.ExpandDims(factor, np.int32(-1)), x)
 
 
+@dispatchable
 def conjugate_gradient(
     operator: Any,
     rhs: Any,

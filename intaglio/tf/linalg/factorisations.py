@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base.dtypes import complex64, complex128, float64, int32
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.operators import pair
 from intaglio.opdef.tensor import Tensor
 
@@ -23,6 +24,7 @@ def _complex_of(tensor: Tensor) -> Any:
     return complex128 if tensor.dtype in (float64, complex128) else complex64
 
 
+@dispatchable
 def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """(eigenvalues, eigenvectors) of general square matrices, complex, in no order.
 
@@ -37,6 +39,7 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return made.e, made.v
 
 
+@dispatchable
 def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     """The eigenvalues of general square matrices, complex, in no order.
 
@@ -51,6 +54,7 @@ def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     return raw.Eig(tensor, Tout=_complex_of(tensor), compute_v=False, name=name).e
 
 
+@dispatchable
 def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any:
     """(lu, p) with the rows `p` of the input = L @ U, both triangles in `lu`.
 
@@ -80,6 +84,7 @@ def _chosen(perm: Tensor, dtype: Any) -> Tensor:
     return raw.OneHot(perm, size, one, zero)
 
 
+@dispatchable
 def lu_reconstruct(
     lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
@@ -99,6 +104,7 @@ def lu_reconstruct(
         return raw.BatchMatMulV2(_chosen(perm, whole.dtype), whole, adj_x=True)
 
 
+@dispatchable
 def lu_solve(
     lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
@@ -123,6 +129,7 @@ def lu_solve(
         return raw.MatrixTriangularSolve(upper, y, lower=False)
 
 
+@dispatchable
 def lu_matrix_inverse(
     lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
@@ -145,6 +152,7 @@ def _identity_like(x: Tensor) -> Tensor:
     return raw.MatrixDiagV3(one, ZERO, np.int32(-1), np.int32(-1), zero)
 
 
+@dispatchable
 def sqrtm(input: Any, name: str | None = None) -> Tensor:
     """The principal square roots: sqrtm(A) @ sqrtm(A) = A.
 
@@ -171,6 +179,7 @@ def logm(input: Any, name: str | None = None) -> Tensor:
     return raw.MatrixLogarithm(input, name=name)
 
 
+@dispatchable
 def expm(input: Any, name: str | None = None) -> Tensor:
     """The exponentials of square matrices.
 
@@ -234,6 +243,7 @@ def diagonal_rows(diagonals: Any, form: str) -> list[Tensor]:
     return [filled(above, 0, 1), main, filled(below, 1, 0)]
 
 
+@dispatchable
 def tridiagonal_solve(
     diagonals: Any,
     rhs: Any,
@@ -291,6 +301,7 @@ def _rank(x: Tensor) -> int:
     return -1 if x.dims is None else len(x.dims)
 
 
+@dispatchable
 def tridiagonal_matmul(
     diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
@@ -316,6 +327,7 @@ def tridiagonal_matmul(
         return raw.TridiagonalMatMul(*rows, convert.to_tensor(rhs, rows[1].dtype))
 
 
+@dispatchable
 def eigh_tridiagonal(
     alpha: Any,
     beta: Any,

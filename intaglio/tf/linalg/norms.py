@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 
 LAST = np.asarray([-1], np.int32)
 
 
+@dispatchable
 def norm(
     tensor: Any,
     ord: Any = "euclidean",
@@ -120,6 +122,7 @@ def _spectral(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     return whole
 
 
+@dispatchable
 def normalize(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -137,6 +140,7 @@ def normalize(
         return raw.RealDiv(x, divisor, name="truediv"), size
 
 
+@dispatchable
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of each matrix `[..., m, n]`.
 
@@ -152,6 +156,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
         return raw.Sum(diagonal, LAST, name=scope or None)
 
 
+@dispatchable
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """The tensor with its last two dimensions exchanged.
 
@@ -182,6 +187,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         return raw.Transpose(a, order, name="transpose")
 
 
+@dispatchable
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The conjugate of the matrix with its last two dimensions exchanged.
 
@@ -195,6 +201,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
         return matrix_transpose(matrix, conjugate=True)
 
 
+@dispatchable
 def l2_normalize(
     x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
@@ -228,6 +235,7 @@ def _as_axes(axis: Any) -> Any:
     return np.atleast_1d(np.asarray(axis, np.int32))
 
 
+@dispatchable
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     """sqrt of the sum of squares of all elements of all tensors; None entries are skipped.
 
@@ -251,6 +259,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
         return raw.Sqrt(raw.Mul(total, two), name="global_norm")
 
 
+@dispatchable
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     """The cross product of vectors of 3 elements along the last dimension.
 

@@ -14,10 +14,12 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.opdef import convert, door, products, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.operators import pair
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def matmul(
     a: Any,
     b: Any,
@@ -51,6 +53,7 @@ def matmul(
     )
 
 
+@dispatchable
 def matvec(
     a: Any,
     b: Any,
@@ -182,6 +185,7 @@ def _intermediate(left: str, right: str, rest: list[str], output: str) -> str:
 # -- tensordot -------------------------------------------------------------------------
 
 
+@dispatchable
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """The sum of products over pairs of axes of `a` and `b`.
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
@@ -17,6 +18,7 @@ from intaglio.tf.math.constants import constant_of
 _INTEGER_QUOTIENT = "float64"
 
 
+@dispatchable
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y, for numbers and strings, which are joined; the shapes broadcast.
 
@@ -31,6 +33,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.add(x, y, name)
 
 
+@dispatchable
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x - y, for numbers; the shapes broadcast.
 
@@ -42,6 +45,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.subtract(x, y, name)
 
 
+@dispatchable
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, for numbers; the shapes broadcast.
 
@@ -53,6 +57,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.multiply(x, y, name)
 
 
+@dispatchable
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python divides: integers give floating-point numbers.
 
@@ -64,6 +69,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.truediv(x, y, name)
 
 
+@dispatchable
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python divides: 8 and 16-bit integers give float32, wider ones float64.
 
@@ -77,6 +83,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.truediv(x, y, name)
 
 
+@dispatchable
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0; integers give floating-point numbers.
 
@@ -103,6 +110,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return raw.DivNoNan(x, y, name=scope)
 
 
+@dispatchable
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 whatever x is, for floating-point and complex numbers.
 
@@ -117,6 +125,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return raw.MulNoNan(x, y, name=scope)
 
 
+@dispatchable
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y rounded down, as Python rounds. Raises InvalidArgumentError for integers / 0.
 
@@ -128,6 +137,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.floordiv(x, y, name)
 
 
+@dispatchable
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The remainder of x / y with the sign of y, as Python has it.
 
@@ -142,6 +152,7 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
 mod = floormod
 
 
+@dispatchable
 def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y of floating-point and complex numbers.
 
@@ -153,6 +164,7 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.RealDiv(x, y, name=name)
 
 
+@dispatchable
 def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y rounded towards zero, as C rounds.
 
@@ -164,6 +176,7 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.TruncateDiv(x, y, name=name)
 
 
+@dispatchable
 def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The remainder of x / y with the sign of x, as C has it.
 
@@ -175,6 +188,7 @@ def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.TruncateMod(x, y, name=name)
 
 
+@dispatchable
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x ** y. Raises InvalidArgumentError for integers to negative powers.
 
@@ -186,6 +200,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     return operators.power(x, y, name)
 
 
+@dispatchable
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The larger of x and y, for real numbers; NaN if either is.
 
@@ -197,6 +212,7 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.Maximum(x, y, name=name)
 
 
+@dispatchable
 def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The smaller of x and y, for real numbers; NaN if either is.
 
@@ -208,6 +224,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.Minimum(x, y, name=name)
 
 
+@dispatchable
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     """conj(x - y) * (x - y).
 
@@ -219,6 +236,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.SquaredDifference(x, y, name=name)
 
 
+@dispatchable
 def negative(x: Any, name: str | None = None) -> Tensor:
     """-x, for signed numbers.
 
@@ -230,6 +248,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
     return raw.Neg(x, name=name)
 
 
+@dispatchable
 def abs(x: Any, name: str | None = None) -> Tensor:
     """|x|; of complex numbers, real numbers.
 
@@ -241,6 +260,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     return operators.absolute(x, name)
 
 
+@dispatchable
 def sign(x: Any, name: str | None = None) -> Tensor:
     """-1, 0 or 1; of complex numbers, x / |x|.
 
@@ -252,6 +272,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
     return raw.Sign(x, name=name)
 
 
+@dispatchable
 def square(x: Any, name: str | None = None) -> Tensor:
     """x * x.
 
@@ -263,6 +284,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
     return raw.Square(x, name=name)
 
 
+@dispatchable
 def reciprocal(x: Any, name: str | None = None) -> Tensor:
     """1 / x.
 
@@ -274,6 +296,7 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
     return raw.Reciprocal(x, name=name)
 
 
+@dispatchable
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0.
 
@@ -288,6 +311,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
         return raw.DivNoNan(one, x, name=scope)
 
 
+@dispatchable
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     """A number times a tensor or IndexedSlices. Raises ValueError if it is no number.
 
@@ -309,6 +333,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
         return raw.Mul(factor, values, name=scope)
 
 
+@dispatchable
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors or IndexedSlices of one dtype and shape.
 
@@ -339,6 +364,7 @@ def _listed(inputs: Any) -> Sequence[Tensor]:
     return [convert.to_tensor(item) for item in items]
 
 
+@dispatchable
 def accumulate_n(
     inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
 ) -> Tensor:
@@ -365,6 +391,7 @@ def accumulate_n(
     return raw.AddN(tensors, name=name)
 
 
+@dispatchable
 def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     """The polynomial with these coefficients, the highest power's first, at x.
 
@@ -388,6 +415,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
         return total
 
 
+@dispatchable
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
     """`num` evenly spaced numbers from `start` to `stop`, along a new axis.
 

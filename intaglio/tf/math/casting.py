@@ -15,11 +15,13 @@ from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger
 from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 
+@dispatchable
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The elements of `x` in another dtype; `x` itself if it has that dtype.
 
@@ -53,6 +55,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     return raw.Cast(x, DstT=wanted, name=name)
 
 
+@dispatchable
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The elements of `value` in another dtype, held between its lowest and highest number.
 
@@ -103,6 +106,7 @@ def _inside(limit: Any, own: DType, upwards: bool) -> Any:
     return near
 
 
+@dispatchable
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The same bits as elements of another dtype.
 
@@ -117,6 +121,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     return raw.Bitcast(input, type=type, name=name)
 
 
+@dispatchable
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real parts of complex numbers; real numbers as they are.
 
@@ -132,6 +137,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return raw.Real(input, Tout=input.dtype.real_dtype, name=name)
 
 
+@dispatchable
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary parts of complex numbers; zeros for real ones.
 
@@ -146,6 +152,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     return raw.Imag(input, Tout=input.dtype.real_dtype, name=name)
 
 
+@dispatchable
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugates; real numbers as they are. Raises TypeError for non-numbers.
 
@@ -167,6 +174,7 @@ def _numeric(what: str, x: Tensor) -> None:
         raise TypeError(f"Expected {wanted}, got dtype {x.dtype!r}")
 
 
+@dispatchable
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The angles of complex numbers; 0 or pi for real ones.
 
@@ -184,6 +192,7 @@ def angle(input: Any, name: str | None = None) -> Tensor:
         return raw.SelectV2(negative, pi, raw.ZerosLike(input))
 
 
+@dispatchable
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers of real and imaginary parts: float32 or float64, broadcast.
 

@@ -11,6 +11,7 @@ from typing import Any
 from intaglio.base import shapes
 from intaglio.base.errors import ShapeError
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.linalg.norms import global_norm
@@ -35,6 +36,7 @@ def _same_shape(x: Tensor, y: Tensor) -> None:
         raise ValueError(f"Shapes {x.shape} and {y.shape} are incompatible") from None
 
 
+@dispatchable
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t`, held between two limits of its dtype that broadcast to its shape.
 
@@ -55,6 +57,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         return _like(clipped, t)
 
 
+@dispatchable
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """`t`, scaled down where its Euclidean norm over the axes is above `clip_norm`.
 
@@ -84,6 +87,7 @@ def _sequence(t_list: Any) -> list[Any]:
     return list(t_list)
 
 
+@dispatchable
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:

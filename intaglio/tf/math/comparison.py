@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import door, operators, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 
+@dispatchable
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where x == y; the shapes broadcast. Raises InvalidArgumentError if they do not.
 
@@ -25,6 +27,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.Equal(x, y, name=name)
 
 
+@dispatchable
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where x != y; the shapes broadcast. Raises InvalidArgumentError if they do not.
 
@@ -36,6 +39,7 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.NotEqual(x, y, name=name)
 
 
+@dispatchable
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where x < y, for real numbers; the shapes broadcast.
 
@@ -47,6 +51,7 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.Less(x, y, name=name)
 
 
+@dispatchable
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where x <= y, for real numbers; the shapes broadcast.
 
@@ -58,6 +63,7 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.LessEqual(x, y, name=name)
 
 
+@dispatchable
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where x > y, for real numbers; the shapes broadcast.
 
@@ -69,6 +75,7 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.Greater(x, y, name=name)
 
 
+@dispatchable
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where x >= y, for real numbers; the shapes broadcast.
 
@@ -80,6 +87,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.GreaterEqual(x, y, name=name)
 
 
+@dispatchable
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where both truth values are; the shapes broadcast.
 
@@ -91,6 +99,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.LogicalAnd(x, y, name=name)
 
 
+@dispatchable
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """True where at least one truth value is; the shapes broadcast.
 
@@ -102,6 +111,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.LogicalOr(x, y, name=name)
 
 
+@dispatchable
 def logical_not(x: Any, name: str | None = None) -> Tensor:
     """True where x is not.
 
@@ -113,6 +123,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     return raw.LogicalNot(x, name=name)
 
 
+@dispatchable
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     """True where exactly one truth value is; the shapes broadcast.
 
@@ -124,6 +135,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     return operators.logical_xor(x, y, name)
 
 
+@dispatchable
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """A scalar: whether no element of x, in row-major order, is below the one before it.
 
@@ -137,6 +149,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
         return raw.All(raw.GreaterEqual(steps, constant_of(0, steps)), 0)
 
 
+@dispatchable
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """A scalar: whether each element of x, in row-major order, is above the one before it.
 

@@ -12,11 +12,13 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 from intaglio.tf.math.reductions import reduce_max
 
 
+@dispatchable
 def bincount(
     arr: Any,
     weights: Any = None,
@@ -76,6 +78,7 @@ def _integer(value: Any, like: Tensor) -> Tensor:
     return value if value.dtype is like.dtype else raw.Cast(value, DstT=like.dtype)
 
 
+@dispatchable
 def confusion_matrix(
     labels: Any,
     predictions: Any,
@@ -121,6 +124,7 @@ def _flat(x: Tensor) -> Tensor:
     return x
 
 
+@dispatchable
 def histogram_fixed_width(
     values: Any,
     value_range: Any,
@@ -145,6 +149,7 @@ def histogram_fixed_width(
         )
 
 
+@dispatchable
 def histogram_fixed_width_bins(
     values: Any,
     value_range: Any,
@@ -171,6 +176,7 @@ def histogram_fixed_width_bins(
         return raw.Cast(inside, DstT=as_dtype(dtype))
 
 
+@dispatchable
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes x, a vector of the numbers 0 to n - 1.
 

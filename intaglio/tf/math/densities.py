@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 
+@dispatchable
 def erf(x: Any, name: str | None = None) -> Tensor:
     """The error function, for floating-point numbers of any shape.
 
@@ -26,6 +28,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
     return raw.Erf(x, name=name)
 
 
+@dispatchable
 def erfc(x: Any, name: str | None = None) -> Tensor:
     """1 - erf(x), exact where it is small, for floating-point numbers.
 
@@ -37,6 +40,7 @@ def erfc(x: Any, name: str | None = None) -> Tensor:
     return raw.Erfc(x, name=name)
 
 
+@dispatchable
 def erfinv(x: Any, name: str | None = None) -> Tensor:
     """The number whose error function is x; NaN outside -1..1.
 
@@ -49,6 +53,7 @@ def erfinv(x: Any, name: str | None = None) -> Tensor:
         return raw.Erfinv(x)
 
 
+@dispatchable
 def erfcinv(x: Any, name: str | None = None) -> Tensor:
     """The number y for which 1 - erf(y) is x; NaN outside 0..2.
 
@@ -63,6 +68,7 @@ def erfcinv(x: Any, name: str | None = None) -> Tensor:
         return raw.Mul(quantile, constant_of(math.sqrt(0.5), x), name="mul")
 
 
+@dispatchable
 def ndtri(x: Any, name: str | None = None) -> Tensor:
     """The quantile of the standard normal distribution at probability x.
 
@@ -75,6 +81,7 @@ def ndtri(x: Any, name: str | None = None) -> Tensor:
         return raw.Ndtri(x)
 
 
+@dispatchable
 def lgamma(x: Any, name: str | None = None) -> Tensor:
     """log(|gamma(x)|), for floating-point numbers; infinite at 0, -1, -2, ...
 
@@ -86,6 +93,7 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
     return raw.Lgamma(x, name=name)
 
 
+@dispatchable
 def digamma(x: Any, name: str | None = None) -> Tensor:
     """The derivative of lgamma, for floating-point numbers of any shape.
 
@@ -97,6 +105,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     return raw.Digamma(x, name=name)
 
 
+@dispatchable
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The a-th derivative of digamma at x, for float32 and float64; shapes broadcast.
 
@@ -108,6 +117,7 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return raw.Polygamma(a, x, name=name)
 
 
+@dispatchable
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function, for float32 and float64; the shapes broadcast.
 
@@ -119,6 +129,7 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     return raw.Zeta(x, q, name=name)
 
 
+@dispatchable
 def lbeta(x: Any, name: str | None = None) -> Tensor:
     """log(|beta(x)|) over the last dimension, for floating-point numbers.
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def sqrt(x: Any, name: str | None = None) -> Tensor:
     """The square root, for floating-point and complex numbers of any shape.
 
@@ -22,6 +24,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
     return raw.Sqrt(x, name=name)
 
 
+@dispatchable
 def rsqrt(x: Any, name: str | None = None) -> Tensor:
     """1 / sqrt(x), for floating-point and complex numbers of any shape.
 
@@ -33,6 +36,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
     return raw.Rsqrt(x, name=name)
 
 
+@dispatchable
 def exp(x: Any, name: str | None = None) -> Tensor:
     """e ** x, for floating-point and complex numbers of any shape.
 
@@ -44,6 +48,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
     return raw.Exp(x, name=name)
 
 
+@dispatchable
 def expm1(x: Any, name: str | None = None) -> Tensor:
     """e ** x - 1, exact for small x, for floating-point and complex numbers.
 
@@ -55,6 +60,7 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
     return raw.Expm1(x, name=name)
 
 
+@dispatchable
 def log(x: Any, name: str | None = None) -> Tensor:
     """The natural logarithm, for floating-point and complex numbers; NaN below 0.
 
@@ -66,6 +72,7 @@ def log(x: Any, name: str | None = None) -> Tensor:
     return raw.Log(x, name=name)
 
 
+@dispatchable
 def log1p(x: Any, name: str | None = None) -> Tensor:
     """log(1 + x), exact for small x, for floating-point and complex numbers.
 
@@ -77,6 +84,7 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
     return raw.Log1p(x, name=name)
 
 
+@dispatchable
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)), for floating-point and complex numbers of any shape.
 
@@ -88,6 +96,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
     return raw.Sigmoid(x, name=name)
 
 
+@dispatchable
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), exact for large negative x, for floating-point numbers.
 
@@ -100,6 +109,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
         return raw.Neg(raw.Softplus(raw.Neg(x)), name=scope)
 
 
+@dispatchable
 def sin(x: Any, name: str | None = None) -> Tensor:
     """The sine, for floating-point and complex numbers of any shape.
 
@@ -111,6 +121,7 @@ def sin(x: Any, name: str | None = None) -> Tensor:
     return raw.Sin(x, name=name)
 
 
+@dispatchable
 def cos(x: Any, name: str | None = None) -> Tensor:
     """The cosine, for floating-point and complex numbers of any shape.
 
@@ -122,6 +133,7 @@ def cos(x: Any, name: str | None = None) -> Tensor:
     return raw.Cos(x, name=name)
 
 
+@dispatchable
 def tan(x: Any, name: str | None = None) -> Tensor:
     """The tangent, for floating-point and complex numbers of any shape.
 
@@ -133,6 +145,7 @@ def tan(x: Any, name: str | None = None) -> Tensor:
     return raw.Tan(x, name=name)
 
 
+@dispatchable
 def asin(x: Any, name: str | None = None) -> Tensor:
     """The angle whose sine is x; NaN outside -1..1.
 
@@ -144,6 +157,7 @@ def asin(x: Any, name: str | None = None) -> Tensor:
     return raw.Asin(x, name=name)
 
 
+@dispatchable
 def acos(x: Any, name: str | None = None) -> Tensor:
     """The angle whose cosine is x; NaN outside -1..1.
 
@@ -155,6 +169,7 @@ def acos(x: Any, name: str | None = None) -> Tensor:
     return raw.Acos(x, name=name)
 
 
+@dispatchable
 def atan(x: Any, name: str | None = None) -> Tensor:
     """The angle whose tangent is x.
 
@@ -166,6 +181,7 @@ def atan(x: Any, name: str | None = None) -> Tensor:
     return raw.Atan(x, name=name)
 
 
+@dispatchable
 def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), from -pi to pi; the shapes broadcast.
 
@@ -177,6 +193,7 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
     return raw.Atan2(y, x, name=name)
 
 
+@dispatchable
 def sinh(x: Any, name: str | None = None) -> Tensor:
     """The hyperbolic sine, for floating-point and complex numbers of any shape.
 
@@ -188,6 +205,7 @@ def sinh(x: Any, name: str | None = None) -> Tensor:
     return raw.Sinh(x, name=name)
 
 
+@dispatchable
 def cosh(x: Any, name: str | None = None) -> Tensor:
     """The hyperbolic cosine, for floating-point and complex numbers.
 
@@ -199,6 +217,7 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
     return raw.Cosh(x, name=name)
 
 
+@dispatchable
 def tanh(x: Any, name: str | None = None) -> Tensor:
     """The hyperbolic tangent, for floating-point and complex numbers.
 
@@ -210,6 +229,7 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
     return raw.Tanh(x, name=name)
 
 
+@dispatchable
 def asinh(x: Any, name: str | None = None) -> Tensor:
     """The number whose hyperbolic sine is x.
 
@@ -221,6 +241,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
     return raw.Asinh(x, name=name)
 
 
+@dispatchable
 def acosh(x: Any, name: str | None = None) -> Tensor:
     """The number whose hyperbolic cosine is x; NaN below 1.
 
@@ -232,6 +253,7 @@ def acosh(x: Any, name: str | None = None) -> Tensor:
     return raw.Acosh(x, name=name)
 
 
+@dispatchable
 def atanh(x: Any, name: str | None = None) -> Tensor:
     """The number whose hyperbolic tangent is x; NaN outside -1..1.
 
@@ -243,6 +265,7 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
     return raw.Atanh(x, name=name)
 
 
+@dispatchable
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * log(y), 0 where x is 0; the shapes broadcast.
 
@@ -254,6 +277,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.Xlogy(x, y, name=name)
 
 
+@dispatchable
 def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * log(1 + y), 0 where x is 0; the shapes broadcast.
 
@@ -266,6 +290,7 @@ def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
         return raw.Xlog1py(x, y)
 
 
+@dispatchable
 def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, 0 where x is 0; the shapes broadcast.
 
@@ -278,6 +303,7 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
         return raw.Xdivy(x, y)
 
 
+@dispatchable
 def floor(x: Any, name: str | None = None) -> Tensor:
     """The largest whole numbers not above x.
 
@@ -289,6 +315,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
     return raw.Floor(x, name=name)
 
 
+@dispatchable
 def ceil(x: Any, name: str | None = None) -> Tensor:
     """The smallest whole numbers not below x.
 
@@ -300,6 +327,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
     return raw.Ceil(x, name=name)
 
 
+@dispatchable
 def rint(x: Any, name: str | None = None) -> Tensor:
     """The nearest whole numbers, the even ones of two.
 
@@ -311,6 +339,7 @@ def rint(x: Any, name: str | None = None) -> Tensor:
     return raw.Rint(x, name=name)
 
 
+@dispatchable
 def round(x: Any, name: str | None = None) -> Tensor:
     """The nearest whole numbers, the even ones of two; integers as they are.
 
@@ -323,6 +352,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     return x if x.dtype.is_integer else raw.Round(x, name=name)
 
 
+@dispatchable
 def is_nan(x: Any, name: str | None = None) -> Tensor:
     """True where x is not a number.
 
@@ -334,6 +364,7 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
     return raw.IsNan(x, name=name)
 
 
+@dispatchable
 def is_inf(x: Any, name: str | None = None) -> Tensor:
     """True where x is infinite.
 
@@ -345,6 +376,7 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
     return raw.IsInf(x, name=name)
 
 
+@dispatchable
 def is_finite(x: Any, name: str | None = None) -> Tensor:
     """True where x is neither infinite nor NaN.
 
@@ -356,6 +388,7 @@ def is_finite(x: Any, name: str | None = None) -> Tensor:
     return raw.IsFinite(x, name=name)
 
 
+@dispatchable
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     """The next number after x1 in the direction of x2; the shapes broadcast.
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The lower regularised incomplete gamma function P(a, x), with broadcasting.
 
@@ -23,6 +25,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     return raw.Igamma(a, x, name=name)
 
 
+@dispatchable
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The upper regularised incomplete gamma function, 1 - P(a, x), with broadcasting.
 
@@ -34,6 +37,7 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
     return raw.Igammac(a, x, name=name)
 
 
+@dispatchable
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function, for tensors of one shape, or scalars.
 
@@ -48,6 +52,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     return raw.Betainc(a, b, x, name=name)
 
 
+@dispatchable
 def approx_max_k(
     operand: Any,
     k: int,
@@ -76,6 +81,7 @@ def approx_max_k(
     )
 
 
+@dispatchable
 def approx_min_k(
     operand: Any,
     k: int,
@@ -104,6 +110,7 @@ def approx_min_k(
     )
 
 
+@dispatchable
 def approx_top_k(
     input: Any,
     k: int,
@@ -133,6 +140,7 @@ def approx_top_k(
     )
 
 
+@dispatchable
 def sobol_sample(
     dim: Any, num_results: Any, skip: Any = 0, dtype: Any = float32, name: str | None = None
 ) -> Tensor:

@@ -14,6 +14,7 @@ from typing import Any
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 from intaglio.tf.math.constants import constant_of
@@ -31,6 +32,7 @@ def _reduce(
     return result
 
 
+@dispatchable
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -44,6 +46,7 @@ def reduce_sum(
     return _reduce(raw.Sum, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_mean(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -57,6 +60,7 @@ def reduce_mean(
     return _reduce(raw.Mean, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -71,6 +75,7 @@ def reduce_prod(
     return _reduce(raw.Prod, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -84,6 +89,7 @@ def reduce_max(
     return _reduce(raw.Max, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_min(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -97,6 +103,7 @@ def reduce_min(
     return _reduce(raw.Min, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -110,6 +117,7 @@ def reduce_all(
     return _reduce(raw.All, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -123,6 +131,7 @@ def reduce_any(
     return _reduce(raw.Any, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -136,6 +145,7 @@ def reduce_euclidean_norm(
     return _reduce(raw.EuclideanNorm, input_tensor, axis, keepdims, name)
 
 
+@dispatchable
 def reduce_logsumexp(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -156,6 +166,7 @@ def reduce_logsumexp(
         return raw.AddV2(total, shift, name=scope)
 
 
+@dispatchable
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -182,6 +193,7 @@ def reduce_variance(
         return reduce_mean(raw.Square(off), axis, keepdims)
 
 
+@dispatchable
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
@@ -198,6 +210,7 @@ def reduce_std(
         return raw.Sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
+@dispatchable
 def count_nonzero(
     input: Any,
     axis: Any = None,
@@ -222,6 +235,7 @@ def count_nonzero(
         return total if wanted is dtypes.int64 else raw.Cast(total, DstT=wanted)
 
 
+@dispatchable
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The share of elements that are 0, as a float32 scalar; NaN of nothing.
 
@@ -244,6 +258,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
 # -- along one axis ------------------------------------------------------------------
 
 
+@dispatchable
 def argmax(
     input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
@@ -260,6 +275,7 @@ def argmax(
     return raw.ArgMax(input, axis, output_type=as_dtype(output_type), name=name)
 
 
+@dispatchable
 def argmin(
     input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
@@ -276,6 +292,7 @@ def argmin(
     return raw.ArgMin(input, axis, output_type=as_dtype(output_type), name=name)
 
 
+@dispatchable
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
@@ -289,6 +306,7 @@ def cumsum(
     return raw.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
+@dispatchable
 def cumprod(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
@@ -302,6 +320,7 @@ def cumprod(
     return raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
+@dispatchable
 def cumulative_logsumexp(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:

@@ -11,10 +11,12 @@ import numpy as np
 
 from intaglio.base.dtypes import int32
 from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 
+@dispatchable
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     """The sums of rows with the same number; the numbers are sorted.
 
@@ -30,6 +32,7 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return raw.SegmentSum(data, segment_ids, name=name)
 
 
+@dispatchable
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     """The means of rows with the same number; the numbers are sorted.
 
@@ -44,6 +47,7 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return raw.SegmentMean(data, segment_ids, name=name)
 
 
+@dispatchable
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     """The largest elements of rows with the same number; the numbers are sorted.
 
@@ -58,6 +62,7 @@ def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return raw.SegmentMax(data, segment_ids, name=name)
 
 
+@dispatchable
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     """The smallest elements of rows with the same number; the numbers are sorted.
 
@@ -72,6 +77,7 @@ def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     return raw.SegmentMin(data, segment_ids, name=name)
 
 
+@dispatchable
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     """The products of rows with the same number; the numbers are sorted.
 
@@ -86,6 +92,7 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     return raw.SegmentProd(data, segment_ids, name=name)
 
 
+@dispatchable
 def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -102,6 +109,7 @@ def unsorted_segment_sum(
     return raw.UnsortedSegmentSum(data, segment_ids, num_segments, name=name)
 
 
+@dispatchable
 def unsorted_segment_max(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -118,6 +126,7 @@ def unsorted_segment_max(
     return raw.UnsortedSegmentMax(data, segment_ids, num_segments, name=name)
 
 
+@dispatchable
 def unsorted_segment_min(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -134,6 +143,7 @@ def unsorted_segment_min(
     return raw.UnsortedSegmentMin(data, segment_ids, num_segments, name=name)
 
 
+@dispatchable
 def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -150,6 +160,7 @@ def unsorted_segment_prod(
     return raw.UnsortedSegmentProd(data, segment_ids, num_segments, name=name)
 
 
+@dispatchable
 def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
@@ -167,6 +178,7 @@ def unsorted_segment_mean(
         return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
 
 
+@dispatchable
 def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 
+@dispatchable
 def bessel_i0(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, order 0.
 
@@ -44,6 +46,7 @@ def bessel_i0(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselI0(x)
 
 
+@dispatchable
 def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
     """exp(-|x|) times the modified Bessel function of the first kind, order 0.
 
@@ -56,6 +59,7 @@ def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselI0e(x)
 
 
+@dispatchable
 def bessel_i1(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, order 1.
 
@@ -68,6 +72,7 @@ def bessel_i1(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselI1(x)
 
 
+@dispatchable
 def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
     """exp(-|x|) times the modified Bessel function of the first kind, order 1.
 
@@ -80,6 +85,7 @@ def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselI1e(x)
 
 
+@dispatchable
 def bessel_j0(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, order 0.
 
@@ -92,6 +98,7 @@ def bessel_j0(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselJ0(x)
 
 
+@dispatchable
 def bessel_j1(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, order 1.
 
@@ -104,6 +111,7 @@ def bessel_j1(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselJ1(x)
 
 
+@dispatchable
 def bessel_k0(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, order 0.
 
@@ -116,6 +124,7 @@ def bessel_k0(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselK0(x)
 
 
+@dispatchable
 def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
     """exp(x) times the modified Bessel function of the second kind, order 0.
 
@@ -128,6 +137,7 @@ def bessel_k0e(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselK0e(x)
 
 
+@dispatchable
 def bessel_k1(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, order 1.
 
@@ -140,6 +150,7 @@ def bessel_k1(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselK1(x)
 
 
+@dispatchable
 def bessel_k1e(x: Any, name: str | None = None) -> Tensor:
     """exp(x) times the modified Bessel function of the second kind, order 1.
 
@@ -152,6 +163,7 @@ def bessel_k1e(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselK1e(x)
 
 
+@dispatchable
 def bessel_y0(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, order 0.
 
@@ -164,6 +176,7 @@ def bessel_y0(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselY0(x)
 
 
+@dispatchable
 def bessel_y1(x: Any, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, order 1.
 
@@ -176,6 +189,7 @@ def bessel_y1(x: Any, name: str | None = None) -> Tensor:
         return raw.BesselY1(x)
 
 
+@dispatchable
 def dawsn(x: Any, name: str | None = None) -> Tensor:
     """Dawson's integral: exp(-x^2) times the integral of exp(t^2) from 0 to x.
 
@@ -188,6 +202,7 @@ def dawsn(x: Any, name: str | None = None) -> Tensor:
         return raw.Dawsn(x)
 
 
+@dispatchable
 def expint(x: Any, name: str | None = None) -> Tensor:
     """The exponential integral Ei: of exp(t) / t up to x, for x > 0.
 
@@ -200,6 +215,7 @@ def expint(x: Any, name: str | None = None) -> Tensor:
         return raw.Expint(x)
 
 
+@dispatchable
 def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
     """Fresnel's integral of cos(pi t^2 / 2) from 0 to x.
 
@@ -212,6 +228,7 @@ def fresnel_cos(x: Any, name: str | None = None) -> Tensor:
         return raw.FresnelCos(x)
 
 
+@dispatchable
 def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
     """Fresnel's integral of sin(pi t^2 / 2) from 0 to x.
 
@@ -224,6 +241,7 @@ def fresnel_sin(x: Any, name: str | None = None) -> Tensor:
         return raw.FresnelSin(x)
 
 
+@dispatchable
 def spence(x: Any, name: str | None = None) -> Tensor:
     """Spence's integral of log(t) / (1 - t) from 1 to x: the dilogarithm of 1 - x.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -19,6 +20,7 @@ def constant_like(value: float, x: Tensor) -> np.ndarray:
     return np.asarray(value, x.dtype.numpy)
 
 
+@dispatchable
 def relu(features: Any, name: str | None = None) -> Tensor:
     """max(features, 0), for real numbers of any shape.
 
@@ -30,6 +32,7 @@ def relu(features: Any, name: str | None = None) -> Tensor:
     return raw.Relu(features, name=name)
 
 
+@dispatchable
 def relu6(features: Any, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6), for real numbers of any shape.
 
@@ -41,6 +44,7 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
     return raw.Relu6(features, name=name)
 
 
+@dispatchable
 def elu(features: Any, name: str | None = None) -> Tensor:
     """features where positive, else exp(features) - 1, for floating-point numbers.
 
@@ -52,6 +56,7 @@ def elu(features: Any, name: str | None = None) -> Tensor:
     return raw.Elu(features, name=name)
 
 
+@dispatchable
 def selu(features: Any, name: str | None = None) -> Tensor:
     """The scaled exponential linear unit, for floating-point numbers.
 
@@ -63,6 +68,7 @@ def selu(features: Any, name: str | None = None) -> Tensor:
     return raw.Selu(features, name=name)
 
 
+@dispatchable
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """features where positive, else alpha * features; integers become float32.
 
@@ -78,6 +84,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     return raw.LeakyRelu(features, alpha=alpha, name=name)
 
 
+@dispatchable
 def softplus(features: Any, name: str | None = None) -> Tensor:
     """log(exp(features) + 1), for floating-point numbers.
 
@@ -89,6 +96,7 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
     return raw.Softplus(features, name=name)
 
 
+@dispatchable
 def softsign(features: Any, name: str | None = None) -> Tensor:
     """features / (|features| + 1), for floating-point numbers.
 
@@ -100,6 +108,7 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
     return raw.Softsign(features, name=name)
 
 
+@dispatchable
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
     """The Gaussian error linear unit: features * P(X <= features) for a normal X.
 
@@ -134,6 +143,7 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
         return raw.Mul(raw.Mul(half, x, name="mul"), tail, name="mul_2")
 
 
+@dispatchable
 def silu(features: Any, beta: Any = 1.0) -> Tensor:
     """features * sigmoid(beta * features), for floating-point numbers.
 
@@ -150,6 +160,7 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
 swish = silu
 
 
+@dispatchable
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """relu of the features and of their negatives, side by side along `axis`.
 
@@ -164,6 +175,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
         return raw.Relu(both)
 
 
+@dispatchable
 def bias_add(
     value: Any, bias: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:

@@ -13,12 +13,14 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.nn import layouts
 
 LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
+@dispatchable
 def conv2d(
     input: Any,
     filters: Any,
@@ -57,6 +59,7 @@ def conv2d(
     )
 
 
+@dispatchable
 def conv1d(
     input: Any,
     filters: Any,
@@ -105,6 +108,7 @@ def _line(value: Any, first: bool, name: str) -> list[int]:
     return numbers[2:] if first else numbers[1:-1]
 
 
+@dispatchable
 def conv3d(
     input: Any,
     filters: Any,
@@ -135,6 +139,7 @@ def conv3d(
     )
 
 
+@dispatchable
 def convolution(
     input: Any,
     filters: Any,
@@ -187,6 +192,7 @@ def _spatial_rank(filters: Tensor, input: Tensor) -> int:
     return len(dims) - 2
 
 
+@dispatchable
 def atrous_conv2d(
     value: Any, filters: Any, rate: int, padding: Any, name: str | None = None
 ) -> Tensor:
@@ -203,6 +209,7 @@ def atrous_conv2d(
 # -- transposed ------------------------------------------------------------------------
 
 
+@dispatchable
 def conv2d_transpose(
     input: Any,
     filters: Any,
@@ -242,6 +249,7 @@ def conv2d_transpose(
         )
 
 
+@dispatchable
 def conv1d_transpose(
     input: Any,
     filters: Any,
@@ -292,6 +300,7 @@ def _spread(value: Any, first: bool, name: str) -> list[int]:
     return [1, 1, 1, *line] if first else [1, 1, *line, 1]
 
 
+@dispatchable
 def conv3d_transpose(
     input: Any,
     filters: Any,
@@ -326,6 +335,7 @@ def conv3d_transpose(
         )
 
 
+@dispatchable
 def conv_transpose(
     input: Any,
     filters: Any,
@@ -369,6 +379,7 @@ def conv_transpose(
         return function(input, filters, output_shape, strides, padding, layout, dilations, scope)
 
 
+@dispatchable
 def atrous_conv2d_transpose(
     value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
@@ -395,6 +406,7 @@ def atrous_conv2d_transpose(
 # -- depthwise -------------------------------------------------------------------------
 
 
+@dispatchable
 def depthwise_conv2d(
     input: Any,
     filter: Any,
@@ -441,6 +453,7 @@ def _depthwise(
     )
 
 
+@dispatchable
 def depthwise_conv2d_backprop_input(
     input_sizes: Any,
     filter: Any,
@@ -478,6 +491,7 @@ def depthwise_conv2d_backprop_input(
     )
 
 
+@dispatchable
 def depthwise_conv2d_backprop_filter(
     input: Any,
     filter_sizes: Any,
@@ -515,6 +529,7 @@ def depthwise_conv2d_backprop_filter(
     )
 
 
+@dispatchable
 def separable_conv2d(
     input: Any,
     depthwise_filter: Any,

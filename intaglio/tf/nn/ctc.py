@@ -11,6 +11,7 @@ import numpy as np
 
 from intaglio.base.dtypes import int32, int64
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 ZERO = np.int32(0)
@@ -22,6 +23,7 @@ def _inside(x: Tensor, lengths: Tensor) -> Tensor:
     return raw.Less(places, raw.ExpandDims(raw.Cast(lengths, DstT=int32), np.int32(1)))
 
 
+@dispatchable
 def ctc_loss(
     labels: Any,
     logits: Any,
@@ -97,6 +99,7 @@ def _with_blank_labels(logits: Any, indices: Any, values: Any, steps: Any, class
     return raw.Sub(loss, twice)
 
 
+@dispatchable
 def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> Any:
     """(labels without repetitions [batch, longest], their numbers [batch]).
 
@@ -121,6 +124,7 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
         return raw.ScatterNd(filled, values, shape), counts
 
 
+@dispatchable
 def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
     """(the different labels of each row, padded with 0; for each label its place among them).
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor
 
 
+@dispatchable
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: int | None = None
 ) -> tuple[list[SparseTensor], Tensor]:
@@ -37,6 +39,7 @@ def ctc_greedy_decoder(
     return [labels], found.log_probability
 
 
+@dispatchable
 def ctc_beam_search_decoder(
     inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:

@@ -12,10 +12,12 @@ import numpy as np
 
 from intaglio.base.dtypes import int32
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.space_paddings import required_space_to_batch_paddings
 
 
+@dispatchable
 def with_space_to_batch(
     input: Any,
     dilation_rate: Any,

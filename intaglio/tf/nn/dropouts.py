@@ -13,12 +13,14 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import random
 
 Sampler = Callable[[Any, Any], Tensor]
 
 
+@dispatchable
 def dropout(
     x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
@@ -39,6 +41,7 @@ def dropout(
     return _dropped(x, rate, noise_shape, sample, name or "dropout")
 
 
+@dispatchable
 def stateless_dropout(
     x: Any,
     rate: Any,
@@ -64,6 +67,7 @@ def stateless_dropout(
     return _dropped(x, rate, noise_shape, sample, name or "stateless_dropout")
 
 
+@dispatchable
 def general_dropout(
     x: Any,
     rate: Any,

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.indexing import gather
 
 
+@dispatchable
 def embedding_lookup(
     params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
 ) -> Tensor:

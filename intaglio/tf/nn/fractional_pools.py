@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.runtime import random_state
 
 
+@dispatchable
 def fractional_max_pool(
     value: Any,
     pooling_ratio: Any,
@@ -55,6 +57,7 @@ def fractional_max_pool(
     )
 
 
+@dispatchable
 def fractional_avg_pool(
     value: Any,
     pooling_ratio: Sequence[float],

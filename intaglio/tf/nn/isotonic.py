@@ -9,9 +9,11 @@ import numpy as np
 from intaglio.base.dtypes import float32, float64, int8, int16
 from intaglio.opdef import raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def isotonic_regression(
     inputs: Any, decreasing: bool = True, axis: int = -1
 ) -> tuple[Tensor, Tensor]:

@@ -14,10 +14,12 @@ import numpy as np
 from intaglio.base import dtypes, errors, shapes
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.nn.activations import constant_like
 
 
+@dispatchable
 def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """exp(logits) / sum(exp(logits)) along `axis` (default: the last).
 
@@ -31,6 +33,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     return _along(raw.Softmax, logits, -1 if axis is None else axis, name)
 
 
+@dispatchable
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """logits - log(sum(exp(logits))) along `axis` (default: the last).
 
@@ -82,6 +85,7 @@ def _exchange(rank: Any, axis: int) -> Any:
     return raw.SelectV2(raw.Equal(places, last), at, swapped)
 
 
+@dispatchable
 def softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, axis: int = -1, name: str | None = None
 ) -> Tensor:
@@ -147,6 +151,7 @@ def _lead(x: Tensor) -> Any:
     return raw.StridedSlice(raw.Shape(x), [0], [-1], [1], begin_mask=1)
 
 
+@dispatchable
 def sparse_softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, name: str | None = None
 ) -> Tensor:
@@ -212,6 +217,7 @@ def _same_shape(first: Tensor, second: Tensor, names: tuple[str, str]) -> None:
         )
 
 
+@dispatchable
 def sigmoid_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Tensor:
@@ -244,6 +250,7 @@ def sigmoid_cross_entropy_with_logits(
         )
 
 
+@dispatchable
 def weighted_cross_entropy_with_logits(
     labels: Any, logits: Any, pos_weight: Any, name: str | None = None
 ) -> Tensor:
@@ -275,6 +282,7 @@ def weighted_cross_entropy_with_logits(
         return raw.AddV2(negative, raw.Mul(log_weight, rest, name="mul"), name=scope or None)
 
 
+@dispatchable
 def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
@@ -307,6 +315,7 @@ def log_poisson_loss(
         return raw.AddV2(loss, raw.Select(inside, raw.ZerosLike(targets), stirling))
 
 
+@dispatchable
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """sum(t ** 2) / 2 of a floating-point tensor.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -21,6 +22,7 @@ def _only_last(data_format: str) -> None:
         )
 
 
+@dispatchable
 def dilation2d(
     input: Any,
     filters: Any,
@@ -50,6 +52,7 @@ def dilation2d(
     )
 
 
+@dispatchable
 def erosion2d(
     value: Any,
     filters: Any,

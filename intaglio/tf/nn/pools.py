@@ -9,10 +9,12 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.nn import layouts
 
 
+@dispatchable
 def max_pool2d(
     input: Any,
     ksize: Any,
@@ -59,6 +61,7 @@ def _max_2d(
     )
 
 
+@dispatchable
 def max_pool1d(
     input: Any,
     ksize: Any,
@@ -105,6 +108,7 @@ def _with_one(value: Any, data_format: str, name: str) -> list[int]:
     return [*numbers[:at], 1, *numbers[at:]]
 
 
+@dispatchable
 def max_pool3d(
     input: Any,
     ksize: Any,
@@ -131,6 +135,7 @@ def max_pool3d(
     )
 
 
+@dispatchable
 def max_pool(
     input: Any,
     ksize: Any,
@@ -177,6 +182,7 @@ def _spatial_rank(input: Any, data_format: str | None) -> int:
     return n
 
 
+@dispatchable
 def max_pool_with_argmax(
     input: Any,
     ksize: Any,
@@ -216,6 +222,7 @@ def max_pool_with_argmax(
     )
 
 
+@dispatchable
 def avg_pool2d(
     input: Any,
     ksize: Any,
@@ -250,6 +257,7 @@ def _avg_2d(
     )
 
 
+@dispatchable
 def avg_pool1d(
     input: Any,
     ksize: Any,
@@ -280,6 +288,7 @@ def avg_pool1d(
         return raw.Squeeze(pooled, axis=[axis], name="Squeeze")
 
 
+@dispatchable
 def avg_pool3d(
     input: Any,
     ksize: Any,
@@ -306,6 +315,7 @@ def avg_pool3d(
     )
 
 
+@dispatchable
 def avg_pool(
     input: Any,
     ksize: Any,
@@ -331,6 +341,7 @@ def avg_pool(
     return pool(input, ksize, strides, padding, layout, name or "AvgPool")
 
 
+@dispatchable
 def pool(
     input: Any,
     window_shape: Any,

@@ -11,6 +11,7 @@ import numpy as np
 
 from intaglio.base.dtypes import int64
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
 from intaglio.tf.nn.embeddings import embedding_lookup
@@ -27,6 +28,7 @@ def _seeds(seed: int | None) -> dict[str, Any]:
     return {"seed": first, "seed2": second}
 
 
+@dispatchable
 def uniform_candidate_sampler(
     true_classes: Any,
     num_true: int,
@@ -56,6 +58,7 @@ def uniform_candidate_sampler(
     )
 
 
+@dispatchable
 def log_uniform_candidate_sampler(
     true_classes: Any,
     num_true: int,
@@ -84,6 +87,7 @@ def log_uniform_candidate_sampler(
     )
 
 
+@dispatchable
 def learned_unigram_candidate_sampler(
     true_classes: Any,
     num_true: int,
@@ -120,6 +124,7 @@ def learned_unigram_candidate_sampler(
     )
 
 
+@dispatchable
 def fixed_unigram_candidate_sampler(
     true_classes: Any,
     num_true: int,
@@ -191,6 +196,7 @@ def all_candidate_sampler(
     )
 
 
+@dispatchable
 def compute_accidental_hits(
     true_classes: Any,
     sampled_candidates: Any,
@@ -269,6 +275,7 @@ def _sampled_logits(
     return logits, raw.ConcatV2([share, raw.ZerosLike(others)], np.int32(1))
 
 
+@dispatchable
 def nce_loss(
     weights: Any,
     biases: Any,
@@ -311,6 +318,7 @@ def nce_loss(
         return raw.Sum(losses, np.array([1], np.int32))
 
 
+@dispatchable
 def sampled_softmax_loss(
     weights: Any,
     biases: Any,

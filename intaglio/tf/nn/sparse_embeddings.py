@@ -11,6 +11,7 @@ import numpy as np
 
 from intaglio.base.dtypes import bfloat16, float16, float32, int32, int64
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.core import Ragged
 from intaglio.sparse.api import SparseTensor, is_sparse
@@ -27,6 +28,7 @@ def _checked(combiner: Any) -> str:
     return found
 
 
+@dispatchable
 def embedding_lookup_sparse(
     params: Any,
     sp_ids: Any,
@@ -89,6 +91,7 @@ def _first_column(indices: Any) -> Any:
     return indices[:, 0]
 
 
+@dispatchable
 def safe_embedding_lookup_sparse(
     embedding_weights: Any,
     sparse_ids: Any,

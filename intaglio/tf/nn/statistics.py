@@ -12,6 +12,7 @@ import numpy as np
 
 from intaglio.base import dtypes, shapes
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 
@@ -34,6 +35,7 @@ def _squeezed(x: Tensor, axes: Any) -> Tensor:
     return raw.Squeeze(x, axis=[int(i) for i in np.atleast_1d(axes)], name="Squeeze")
 
 
+@dispatchable
 def moments(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -65,6 +67,7 @@ def moments(
         return mean, variance
 
 
+@dispatchable
 def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -110,6 +113,7 @@ def weighted_moments(
         return mean, variance
 
 
+@dispatchable
 def sufficient_statistics(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -147,6 +151,7 @@ def sufficient_statistics(
         )
 
 
+@dispatchable
 def normalize_moments(
     counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -169,6 +174,7 @@ def normalize_moments(
         return mean, variance
 
 
+@dispatchable
 def batch_normalization(
     x: Any,
     mean: Any,
@@ -213,6 +219,7 @@ def _as(statistic: Tensor, x: Tensor) -> Tensor:
     return statistic if statistic.dtype is x.dtype else raw.Cast(statistic, DstT=x.dtype)
 
 
+@dispatchable
 def batch_norm_with_global_normalization(
     input: Any,
     mean: Any,
@@ -242,6 +249,7 @@ def batch_norm_with_global_normalization(
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name)
 
 
+@dispatchable
 def local_response_normalization(
     input: Any,
     depth_radius: int = 5,
@@ -265,6 +273,7 @@ def local_response_normalization(
 lrn = local_response_normalization
 
 
+@dispatchable
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
@@ -302,6 +311,7 @@ def compute_average_loss(
     return raw.DivNoNan(raw.Sum(loss, all_axes(loss)), size)
 
 
+@dispatchable
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of the loss, divided by the number of replicas: 1 here.
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from intaglio.base.dtypes import float32
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -21,6 +22,7 @@ class Backprops(NamedTuple):
     backprop_wrt_max: Tensor
 
 
+@dispatchable
 def fake_quant_with_min_max_args(
     inputs: Any,
     min: float = -6,
@@ -41,6 +43,7 @@ def fake_quant_with_min_max_args(
     )
 
 
+@dispatchable
 def fake_quant_with_min_max_args_gradient(
     gradients: Any,
     inputs: Any,
@@ -60,6 +63,7 @@ def fake_quant_with_min_max_args_gradient(
     )
 
 
+@dispatchable
 def fake_quant_with_min_max_vars(
     inputs: Any,
     min: Any,
@@ -78,6 +82,7 @@ def fake_quant_with_min_max_vars(
     )
 
 
+@dispatchable
 def fake_quant_with_min_max_vars_gradient(
     gradients: Any,
     inputs: Any,
@@ -99,6 +104,7 @@ def fake_quant_with_min_max_vars_gradient(
     return Backprops(*made)
 
 
+@dispatchable
 def fake_quant_with_min_max_vars_per_channel(
     inputs: Any,
     min: Any,
@@ -118,6 +124,7 @@ def fake_quant_with_min_max_vars_per_channel(
     )
 
 
+@dispatchable
 def fake_quant_with_min_max_vars_per_channel_gradient(
     gradients: Any,
     inputs: Any,
@@ -150,6 +157,7 @@ def _axis(axis: int | None, x: Tensor) -> int:
     return axis % len(x.dims)
 
 
+@dispatchable
 def quantize_and_dequantize_v2(
     input: Any,
     input_min: Any,
@@ -195,6 +203,7 @@ def quantize_and_dequantize_v2(
     )
 
 
+@dispatchable
 def quantize_and_dequantize(
     input: Any,
     input_min: Any,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from intaglio.base.dtypes import as_dtype, float32
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -28,6 +29,7 @@ class Concatenated(NamedTuple):
     output_max: Tensor
 
 
+@dispatchable
 def quantize(
     input: Any,
     min_range: Any,
@@ -76,6 +78,7 @@ def quantize(
     return Quantized(*made)
 
 
+@dispatchable
 def dequantize(
     input: Any,
     min_range: Any,
@@ -104,6 +107,7 @@ def dequantize(
     )
 
 
+@dispatchable
 def quantized_concat(
     concat_dim: Any, values: Any, input_mins: Any, input_maxes: Any, name: str | None = None
 ) -> Concatenated:

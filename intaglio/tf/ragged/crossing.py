@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged import crosses
 
 
+@dispatchable
 def cross(inputs: Any, name: str | None = None) -> Any:
     """The combinations of one value of each input, in every row, joined with `_X_`.
 
@@ -24,6 +26,7 @@ def cross(inputs: Any, name: str | None = None) -> Any:
     return crosses.cross(inputs, False, 0, None, name)
 
 
+@dispatchable
 def cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> Any:

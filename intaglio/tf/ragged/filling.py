@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 
 
+@dispatchable
 def ragged_fill_empty_rows(
     value_rowids: Any, values: Any, nrows: Any, default_value: Any, name: str | None = None
 ) -> Any:
@@ -27,6 +29,7 @@ def ragged_fill_empty_rows(
     return raw.RaggedFillEmptyRows(value_rowids, values, nrows, default_value, name=name)
 
 
+@dispatchable
 def ragged_fill_empty_rows_grad(
     reverse_index_map: Any, grad_values: Any, name: str | None = None
 ) -> Any:

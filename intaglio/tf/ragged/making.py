@@ -11,6 +11,7 @@ from typing import Any
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import arranging, checks, constants, core, elementwise, joining
 from intaglio.ragged.api import RowPartition
@@ -18,6 +19,7 @@ from intaglio.ragged.partition import index_vector
 from intaglio.trace.scopes import name_scope
 
 
+@dispatchable
 def constant(
     pylist: Any,
     dtype: Any = None,
@@ -41,6 +43,7 @@ def constant(
         return constants.constant(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype)
 
 
+@dispatchable
 def range(
     starts: Any,
     limits: Any = None,
@@ -81,6 +84,7 @@ def _of_one_type(parts: list[Tensor]) -> list[Tensor]:
     return [p if p.dtype is widest else raw.Cast(p, DstT=widest) for p in parts]
 
 
+@dispatchable
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Tensors and ragged tensors of one rank as the slices of a new axis, which is ragged.
 
@@ -94,6 +98,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     return joining.stack(values, axis, name)
 
 
+@dispatchable
 def stack_dynamic_partitions(
     data: Any, partitions: Any, num_partitions: Any, name: str | None = None
 ) -> Any:
@@ -109,6 +114,7 @@ def stack_dynamic_partitions(
     return arranging.stack_dynamic_partitions(data, partitions, num_partitions, name)
 
 
+@dispatchable
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """The slices of `data` where `mask` is True, in rows as before.
 
@@ -136,6 +142,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return elementwise.map_flat_values(op, *args, **kwargs)
 
 
+@dispatchable
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """The row of each value. Raises ValueError for what are no row splits.
 
@@ -155,6 +162,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
         return ids if out_type is None else core.as_index(ids, as_dtype(out_type))
 
 
+@dispatchable
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:

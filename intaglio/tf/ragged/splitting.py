@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged import strings
 
 
+@dispatchable
 def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts of strings between separators, by default between white space.
 
@@ -25,6 +27,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     return strings.split(input, sep, maxsplit, name)
 
 
+@dispatchable
 def bytes_split(input: Any, name: str | None = None) -> Any:
     """The bytes of strings. A scalar gives a vector.
 
@@ -36,6 +39,7 @@ def bytes_split(input: Any, name: str | None = None) -> Any:
     return strings.bytes_split(input, name)
 
 
+@dispatchable
 def ngrams(
     data: Any,
     ngram_width: Any,

@@ -11,12 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import strings
 
 REPLACEMENT = 65533
 
 
+@dispatchable
 def unicode_decode(
     input: Any,
     input_encoding: str,
@@ -37,6 +39,7 @@ def unicode_decode(
     )
 
 
+@dispatchable
 def unicode_decode_with_offsets(
     input: Any,
     input_encoding: str,
@@ -57,6 +60,7 @@ def unicode_decode_with_offsets(
     )
 
 
+@dispatchable
 def unicode_split(
     input: Any,
     input_encoding: str,
@@ -74,6 +78,7 @@ def unicode_split(
     return strings.characters(input, input_encoding, errors, replacement_char, False, name)
 
 
+@dispatchable
 def unicode_split_with_offsets(
     input: Any,
     input_encoding: str,
@@ -91,6 +96,7 @@ def unicode_split_with_offsets(
     return strings.characters(input, input_encoding, errors, replacement_char, True, name)
 
 
+@dispatchable
 def unicode_encode(
     input: Any,
     output_encoding: str,
@@ -110,6 +116,7 @@ def unicode_encode(
     return strings.encode(input, output_encoding, errors, replacement_char, name)
 
 
+@dispatchable
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
     """The number of the script of each code point, as ICU numbers them; -1 for none.
 

@@ -15,6 +15,7 @@ import numpy as np
 from intaglio.base.dtypes import as_dtype, float16, float32, float64, int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
 from intaglio.tf.random.sampling import shape_tensor
@@ -39,6 +40,7 @@ def _scaled(numbers: Tensor, beta: Any) -> Tensor:
     return raw.Maximum(least, raw.RealDiv(numbers, beta))
 
 
+@dispatchable
 def gamma(
     shape: Any,
     alpha: Any,
@@ -66,6 +68,7 @@ def gamma(
         return _scaled(raw.RandomGamma(dims, wide, **_seeds(seed)), beta)
 
 
+@dispatchable
 def poisson(
     shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
@@ -81,6 +84,7 @@ def poisson(
         return raw.RandomPoissonV2(dims, lam, dtype=as_dtype(dtype), **_seeds(seed))
 
 
+@dispatchable
 def stateless_gamma(
     shape: Any,
     seed: Any,
@@ -109,6 +113,7 @@ def stateless_gamma(
         return _scaled(made, beta)
 
 
+@dispatchable
 def stateless_poisson(
     shape: Any, seed: Any, lam: Any, dtype: Any = int32, name: str | None = None
 ) -> Tensor:
@@ -124,6 +129,7 @@ def stateless_poisson(
         return raw.StatelessRandomPoisson(dims, seed, lam, dtype=as_dtype(dtype))
 
 
+@dispatchable
 def stateless_binomial(
     shape: Any,
     seed: Any,
@@ -148,6 +154,7 @@ def stateless_binomial(
         return raw.StatelessRandomBinomial(dims, seed, counts, probs, dtype=as_dtype(output_dtype))
 
 
+@dispatchable
 def stateless_parameterized_truncated_normal(
     shape: Any,
     seed: Any,

@@ -284,7 +284,13 @@ def _check_state(state: Any) -> None:
         raise ValueError(f"Shapes {tuple(dims)} and [{STATE_SIZE}] are incompatible")
 
 
-_global: list[Generator] = []
+class _Shared:
+    """The generator that the program shares."""
+
+    generator: Generator | None = None
+
+
+_shared = _Shared()
 
 
 def get_global_generator() -> Generator:
@@ -293,10 +299,10 @@ def get_global_generator() -> Generator:
     >>> tf.random.get_global_generator().normal([2]).shape
     TensorShape([2])
     """
-    if not _global:
+    if _shared.generator is None:
         with init_scope():
-            _global.append(Generator.from_non_deterministic_state())
-    return _global[0]
+            _shared.generator = Generator.from_non_deterministic_state()
+    return _shared.generator
 
 
 def set_global_generator(generator: Generator) -> None:
@@ -308,4 +314,4 @@ def set_global_generator(generator: Generator) -> None:
     >>> tf.random.get_global_generator().normal([2]).numpy().round(4)
     array([ 0.4384, -0.5344], dtype=float32)
     """
-    _global[:] = [generator]
+    _shared.generator = generator

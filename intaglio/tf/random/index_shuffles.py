@@ -8,12 +8,14 @@ import numpy as np
 
 from intaglio.opdef import raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 # What TensorFlow takes as the first word of the key.
 FIRST = 498247692
 
 
+@dispatchable
 def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
     """Where `index` stands in the permutation of 0 to `max_index` that `seed` stands for.
 
@@ -34,6 +36,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
     return raw.RandomIndexShuffle(index, words, max_index)
 
 
+@dispatchable
 def random_index_shuffle(
     index: Any, seed: Any, max_index: Any, rounds: int = 4, name: str | None = None
 ) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 from intaglio.base.dtypes import as_dtype, float32, int32, int64
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
 from intaglio.tf.random.sampling import STATEFUL, check_dtype, shape_tensor, shifted, stretched
@@ -33,6 +34,7 @@ def _seeds(seed: int | None) -> dict[str, Any]:
     return {"seed": first, "seed2": second}
 
 
+@dispatchable
 def uniform(
     shape: Any,
     minval: Any = 0,
@@ -67,6 +69,7 @@ def uniform(
         return stretched(draw, minval, maxval, kind, scope)
 
 
+@dispatchable
 def normal(
     shape: Any,
     mean: Any = 0.0,
@@ -91,6 +94,7 @@ def normal(
     return shifted(name or "random_normal", shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def truncated_normal(
     shape: Any,
     mean: Any = 0.0,
@@ -112,6 +116,7 @@ def truncated_normal(
     return shifted(name or "truncated_normal", shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """The value with its first dimension in random order; any dtype and shape.
 
@@ -121,6 +126,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
     return raw.RandomShuffle(value, **_seeds(seed), name=name)
 
 
+@dispatchable
 def categorical(
     logits: Any,
     num_samples: Any,

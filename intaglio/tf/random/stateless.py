@@ -10,6 +10,7 @@ from typing import Any
 from intaglio.base.dtypes import DType, as_dtype, float32, int32, int64
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.random.algorithm import Algorithm, algorithm
 from intaglio.tf.random.sampling import STATELESS, check_dtype, shape_tensor, shifted, stretched
@@ -21,6 +22,7 @@ def _keyed(seed: Any, alg: Any) -> tuple[Tensor, Tensor, int]:
     return key, counter, 1 if number == Algorithm.AUTO_SELECT.value else number
 
 
+@dispatchable
 def stateless_uniform(
     shape: Any,
     seed: Any,
@@ -73,6 +75,7 @@ def _stateless_int(
     return raw.StatelessRandomUniformIntV2(dims, *keyed, low, high, name=scope)
 
 
+@dispatchable
 def stateless_normal(
     shape: Any,
     seed: Any,
@@ -95,6 +98,7 @@ def stateless_normal(
     return shifted(name or "stateless_random_normal", shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def stateless_truncated_normal(
     shape: Any,
     seed: Any,
@@ -118,6 +122,7 @@ def stateless_truncated_normal(
     return shifted(label, shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
@@ -137,6 +142,7 @@ def stateless_categorical(
         return raw.StatelessMultinomial(rows, num_samples, seed, output_dtype=kind)
 
 
+@dispatchable
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     """`num` new seeds from one: shape [num, 2], of the seed's dtype.
 
@@ -150,6 +156,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     )
 
 
+@dispatchable
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """A new seed from a seed and an integer: shape [2], of the integer's dtype.
 
@@ -162,6 +169,7 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     return raw.Pack([made, number], axis=0, name="stack")
 
 
+@dispatchable
 def stateless_shuffle(
     value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
 ) -> Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.signal import fourier
@@ -19,6 +20,7 @@ from intaglio.tf.signal import fourier
 INVERSES = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
+@dispatchable
 def dct(
     input: Any,
     type: int = 2,
@@ -41,6 +43,7 @@ def dct(
         return _transformed(to_tensor(input), type, n, norm)
 
 
+@dispatchable
 def idct(
     input: Any,
     type: int = 2,

@@ -12,6 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import DType, complex64, complex128, float32, float64, int32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 
@@ -25,6 +26,7 @@ def _complex(input: Any) -> Tensor:
     return to_tensor(input, None, "input", dtype_hint=complex64)
 
 
+@dispatchable
 def fft(input: Any, name: str | None = None) -> Tensor:
     """The discrete Fourier transform over the last axis of a complex tensor.
 
@@ -34,6 +36,7 @@ def fft(input: Any, name: str | None = None) -> Tensor:
     return raw.FFT(_complex(input), name=name)
 
 
+@dispatchable
 def fft2d(input: Any, name: str | None = None) -> Tensor:
     """The discrete Fourier transform over the last two axes of a complex tensor.
 
@@ -43,6 +46,7 @@ def fft2d(input: Any, name: str | None = None) -> Tensor:
     return raw.FFT2D(_complex(input), name=name)
 
 
+@dispatchable
 def fft3d(input: Any, name: str | None = None) -> Tensor:
     """The discrete Fourier transform over the last three axes of a complex tensor.
 
@@ -52,6 +56,7 @@ def fft3d(input: Any, name: str | None = None) -> Tensor:
     return raw.FFT3D(_complex(input), name=name)
 
 
+@dispatchable
 def ifft(input: Any, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft`.
 
@@ -61,6 +66,7 @@ def ifft(input: Any, name: str | None = None) -> Tensor:
     return raw.IFFT(_complex(input), name=name)
 
 
+@dispatchable
 def ifft2d(input: Any, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft2d`.
 
@@ -70,6 +76,7 @@ def ifft2d(input: Any, name: str | None = None) -> Tensor:
     return raw.IFFT2D(_complex(input), name=name)
 
 
+@dispatchable
 def ifft3d(input: Any, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft3d`.
 
@@ -368,6 +375,7 @@ def _shifted(x: Tensor, axes: Any, back: bool, name: str) -> Tensor:
     return raw.Roll(x, -shift if back else shift, along, name=name)
 
 
+@dispatchable
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     """Moves the zero frequency to the middle of all axes, or of `axes`.
 
@@ -378,6 +386,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
         return _shifted(to_tensor(x), axes, False, scope)
 
 
+@dispatchable
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fftshift`.
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 
 
+@dispatchable
 def frame(
     signal: Any,
     frame_length: Any,
@@ -76,6 +78,7 @@ def _padded_along(x: Tensor, amount: Any, axis: int, value: Any) -> Tensor:
     return lengths.padded(x, amount, axis, value)
 
 
+@dispatchable
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
     """Frames [..., frames, length] put `frame_step` apart and added up where they overlap.
 

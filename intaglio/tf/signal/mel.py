@@ -12,6 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import as_dtype, float32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.signal import cosine
@@ -25,6 +26,7 @@ def _mel(hertz: Any) -> Any:
     return HIGH_Q * np.log1p(hertz / BREAK_HERTZ)
 
 
+@dispatchable
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
     num_spectrogram_bins: Any = 129,
@@ -93,6 +95,7 @@ def _check(bins: Any, rate: Any, low: Any, high: Any, kind: Any) -> None:
         raise ValueError(f"dtype must be a floating point type. Got: {kind!r}")
 
 
+@dispatchable
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
     """Cepstral coefficients of log mel spectrograms [..., num_mel_bins], as HTK scales them.
 

@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base.dtypes import float32
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.signal import cosine, fourier
@@ -29,6 +30,7 @@ def _power_of_two(size: Any) -> Any:
     return raw.Cast(raw.Pow(np.float32(2), power), DstT=size.dtype)
 
 
+@dispatchable
 def stft(
     signals: Any,
     frame_length: Any,
@@ -60,6 +62,7 @@ def stft(
         return fourier.rfft(parts, lengths.vector([whole]))
 
 
+@dispatchable
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
 ) -> Callable[..., Any]:
@@ -87,6 +90,7 @@ def inverse_stft_window_fn(
     return window
 
 
+@dispatchable
 def inverse_stft(
     stfts: Any,
     frame_length: Any,
@@ -145,6 +149,7 @@ def _half(size: int) -> int:
     return size // 2
 
 
+@dispatchable
 def mdct(
     signals: Any,
     frame_length: Any,
@@ -175,6 +180,7 @@ def mdct(
         return cosine.dct(raw.ConcatV2([first, second], -1), type=4, norm=norm)
 
 
+@dispatchable
 def inverse_mdct(
     mdcts: Any,
     window_fn: Callable[..., Any] | None = vorbis_window,

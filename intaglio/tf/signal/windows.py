@@ -11,6 +11,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float32
 from intaglio.opdef import door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 
@@ -62,6 +63,7 @@ def _raised_cosine(
         return _one_if_single(count, window, kind)
 
 
+@dispatchable
 def hann_window(
     window_length: Any, periodic: Any = True, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
@@ -77,6 +79,7 @@ def hann_window(
     return _raised_cosine(name or "hann_window", window_length, periodic, kind, 0.5, 0.5)
 
 
+@dispatchable
 def hamming_window(
     window_length: Any, periodic: Any = True, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
@@ -90,6 +93,7 @@ def hamming_window(
     return _raised_cosine(label, window_length, periodic, kind, 0.54, 0.46)
 
 
+@dispatchable
 def kaiser_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
@@ -117,6 +121,7 @@ def _kaiser(count: Any, beta: Any, kind: DType) -> Tensor:
     return _one_if_single(count, window, kind)
 
 
+@dispatchable
 def kaiser_bessel_derived_window(
     window_length: Any, beta: Any = 12.0, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
@@ -135,6 +140,7 @@ def kaiser_bessel_derived_window(
         return raw.ConcatV2([half, raw.ReverseV2(half, [0])], 0)
 
 
+@dispatchable
 def vorbis_window(window_length: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
     """The window of the Vorbis codec: overlapping squares add up to 1.
 

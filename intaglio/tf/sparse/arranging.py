@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype, int64
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, all_sparse, as_sparse
@@ -138,6 +139,7 @@ def _like(x: SparseTensor, made: SparseTensor) -> SparseTensor:
     return made
 
 
+@dispatchable
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """The elements in another shape; -1 is as large as needed.
 

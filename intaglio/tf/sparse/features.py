@@ -10,6 +10,7 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
@@ -81,6 +82,7 @@ def cross_hashed(
     )
 
 
+@dispatchable
 def bincount(
     values: Any,
     weights: Any = None,

@@ -8,6 +8,7 @@ import pytest
 from intaglio import tf
 from intaglio.native.kernels.strings import KERNELS, texts
 from intaglio.ops import compiled
+from intaglio.ops.hooks import HOOKS
 
 RNG = np.random.RandomState(0)
 LENGTHS = [*range(140), 191, 192, 193, 255, 256, 257, 1000, 4096]
@@ -39,7 +40,7 @@ def _both(call, monkeypatch):
     """A call with machine code and without it."""
     monkeypatch.setattr(compiled, "PAYS", 0)
     with_it = call().numpy()
-    monkeypatch.setattr(compiled, "_offers", [])
+    monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return with_it, call().numpy()
 
 
@@ -127,7 +128,7 @@ def test_machine_code_takes_over_after_some_work(monkeypatch):
     monkeypatch.setattr(compiled, "PAYS", 3 * 100)
     monkeypatch.setattr(compiled, "_done", {})
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(compiled, "_offers", [lambda *what: asked.append(what)])
+    monkeypatch.setattr(HOOKS, "select_kernel", lambda *what: asked.append(what))
     for _ in range(5):
         compiled.taken_over("texts", 100, "lengths")
     assert asked == [("texts", "lengths")] * 3

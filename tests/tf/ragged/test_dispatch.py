@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import subprocess
 import sys
+import traceback
 from typing import Any
 
 import pytest
@@ -39,7 +41,8 @@ def test_a_function_keeps_its_signature_and_its_name() -> None:
 
 def test_names_bound_before_see_the_change_and_its_end() -> None:
     early = tf.math.invert_permutation
-    code = early.__code__
+    implementation = early.__closure__[0]  # pyright: ignore[reportOptionalSubscript]
+    body = implementation.cell_contents
 
     @tf.experimental.dispatch_for_api(tf.math.invert_permutation)
     def own(x: Celsius) -> Any:
@@ -47,7 +50,72 @@ def test_names_bound_before_see_the_change_and_its_end() -> None:
 
     assert early(Celsius(1.0)) == "own"
     tf.experimental.unregister_dispatch_for(own)
-    assert early.__code__ is code
+    assert implementation.cell_contents is body
+
+
+def test_a_public_function_is_as_it_was_defined() -> None:
+    def example(x: Any, y: int = 2, /, *, z: str = "z", name: str | None = None) -> Any:
+        """Returns its arguments."""
+        return x, y, z, name
+
+    example.mark = 3  # type: ignore[attr-defined]
+    public = dispatch.dispatchable(example)
+    for attribute in ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"):
+        assert getattr(public, attribute) == getattr(example, attribute)
+    assert inspect.getfullargspec(public) == inspect.getfullargspec(example)
+    assert inspect.signature(public) == inspect.signature(example)
+    assert inspect.getsource(public) == inspect.getsource(example)
+    assert not hasattr(public, "__wrapped__")
+    assert public.mark == 3  # type: ignore[attr-defined]
+    assert public(1) == example(1)
+    assert public(1, 5, z="a", name="n") == (1, 5, "a", "n")
+
+
+def test_names_of_one_function_are_one_object_that_pickles() -> None:
+    assert tf.add is tf.math.add
+    assert pickle.loads(pickle.dumps(tf.reduce_sum)) is tf.reduce_sum
+
+
+def test_functions_of_any_arguments_cannot_be_dispatched() -> None:
+    def anything(*args: Any) -> Any:
+        return args
+
+    with pytest.raises(TypeError, match="anything takes any number of arguments"):
+        dispatch.dispatchable(anything)
+    with pytest.raises(ValueError, match="does not support dispatch"):
+        dispatch.handle("print", anything, inputs=Celsius)
+
+
+def test_parameters_by_name_only_reach_targets_and_bodies() -> None:
+    @dispatch.dispatchable
+    def scaled(x: Any, *, by: Any = 2) -> Any:
+        return x * by
+
+    def own(x: Any, by: Any) -> Any:
+        return "own", by
+
+    dispatch.register(scaled, own, [((0, (False, (Celsius,))),)])
+    try:
+        assert scaled(3) == 6
+        assert scaled(3, by=5) == 15
+        assert scaled(Celsius(1.0), by=4) == ("own", 4)
+        assert scaled(x=Celsius(1.0)) == ("own", 2)
+    finally:
+        dispatch.withdraw(own)
+
+
+def test_frames_of_dispatch_are_not_shown_in_user_errors() -> None:
+    tf.ragged.constant([[1]])
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return tf.add(x, "text")
+
+    with pytest.raises((TypeError, ValueError)) as caught:
+        f(tf.constant(1))
+    shown = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert shown.count(__file__) == 2
+    assert not [name for name in shown if "dispatch>" in name or "/tf/math/" in name]
 
 
 def test_errors_of_plain_arguments_stay_what_they_are() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import operators, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import while_loop
 from intaglio.tf.experimental.numpy.promotion import (
@@ -186,6 +187,7 @@ def heaviside(x1: Any, x2: Any) -> Tensor:
     return raw.SelectV2(raw.IsNan(x), x, step)
 
 
+@dispatchable
 def hypot(x1: Any, x2: Any) -> Tensor:
     """The square root of x1² + x2².
 
@@ -310,6 +312,7 @@ def bitwise_xor(x1: Any, x2: Any) -> Tensor:
     return elementwise(raw.BitwiseXor, x1, x2, raw.NotEqual)
 
 
+@dispatchable
 def bitwise_not(x: Any) -> Tensor:
     """The integers with every bit turned; of truth values, the opposites.
 

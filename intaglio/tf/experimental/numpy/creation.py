@@ -13,6 +13,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.tf import arrays
@@ -27,6 +28,7 @@ from intaglio.tf.experimental.numpy.promotion import (
 )
 
 
+@dispatchable
 def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
     """`val` (numbers, tensors, lists of them) as a tensor, of at least `ndmin` dimensions.
 
@@ -46,6 +48,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     return raw.Reshape(x, raw.ConcatV2([ones, raw.Shape(x)], 0))
 
 
+@dispatchable
 def asarray(a: Any, dtype: Any = None) -> Tensor:
     """`a` as a tensor; a tensor of the type is returned as it is.
 
@@ -55,6 +58,7 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
     return array(a, dtype, copy=False)
 
 
+@dispatchable
 def asanyarray(a: Any, dtype: Any = None) -> Tensor:
     """The same as `asarray`.
 
@@ -64,6 +68,7 @@ def asanyarray(a: Any, dtype: Any = None) -> Tensor:
     return asarray(a, dtype)
 
 
+@dispatchable
 def ascontiguousarray(a: Any, dtype: Any = None) -> Tensor:
     """`a` as a tensor of at least one dimension.
 
@@ -73,6 +78,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Tensor:
     return array(a, dtype, ndmin=1)
 
 
+@dispatchable
 def copy(a: Any) -> Tensor:
     """A tensor with the values of `a`.
 
@@ -105,6 +111,7 @@ def empty(shape: Any, dtype: Any = float) -> Tensor:
     return zeros(shape, dtype)
 
 
+@dispatchable
 def empty_like(a: Any, dtype: Any = None) -> Tensor:
     """Zeros in the shape of `a`.
 
@@ -123,6 +130,7 @@ def zeros(shape: Any, dtype: Any = float) -> Tensor:
     return arrays.zeros(_shape(shape), dtype_of(float if dtype is None else dtype))
 
 
+@dispatchable
 def zeros_like(a: Any, dtype: Any = None) -> Tensor:
     """Zeros in the shape of `a`, and in its type if none is given.
 
@@ -142,6 +150,7 @@ def ones(shape: Any, dtype: Any = float) -> Tensor:
     return arrays.ones(_shape(shape), dtype_of(float if dtype is None else dtype))
 
 
+@dispatchable
 def ones_like(a: Any, dtype: Any = None) -> Tensor:
     """Ones in the shape of `a`, and in its type if none is given.
 
@@ -163,6 +172,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return raw.BroadcastTo(asarray(fill_value, dtype), _shape(shape))
 
 
+@dispatchable
 def full_like(
     a: Any,
     fill_value: Any,
@@ -255,6 +265,7 @@ def tril(m: Any, k: int = 0) -> Tensor:
     return raw.SelectV2(keep, x, number(0, x))
 
 
+@dispatchable
 def triu(m: Any, k: int = 0) -> Tensor:
     """The matrices of `m` with zeros below the diagonal `k`. Raises ValueError for vectors.
 
@@ -268,6 +279,7 @@ def triu(m: Any, k: int = 0) -> Tensor:
     return raw.SelectV2(keep, x, number(0, x))
 
 
+@dispatchable
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Tensor:
     """The powers of a vector's elements as columns, the highest (N - 1) first.
 
@@ -295,6 +307,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Tensor:
 # -- ranges ----------------------------------------------------------------------------
 
 
+@dispatchable
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
     """The numbers from `start` (0) on, `step` apart, that lie before `stop`.
 

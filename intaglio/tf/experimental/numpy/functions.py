@@ -13,12 +13,14 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import operators, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
 from intaglio.tf.experimental.numpy.promotion import as_tensor, inexact, number
 from intaglio.tf.math import casting
 
 
+@dispatchable
 def sin(x: Any) -> Tensor:
     """The sine.
 
@@ -28,6 +30,7 @@ def sin(x: Any) -> Tensor:
     return raw.Sin(inexact(x))
 
 
+@dispatchable
 def cos(x: Any) -> Tensor:
     """The cosine.
 
@@ -37,6 +40,7 @@ def cos(x: Any) -> Tensor:
     return raw.Cos(inexact(x))
 
 
+@dispatchable
 def tan(x: Any) -> Tensor:
     """The tangent.
 
@@ -46,6 +50,7 @@ def tan(x: Any) -> Tensor:
     return raw.Tan(inexact(x))
 
 
+@dispatchable
 def arcsin(x: Any) -> Tensor:
     """The angle with this sine; NaN outside [-1, 1].
 
@@ -55,6 +60,7 @@ def arcsin(x: Any) -> Tensor:
     return raw.Asin(inexact(x))
 
 
+@dispatchable
 def arccos(x: Any) -> Tensor:
     """The angle with this cosine; NaN outside [-1, 1].
 
@@ -64,6 +70,7 @@ def arccos(x: Any) -> Tensor:
     return raw.Acos(inexact(x))
 
 
+@dispatchable
 def arctan(x: Any) -> Tensor:
     """The angle with this tangent.
 
@@ -73,6 +80,7 @@ def arctan(x: Any) -> Tensor:
     return raw.Atan(inexact(x))
 
 
+@dispatchable
 def sinh(x: Any) -> Tensor:
     """The hyperbolic sine.
 
@@ -82,6 +90,7 @@ def sinh(x: Any) -> Tensor:
     return raw.Sinh(inexact(x))
 
 
+@dispatchable
 def cosh(x: Any) -> Tensor:
     """The hyperbolic cosine.
 
@@ -91,6 +100,7 @@ def cosh(x: Any) -> Tensor:
     return raw.Cosh(inexact(x))
 
 
+@dispatchable
 def tanh(x: Any) -> Tensor:
     """The hyperbolic tangent.
 
@@ -100,6 +110,7 @@ def tanh(x: Any) -> Tensor:
     return raw.Tanh(inexact(x))
 
 
+@dispatchable
 def arcsinh(x: Any) -> Tensor:
     """The inverse of the hyperbolic sine.
 
@@ -118,6 +129,7 @@ def arccosh(x: Any) -> Tensor:
     return raw.Acosh(inexact(x))
 
 
+@dispatchable
 def arctanh(x: Any) -> Tensor:
     """The inverse of the hyperbolic tangent; NaN outside [-1, 1].
 
@@ -127,6 +139,7 @@ def arctanh(x: Any) -> Tensor:
     return raw.Atanh(inexact(x))
 
 
+@dispatchable
 def sqrt(x: Any) -> Tensor:
     """The square root; NaN for negative numbers.
 
@@ -136,6 +149,7 @@ def sqrt(x: Any) -> Tensor:
     return raw.Sqrt(inexact(x))
 
 
+@dispatchable
 def exp(x: Any) -> Tensor:
     """e to the power of x.
 
@@ -145,6 +159,7 @@ def exp(x: Any) -> Tensor:
     return raw.Exp(inexact(x))
 
 
+@dispatchable
 def expm1(x: Any) -> Tensor:
     """exp(x) - 1, exact near 0.
 
@@ -154,6 +169,7 @@ def expm1(x: Any) -> Tensor:
     return raw.Expm1(inexact(x))
 
 
+@dispatchable
 def log(x: Any) -> Tensor:
     """The natural logarithm.
 
@@ -163,6 +179,7 @@ def log(x: Any) -> Tensor:
     return raw.Log(inexact(x))
 
 
+@dispatchable
 def log1p(x: Any) -> Tensor:
     """log(1 + x), exact near 0.
 
@@ -172,6 +189,7 @@ def log1p(x: Any) -> Tensor:
     return raw.Log1p(inexact(x))
 
 
+@dispatchable
 def floor(x: Any) -> Tensor:
     """The largest integer that is not larger, in floating point.
 
@@ -181,6 +199,7 @@ def floor(x: Any) -> Tensor:
     return raw.Floor(inexact(x))
 
 
+@dispatchable
 def ceil(x: Any) -> Tensor:
     """The smallest integer that is not smaller, in floating point.
 
@@ -190,6 +209,7 @@ def ceil(x: Any) -> Tensor:
     return raw.Ceil(inexact(x))
 
 
+@dispatchable
 def exp2(x: Any) -> Tensor:
     """2 to the power of x.
 
@@ -200,6 +220,7 @@ def exp2(x: Any) -> Tensor:
     return raw.Pow(number(2, x), x)
 
 
+@dispatchable
 def log2(x: Any) -> Tensor:
     """The logarithm to the base 2.
 
@@ -210,6 +231,7 @@ def log2(x: Any) -> Tensor:
     return raw.Div(raw.Log(x), number(np.log(2), x))
 
 
+@dispatchable
 def log10(x: Any) -> Tensor:
     """The logarithm to the base 10.
 
@@ -220,6 +242,7 @@ def log10(x: Any) -> Tensor:
     return raw.Div(raw.Log(x), number(np.log(10), x))
 
 
+@dispatchable
 def cbrt(x: Any) -> Tensor:
     """The cube root, of real numbers.
 
@@ -231,6 +254,7 @@ def cbrt(x: Any) -> Tensor:
     return raw.SelectV2(raw.Less(x, number(0, x)), raw.Neg(root), root)
 
 
+@dispatchable
 def deg2rad(x: Any) -> Tensor:
     """Degrees as radians.
 
@@ -241,6 +265,7 @@ def deg2rad(x: Any) -> Tensor:
     return raw.Mul(x, number(np.pi / 180, x))
 
 
+@dispatchable
 def rad2deg(x: Any) -> Tensor:
     """Radians as degrees.
 
@@ -251,6 +276,7 @@ def rad2deg(x: Any) -> Tensor:
     return raw.Mul(x, number(180 / np.pi, x))
 
 
+@dispatchable
 def sinc(x: Any) -> Tensor:
     """sin(pi x) / (pi x); 1 at 0.
 
@@ -266,6 +292,7 @@ def sinc(x: Any) -> Tensor:
 # -- in the type of the argument -------------------------------------------------------
 
 
+@dispatchable
 def abs(x: Any) -> Tensor:
     """The absolute value; real for complex numbers.
 
@@ -275,6 +302,7 @@ def abs(x: Any) -> Tensor:
     return operators.absolute(as_tensor(x))
 
 
+@dispatchable
 def absolute(x: Any) -> Tensor:
     """The absolute value, as `abs`.
 
@@ -284,6 +312,7 @@ def absolute(x: Any) -> Tensor:
     return abs(x)
 
 
+@dispatchable
 def fabs(x: Any) -> Tensor:
     """The absolute value, as `abs`: integers stay integers.
 
@@ -293,6 +322,7 @@ def fabs(x: Any) -> Tensor:
     return abs(x)
 
 
+@dispatchable
 def negative(x: Any) -> Tensor:
     """-x.
 
@@ -302,6 +332,7 @@ def negative(x: Any) -> Tensor:
     return raw.Neg(as_tensor(x))
 
 
+@dispatchable
 def positive(x: Any) -> Tensor:
     """x.
 
@@ -311,6 +342,7 @@ def positive(x: Any) -> Tensor:
     return raw.Identity(as_tensor(x))
 
 
+@dispatchable
 def reciprocal(x: Any) -> Tensor:
     """1 / x, of floating-point and complex numbers.
 
@@ -320,6 +352,7 @@ def reciprocal(x: Any) -> Tensor:
     return raw.Reciprocal(as_tensor(x))
 
 
+@dispatchable
 def square(x: Any) -> Tensor:
     """x * x.
 
@@ -356,6 +389,7 @@ def signbit(x: Any) -> Tensor:
     return raw.Less(x, number(0, x))
 
 
+@dispatchable
 def fix(x: Any) -> Tensor:
     """x rounded towards 0, in floating point.
 
@@ -366,6 +400,7 @@ def fix(x: Any) -> Tensor:
     return raw.SelectV2(raw.Less(x, number(0, x)), raw.Ceil(x), raw.Floor(x))
 
 
+@dispatchable
 def around(a: Any, decimals: int = 0) -> Tensor:
     """`a` rounded to so many decimals (tens and more if negative), halves to even.
 
@@ -390,6 +425,7 @@ def around(a: Any, decimals: int = 0) -> Tensor:
     return raw.Cast(result, DstT=dtype) if dtype.is_integer else result
 
 
+@dispatchable
 def round(a: Any, decimals: int = 0) -> Tensor:
     """`a` rounded, as `around`.
 
@@ -402,6 +438,7 @@ def round(a: Any, decimals: int = 0) -> Tensor:
 # -- complex numbers -------------------------------------------------------------------
 
 
+@dispatchable
 def real(val: Any) -> Tensor:
     """The real part.
 
@@ -411,6 +448,7 @@ def real(val: Any) -> Tensor:
     return casting.real(as_tensor(val))
 
 
+@dispatchable
 def imag(val: Any) -> Tensor:
     """The imaginary part; 0 for real numbers, in their type.
 
@@ -421,6 +459,7 @@ def imag(val: Any) -> Tensor:
     return casting.imag(x) if x.dtype.is_complex else raw.ZerosLike(x)
 
 
+@dispatchable
 def conj(x: Any) -> Tensor:
     """The complex conjugate.
 
@@ -431,6 +470,7 @@ def conj(x: Any) -> Tensor:
     return raw.Conj(x) if x.dtype.is_complex else x
 
 
+@dispatchable
 def conjugate(x: Any) -> Tensor:
     """The complex conjugate, as `conj`.
 
@@ -440,6 +480,7 @@ def conjugate(x: Any) -> Tensor:
     return conj(x)
 
 
+@dispatchable
 def angle(z: Any, deg: bool = False) -> Tensor:
     """The angle of complex numbers in radians, or degrees; 0 or pi for real ones.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, raw, slicing
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
 from intaglio.tf.experimental.numpy.promotion import as_tensor, number, promoted, truth
@@ -201,6 +202,7 @@ def diag_indices(n: Any, ndim: int = 2) -> tuple[Tensor, ...]:
     return (raw.Range(0, raw.Cast(n, DstT=dtypes.int32), 1),) * ndim
 
 
+@dispatchable
 def diag(v: Any, k: int = 0) -> Tensor:
     """The matrix with this vector on its diagonal `k`, or that diagonal of a matrix.
 
@@ -223,6 +225,7 @@ def diag(v: Any, k: int = 0) -> Tensor:
     return raw.MatrixDiagV3(x, k, -1, -1, number(0, x))
 
 
+@dispatchable
 def diagflat(v: Any, k: int = 0) -> Tensor:
     """The matrix with all elements of `v` on its diagonal `k`.
 
@@ -235,6 +238,7 @@ def diagflat(v: Any, k: int = 0) -> Tensor:
     return diag(raw.Reshape(as_tensor(v), [-1]), k)
 
 
+@dispatchable
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """The diagonals of the matrices that two axes make, along a new last axis.
 

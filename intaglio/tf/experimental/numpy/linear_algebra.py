@@ -10,6 +10,7 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import cond
 from intaglio.tf.experimental.numpy.functions import conj
@@ -94,6 +95,7 @@ def vdot(a: Any, b: Any) -> Tensor:
     return dot(raw.Reshape(conj(x), [-1]), raw.Reshape(y, [-1]))
 
 
+@dispatchable
 def matmul(x1: Any, x2: Any) -> Tensor:
     """The product of matrices, of batches of them (which broadcast), and of vectors.
 
@@ -217,6 +219,7 @@ def _components_last(x: Tensor, axis: int) -> Tensor:
     return x if axis == -1 else moveaxis(x, axis, -1)
 
 
+@dispatchable
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """The sums of the diagonals of the matrices that two axes make.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import ordering
 from intaglio.tf.experimental.numpy.promotion import as_tensor, default_integer
@@ -24,6 +25,7 @@ def _check(kind: str, kinds: tuple[str, ...], order: Any) -> None:
         raise ValueError("The `order` argument is not supported. Pass order=None")
 
 
+@dispatchable
 def sort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
     """The elements in order along `axis`; without it (None), those of the whole as a vector.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.tf.axes import all_axes
@@ -64,6 +65,7 @@ def _no_output(out: Any) -> None:
         raise ValueError("Setting out is not supported.")
 
 
+@dispatchable
 def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
     """The sum.
 
@@ -73,6 +75,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Te
     return _over(raw.Sum, _widened(a, dtype), axis, keepdims)
 
 
+@dispatchable
 def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
     """The product.
 
@@ -82,6 +85,7 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> T
     return _over(raw.Prod, _widened(a, dtype), axis, keepdims)
 
 
+@dispatchable
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = None
 ) -> Tensor:
@@ -104,6 +108,7 @@ def _of_means(a: Any, dtype: Any) -> Tensor:
     return raw.Cast(x, DstT=default_float())
 
 
+@dispatchable
 def var(
     a: Any,
     axis: Any = None,
@@ -144,6 +149,7 @@ def var(
     return raw.Cast(result, DstT=wanted)
 
 
+@dispatchable
 def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     """The standard deviation: the square root of the variance.
 
@@ -163,6 +169,7 @@ def _extreme(
     return _over(of_truth if x.dtype is dtypes.bool_ else op, x, axis, keep)
 
 
+@dispatchable
 def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     """The largest element.
 
@@ -172,6 +179,7 @@ def max(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _extreme(raw.Max, raw.Any, a, axis, keepdims)
 
 
+@dispatchable
 def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     """The smallest element.
 
@@ -181,6 +189,7 @@ def min(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return _extreme(raw.Min, raw.All, a, axis, keepdims)
 
 
+@dispatchable
 def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
     """The largest element, as `max`. Raises ValueError for `out`.
 
@@ -191,6 +200,7 @@ def amax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Ten
     return max(a, axis, keepdims)
 
 
+@dispatchable
 def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Tensor:
     """The smallest element, as `min`. Raises ValueError for `out`.
 
@@ -201,6 +211,7 @@ def amin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = None) -> Ten
     return min(a, axis, keepdims)
 
 
+@dispatchable
 def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     """The largest element less the smallest.
 
@@ -277,6 +288,7 @@ def _running(op: Callable[..., Tensor], a: Any, axis: Any, dtype: Any) -> Tensor
     return op(x, axis)
 
 
+@dispatchable
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
     """The sums of all elements up to each, along the axis or of `a` made flat.
 
@@ -286,6 +298,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
     return _running(raw.Cumsum, a, axis, dtype)
 
 
+@dispatchable
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
     """The products of all elements up to each, along the axis or of `a` made flat.
 
@@ -295,6 +308,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
     return _running(raw.Cumprod, a, axis, dtype)
 
 
+@dispatchable
 def diff(a: Any, n: Any = 1, axis: Any = -1) -> Tensor:
     """The differences of neighbours along the axis, n times; of truth values, whether they differ.
 
@@ -361,6 +375,7 @@ def _numbers(a: Any, instead: float) -> Tensor:
     return _without(x, instead) if x.dtype.is_floating or x.dtype.is_complex else x
 
 
+@dispatchable
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
     """The mean of what is not NaN; NaN where there is none.
 
@@ -376,6 +391,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -
     return raw.Div(total, sum(there, axis, wanted, keepdims))
 
 
+@dispatchable
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
     """The mean weighted by `weights`, which have the shape of `a` or, for one axis, are a vector.
 

@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import arranging
 from intaglio.tf.experimental.numpy.promotion import as_tensor
@@ -58,6 +59,7 @@ def size(x: Any, axis: Any = None) -> Any:
     return raw.Size(x)
 
 
+@dispatchable
 def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
     """The elements in another shape; one length may be -1.
 
@@ -83,6 +85,7 @@ def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
     return transpose(raw.Reshape(transpose(x), backwards))
 
 
+@dispatchable
 def ravel(a: Any) -> Tensor:
     """The elements as a vector.
 
@@ -92,6 +95,7 @@ def ravel(a: Any) -> Tensor:
     return raw.Reshape(as_tensor(a), [-1])
 
 
+@dispatchable
 def flatten(a: Any, order: str = "C") -> Tensor:
     """The elements as a vector, the last index running fastest ("C", "A", "K") or the first ("F").
 
@@ -104,6 +108,7 @@ def flatten(a: Any, order: str = "C") -> Tensor:
     return reshape(a, [-1], "F" if order == "F" else "C")
 
 
+@dispatchable
 def transpose(a: Any, axes: Any = None) -> Tensor:
     """The axes in another order, reversed without `axes`.
 
@@ -115,6 +120,7 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
     return arranging.transpose(as_tensor(a), axes)
 
 
+@dispatchable
 def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
     """Two axes exchanged. Raises IndexError if they are not there.
 
@@ -135,6 +141,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
     return raw.Transpose(x, raw.SelectV2(raw.Equal(order, one), two, first))
 
 
+@dispatchable
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     """Axes put in other places; the others keep their order.
 
@@ -182,6 +189,7 @@ def _late_order(rank: Tensor, moved: list[int], places: list[int]) -> Tensor:
     return raw.DynamicStitch([target, others(target)], [source, others(source)])
 
 
+@dispatchable
 def expand_dims(a: Any, axis: Any) -> Tensor:
     """A new dimension of length 1 at `axis`.
 
@@ -191,6 +199,7 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
     return raw.ExpandDims(as_tensor(a), axis)
 
 
+@dispatchable
 def squeeze(a: Any, axis: Any = None) -> Tensor:
     """Without the dimensions of length 1, all of them or those of `axis`.
 
@@ -243,6 +252,7 @@ def broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
 # -- turned ----------------------------------------------------------------------------
 
 
+@dispatchable
 def flip(m: Any, axis: Any = None) -> Tensor:
     """The order reversed along `axis` (one or a tuple of several), without it along all.
 
@@ -259,6 +269,7 @@ def flip(m: Any, axis: Any = None) -> Tensor:
     return raw.ReverseV2(x, axes)
 
 
+@dispatchable
 def flipud(m: Any) -> Tensor:
     """The order of the rows reversed.
 
@@ -270,6 +281,7 @@ def flipud(m: Any) -> Tensor:
     return flip(m, 0)
 
 
+@dispatchable
 def fliplr(m: Any) -> Tensor:
     """The order of the columns reversed.
 
@@ -281,6 +293,7 @@ def fliplr(m: Any) -> Tensor:
     return flip(m, 1)
 
 
+@dispatchable
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
     """Turned by `k` right angles, from the first of `axes` towards the second.
 
@@ -334,6 +347,7 @@ def tile(a: Any, reps: Any) -> Tensor:
     return raw.Tile(wide, raw.ConcatV2([more, times], 0))
 
 
+@dispatchable
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
     """Each slice along `axis` repeated; without it, each element of `a` as a vector.
 

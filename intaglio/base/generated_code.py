@@ -1,0 +1,72 @@
+"""Python code that this package writes: its source, its globals and what each line stands for.
+
+Graphs, entries of traced functions, calls of native programs and eager calls become flat Python
+functions. All of them are made here, so that a frame of generated code can be recognised and
+explained, whatever wrote it.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any
+
+# The name in the globals of generated code of the object that describes it.
+_SELF = "__generated_code__"
+# What generated code is a module of: filters of warnings know the package by it.
+_MODULE = "intaglio.generated"
+
+
+@functools.lru_cache(maxsize=512)
+def _code(source: str, filename: str) -> CodeType:
+    """The code of a source; graphs made over and over in a loop share it.
+
+    `fit` and `predict` of Keras make their datasets anew at every call, and Python keeps
+    the file names that it compiles for.
+    """
+    return compile(source, filename, "exec")
+
+
+class GeneratedCode:
+    """Source that defines functions, what the names in it are, and what its lines stand for.
+
+    `name` says what was written, such as "graph f": it shows in tracebacks as the file
+    `<intaglio graph f>`. `line_map[i]` is what line i + 1 stands for, such as the node of a
+    graph; lines beyond its end stand for nothing.
+    """
+
+    __slots__ = ("filename", "globals", "line_map", "source")
+
+    def __init__(
+        self, name: str, source: str, globals: dict[str, Any], line_map: Sequence[Any] = ()
+    ) -> None:
+        self.filename = f"<intaglio {name}>"
+        self.source = source
+        self.globals = globals
+        self.line_map = line_map
+        globals[_SELF] = self
+        globals.setdefault("__name__", _MODULE)
+
+    def function(self, name: str) -> Any:
+        """The function of this name that the source defines."""
+        exec(_code(self.source, self.filename), self.globals)
+        return self.globals[name]
+
+    def at(self, line: int) -> Any:
+        """What a line stands for, counted from 1, or None."""
+        return self.line_map[line - 1] if 0 < line <= len(self.line_map) else None
+
+    def show(self) -> None:
+        """Lets tracebacks show the lines of the source from now on.
+
+        Called where an error came through the code: text that nobody will read is not kept.
+        """
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
+
+    @staticmethod
+    def of(frame: FrameType) -> GeneratedCode | None:
+        """The generated code that a frame runs, or None for other code."""
+        return frame.f_globals.get(_SELF)

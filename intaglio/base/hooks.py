@@ -1,0 +1,57 @@
+"""Upward calls: functions of higher layers that a layer calls, through one typed record per layer.
+
+Imports go down the layers; some calls go up: the door starts every thread on the eager level, a
+shape is written as a message of graphdef. A layer that makes such calls declares them as the
+fields of a record, `Hooks`, and calls `HOOKS.field(...)`. `intaglio/bootstrap.py` names what each
+field is. It is imported when the field is first read, so that wiring imports nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from intaglio.base import later
+
+if TYPE_CHECKING:
+    from intaglio.base.messages import Form
+    from intaglio.base.shapes import Dims
+
+# By record ("intaglio.base.hooks") and field, the place of what it is: see `later.named`.
+_PLACES: dict[str, Mapping[str, str]] = {}
+
+
+def wire(places: Mapping[str, Mapping[str, str]]) -> None:
+    """Names what the fields of all records are: by the record's module, field to place.
+
+    Called once, by `intaglio.bootstrap`.
+    """
+    _PLACES.update(places)
+
+
+class Hooks:
+    """The upward calls of one layer: a subclass annotates the fields, its module holds one."""
+
+    def __getattr__(self, field: str) -> Any:
+        """A field that is read for the first time; from then on it is a plain attribute.
+
+        Raises AttributeError for a field that bootstrap does not name.
+        """
+        place = _PLACES.get(type(self).__module__, {}).get(field)
+        if place is None:
+            raise AttributeError(f"{type(self).__name__} has no field {field!r} that is wired")
+        found = later.named(place)
+        setattr(self, field, found)
+        return found
+
+
+class BaseHooks(Hooks):
+    """What types and shapes ask of the layer that knows protocol buffers."""
+
+    # A shape as a TensorShapeProto.
+    shape_proto: Callable[[Dims], Any]
+    # How values of a class are written as a message and read, by the class's name.
+    message_forms: Mapping[str, Form]
+
+
+HOOKS = BaseHooks()

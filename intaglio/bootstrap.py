@@ -1,0 +1,64 @@
+"""The upward calls between the layers, all of them: which function a field of a layer's hooks is.
+
+Imports go down the layers. Where a layer calls one above it, or a module one that is imported
+after it, the call goes through a field of the layer's `hooks` module, which states its type. This
+table is the only place where such fields get what they call. A place is a module and a name in it;
+it is imported at the first call, so that importing the package costs no more for a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from intaglio.base import hooks
+
+UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
+    "intaglio.base.hooks": {
+        "shape_proto": "intaglio.graphdef.tensors:shape_proto",
+        "message_forms": "intaglio.graphdef.written:FORMS",
+    },
+    "intaglio.opdef.hooks": {
+        "eager_level": "intaglio.runtime.eager:EagerLevel",
+        "watched_call": "intaglio.autodiff.calls:watched_call",
+        "direct_call": "intaglio.runtime.direct_calls:direct",
+        "indexed_slices_spec": "intaglio.type_specs.indexed_slices_spec:spec_of",
+        "public_face": "intaglio.tf",
+    },
+    "intaglio.ir.hooks": {"exporter": "intaglio.graphdef.exporter:EXPORTER"},
+    "intaglio.ops.hooks": {
+        "select_kernel": "intaglio.native:select_kernel",
+        "record_python_call": "intaglio.autodiff.python_calls:record",
+        "replay_python_call": "intaglio.autodiff.python_calls:replay",
+    },
+    "intaglio.runtime.hooks": {
+        # Services that kernels ask for by the names of their parameters.
+        "run": "intaglio.runtime.interpreter:run_graph",
+        "wrap": "intaglio.runtime.eager:from_array",
+        "resources": "intaglio.runtime.resources:MANAGER",
+        "stream": "intaglio.runtime.random_state:SEEDS",
+        "raises": "intaglio.runtime.interpreter:ERROR_OF_NODE",
+        # Calls to other modules and layers.
+        "compile_repeated": "intaglio.function.pipeline:settled",
+        "compiles_at_once": "intaglio.function.pipeline:reassociates",
+        "native_operators": "intaglio.native:eager_operators",
+        "dlpack_capsule": "intaglio.runtime.dlpack:export",
+    },
+    "intaglio.trace.hooks": {"list_witness": "intaglio.autograph.watches:WITNESS"},
+    "intaglio.state.hooks": {
+        "variable": "intaglio.state.variable:Variable",
+        "variable_of_handle": "intaglio.state.variable:BoundVariable",
+    },
+    "intaglio.autograph.hooks": {"operators": "intaglio.autograph.operators"},
+    "intaglio.function.hooks": {"trace_recursive": "intaglio.function.polymorphic:traced"},
+    "intaglio.sparse.hooks": {"spec_of": "intaglio.sparse.spec:spec_of"},
+    "intaglio.ragged.hooks": {"spec_of": "intaglio.ragged.spec:spec_of"},
+    "intaglio.data.hooks": {
+        "dataset": "intaglio.data.dataset:Dataset",
+        "iterator": "intaglio.data.iterating:Iterator",
+        "optional": "intaglio.data.iterating:Optional",
+        "dataset_of_handle": "intaglio.data.dataset:of_handle",
+    },
+    "intaglio.distribute.hooks": {"default_strategy": "intaglio.distribute.strategy:DEFAULT"},
+}
+
+hooks.wire(UPWARD_CALLS)

@@ -1,0 +1,26 @@
+"""What specs and parts of datasets ask of the classes that use them: see `intaglio.base.hooks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from intaglio.base.hooks import Hooks
+
+if TYPE_CHECKING:
+    from intaglio.data.dataset import Dataset
+    from intaglio.data.iterating import Iterator, Optional
+    from intaglio.opdef.tensor import Tensor
+
+
+class DataHooks(Hooks):
+    """The references of specs and parts of datasets to the classes of values."""
+
+    dataset: type[Dataset]
+    iterator: type[Iterator]
+    optional: type[Optional]
+    # The dataset behind a handle that came out of a graph: `(handle, element_spec)`.
+    dataset_of_handle: Callable[[Tensor, Any], Dataset]
+
+
+HOOKS = DataHooks()

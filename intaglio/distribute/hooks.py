@@ -1,0 +1,20 @@
+"""What the contexts ask of the strategies, which are imported after them: see `intaglio.base.hooks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from intaglio.base.hooks import Hooks
+
+if TYPE_CHECKING:
+    from intaglio.distribute.strategy import DefaultStrategy
+
+
+class DistributeHooks(Hooks):
+    """The references of the contexts to the strategies."""
+
+    # The strategy that is in force where no other is.
+    default_strategy: DefaultStrategy
+
+
+HOOKS = DistributeHooks()

@@ -1,0 +1,62 @@
+"""What nodes and graphs ask of the layers above: see `intaglio.base.hooks`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from intaglio.base.hooks import Hooks
+
+if TYPE_CHECKING:
+    from intaglio.ir.graph import Graph, Node
+    from intaglio.opdef.op import Op
+
+
+class Exporter(Protocol):
+    """Writes graphs as protocol buffers; the layer graphdef is one."""
+
+    def node_def(self, node: Node) -> Any:
+        """One node as a NodeDef message."""
+        ...
+
+    def op_def(self, op: Op) -> Any:
+        """An op's declaration as an OpDef message."""
+        ...
+
+    def graph_def(self, nodes: Sequence[Node], add_shapes: bool) -> Any:
+        """Nodes as a GraphDef message."""
+        ...
+
+    def function_def(self, graph: Graph) -> Any:
+        """A graph as a FunctionDef message."""
+        ...
+
+    def versions(self) -> Any:
+        """The versions of the format as a VersionDef message."""
+        ...
+
+    def created(
+        self,
+        graph: Any,
+        op_type: str,
+        inputs: Sequence[Any],
+        input_types: Sequence[Any] | None,
+        name: str | None,
+        attrs: Mapping[str, Any] | None,
+    ) -> Node:
+        """A new node of the graph, whose attributes are AttrValue messages."""
+        ...
+
+    def attribute(self, value: Any, kind: str) -> Any:
+        """An attribute of that kind as `get_attr` gives it."""
+        ...
+
+
+class IrHooks(Hooks):
+    """What nodes and graphs ask of the layer that knows protocol buffers."""
+
+    # What `node_def`, `op_def` and `as_graph_def` use.
+    exporter: Exporter
+
+
+HOOKS = IrHooks()

@@ -1,0 +1,170 @@
+"""Levels, where ops are carried out, and each thread's stack of them.
+
+A level carries ops out at once, or records them into a graph, or into a pattern of the rewriter.
+Each thread has a stack of levels; tapes belong to the level they were opened on, and record what
+is carried out there. `STATE.unusual` counts the levels and tapes of all threads, so that the fast
+eager path has one thing to check.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from intaglio.base.locks import lasting_lock
+from intaglio.opdef.hooks import HOOKS
+
+if TYPE_CHECKING:
+    from intaglio.opdef.op import Op
+    from intaglio.opdef.tensor import Tensor
+
+
+class Watcher(Protocol):
+    """A tape or forward accumulator: is shown every op carried out on its level."""
+
+    def record(
+        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    ) -> None:
+        """Takes note of one op."""
+        ...
+
+    def record_function(
+        self,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        backward: Callable[[Sequence[Any]], Sequence[Any]],
+    ) -> None:
+        """Takes note of a computation whose gradient is a function."""
+        ...
+
+    def depends(self, inputs: Sequence[Tensor]) -> bool:
+        """True if a call of a graph with these inputs matters to the watcher."""
+        ...
+
+    def extended(self, node: Any) -> None:
+        """A recorded call of a graph, seen before, has got further outputs."""
+        ...
+
+    def watch_variable(self, variable: Any) -> None:
+        """A variable is read on the watcher's level."""
+        ...
+
+
+class Level:
+    """A place where ops are carried out."""
+
+    eager = False
+
+    def __init__(self) -> None:
+        self.watchers: list[Watcher] = []
+
+    def execute(
+        self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
+    ) -> Sequence[Tensor]:
+        """Carries the op out; returns its outputs as a flat sequence."""
+        raise NotImplementedError
+
+    def quick(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """The op's only output if the level can go straight to the kernel, else None."""
+        return None
+
+    def constant(self, array: Any, name: str | None = None) -> Tensor:
+        """The array as a tensor of this level."""
+        raise NotImplementedError
+
+    def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
+        """What a call of an op without outputs returns."""
+        return None
+
+    @contextmanager
+    def scoped(self, name: str | None) -> Generator[str]:
+        """Node names begin with `name/` while the block runs, where there are nodes."""
+        yield f"{name}/"
+
+
+class State:
+    """`unusual` is not 0 while any thread has a level or a tape open."""
+
+    __slots__ = ("_lock", "unusual")
+
+    def __init__(self) -> None:
+        self.unusual = 0
+        self._lock = lasting_lock()
+
+    def shift(self, by: int) -> None:
+        """Counts levels and tapes, for all threads."""
+        with self._lock:
+            self.unusual += by
+
+
+STATE = State()
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.levels: list[Level] = [HOOKS.eager_level()]
+        self.top: Level = self.levels[0]
+
+
+_stack: Any = None
+
+
+def stack() -> Any:
+    """This thread's stack of levels: `.top`, `.levels`."""
+    global _stack
+    if _stack is None:
+        _stack = _Stack()
+    return _stack
+
+
+def level() -> Level:
+    """The level that ops of this thread go to now."""
+    return (_stack or stack()).top
+
+
+@contextmanager
+def pushed(new: Level) -> Generator[Level]:
+    """Ops of this thread go to `new` while the block runs."""
+    here = stack()
+    here.levels.append(new)
+    here.top = new
+    STATE.shift(+1)
+    try:
+        yield new
+    finally:
+        STATE.shift(-1)
+        here.levels.pop()
+        here.top = here.levels[-1]
+
+
+def eagerly() -> Any:
+    """A context in which ops are carried out at once, and no tape of outside sees them."""
+    return pushed(HOOKS.eager_level())
+
+
+def watch(watcher: Watcher) -> Level:
+    """Shows the watcher every op of the present level. Returns that level."""
+    here = level()
+    here.watchers = [*here.watchers, watcher]
+    STATE.shift(+1)
+    return here
+
+
+def unwatch(watcher: Watcher, here: Level) -> None:
+    """Ends `watch` on the level that it returned."""
+    if watcher in here.watchers:
+        here.watchers = [w for w in here.watchers if w is not watcher]
+        STATE.shift(-1)
+
+
+@contextmanager
+def unwatched() -> Generator[None]:
+    """No tape or accumulator of this level sees the ops of the block."""
+    here = level()
+    kept, here.watchers = here.watchers, []
+    try:
+        yield
+    finally:
+        here.watchers = [*kept, *here.watchers]

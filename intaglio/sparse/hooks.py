@@ -1,0 +1,20 @@
+"""What sparse tensors ask of the module of their specs: see `intaglio.base.hooks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from intaglio.base.hooks import Hooks
+
+if TYPE_CHECKING:
+    from intaglio.sparse.spec import SparseTensorSpec
+
+
+class SparseHooks(Hooks):
+    """The calls of sparse tensors to the module of their specs."""
+
+    spec_of: Callable[[Any], SparseTensorSpec]
+
+
+HOOKS = SparseHooks()
