@@ -18,7 +18,8 @@ help:
 	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
-	@echo "make docs   write docs/coverage.md, docs/keras.md and the outputs in README and docs/tour anew"
+	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
+	@echo "            and the outputs in README and docs/tour anew"
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -33,15 +34,15 @@ test: $(STAMP)
 
 keras-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])") && \
-	$(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes -p no:cacheprovider -c /dev/null \
+	$(BIN)/python -m pytest -q -p tests.tensorflow_name.suite -p tests.tensorflow_name.outcomes -p no:cacheprovider -c /dev/null \
 		--rootdir $$site --continue-on-collection-errors $(addprefix $$site/src/,$(KERAS_TESTS))
 
 keras-smoke: $(STAMP)
-	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/keras_bridge/smoke.txt)"
+	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/tensorflow_name/smoke.txt)"
 
 client-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('$(CLIENT)').submodule_search_locations[0])") && \
-	EINOPS_TEST_BACKENDS=tensorflow,numpy $(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes \
+	EINOPS_TEST_BACKENDS=tensorflow,numpy $(BIN)/python -m pytest -q -p tests.tensorflow_name.suite -p tests.tensorflow_name.outcomes \
 		-p no:cacheprovider -c /dev/null -o "python_files=test_*.py *_test.py" --rootdir $$(dirname $$site) \
 		--continue-on-collection-errors $$site
 
@@ -63,6 +64,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
 	$(BIN)/python -m docs.keras
+	$(BIN)/python -m docs.rooms
 	$(BIN)/python -m docs.pages --write
 
 clean:

@@ -16,7 +16,7 @@ from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.native.runtime.thread_pool import thread_count
 
 # Sums under way together: enough to hide how long one takes; and turns of a part.
 SUMS, TURNS, PARTS = 16, 1 << 12, 64
@@ -93,7 +93,7 @@ def measured() -> Floors:
         found.append(work / _best(lambda peak=peak: peak(factor, sums)))
         triad = library.entry("triad", shared).for_dims((ELEMENTS // (64 * lanes),))
         found.append(3.0 * a.nbytes / _best(lambda triad=triad: triad(b, c, a)))
-    return Floors(wanted_threads(), found[0], found[2], found[1], found[3])
+    return Floors(thread_count(), found[0], found[2], found[1], found[3])
 
 
 def _best(run: Callable[[], Any], repeats: int = 40) -> float:

@@ -3,7 +3,7 @@
     python -m docs.keras            writes the page
     python -m docs.keras --check    fails if the page is not what would be written
 
-The counts come from `tests/keras_bridge/keras_results.json`, which `tests.keras_bridge.results`
+The counts come from `tests/tensorflow_name/keras_results.json`, which `tests.tensorflow_name.results`
 makes of runs of Keras' tests on Intaglio and on TensorFlow.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from docs.generated import put
 
 ROOT = pathlib.Path(__file__).parents[1]
-RESULTS = ROOT / "tests" / "keras_bridge" / "keras_results.json"
+RESULTS = ROOT / "tests" / "tensorflow_name" / "keras_results.json"
 CLIENTS = RESULTS.with_name("client_results.json")
 PAGE = ROOT / "docs" / "keras.md"
 

@@ -18,7 +18,7 @@ import tempfile
 import types
 from dataclasses import dataclass
 
-from intaglio.tf.experimental.numpy import np_config
+from intaglio.numpy_api import np_config
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = [

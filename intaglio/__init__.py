@@ -20,7 +20,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")
 __getattr__, __dir__ = later.attributes(
     __name__,
     {
-        "install_as_tensorflow": "intaglio.keras_bridge.tensorflow_name:install_as_tensorflow",
+        "install_as_tensorflow": "intaglio.tensorflow_name.names:install_as_tensorflow",
         "last_error": "intaglio.function.accounts:last_error",
         "recursion": "intaglio.function.recursion:recursion",
         "strict": "intaglio.autograph.strictness:strict",
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from intaglio.autograph.strictness import strict
     from intaglio.function.accounts import last_error
     from intaglio.function.recursion import recursion
-    from intaglio.keras_bridge.tensorflow_name import install_as_tensorflow
+    from intaglio.tensorflow_name.names import install_as_tensorflow
 
 __all__ = [
     "__version__",

@@ -43,7 +43,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "native_operators": "intaglio.native:eager_operators",
         "dlpack_capsule": "intaglio.runtime.dlpack:export",
     },
-    "intaglio.trace.hooks": {"list_witness": "intaglio.autograph.watches:WITNESS"},
+    "intaglio.type_specs.hooks": {"list_witness": "intaglio.autograph.watches:WITNESS"},
     "intaglio.state.hooks": {
         "variable": "intaglio.state.variable:Variable",
         "variable_of_handle": "intaglio.state.variable:BoundVariable",

@@ -16,14 +16,15 @@ Gradients = dict[int, list[Any]]
 # The gradient of an op with graphs among its attributes: of a node, wanted inputs and the
 # gradients of all outputs it makes the gradients of the wanted inputs.
 OfGraphs = Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]
+# By the trait `control_flow`.
 OF_GRAPHS: dict[str, OfGraphs] = {}
 
 
-def gradient_of(*names: str) -> Callable[[OfGraphs], OfGraphs]:
-    """A decorator: the function is the gradient of the ops of these names."""
+def gradient_of(control_flow: str) -> Callable[[OfGraphs], OfGraphs]:
+    """A decorator: the function is the gradient of the ops with this `control_flow`."""
 
     def register(function: OfGraphs) -> OfGraphs:
-        OF_GRAPHS.update(dict.fromkeys(names, function))
+        OF_GRAPHS[control_flow] = function
         return function
 
     return register
@@ -119,7 +120,7 @@ def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
         return entry.backward(grads)
     op = entry.op
     assert op is not None
-    of_graphs = OF_GRAPHS.get(op.name)
+    of_graphs = OF_GRAPHS.get(op.control_flow)
     if of_graphs is None:
         raise _missing(op.name, entry.kept)
     wanted = tuple([i for i, k in enumerate(entry.inputs) if k])

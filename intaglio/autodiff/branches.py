@@ -31,7 +31,7 @@ def as_attrs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
     return dict(zip(_IF, graphs, strict=True))
 
 
-@gradient_of("If", "StatelessIf", "Case", "StatelessCase")
+@gradient_of("branch")
 def branch_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded If or Case."""
     graphs = branches_of(node)
@@ -123,7 +123,7 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
     """A value of the same type in a branch that does not compute it."""
     attrs = {"dtype": value.dtype, "shape": value.dims}
     draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
-    name = derivative.unique_name("FakeParam")
+    name = derivative.unique_name(raw.FakeParam.name)
     made = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
     derivative.append(made.node)
     return made
@@ -147,10 +147,11 @@ def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, ac
 
 def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[Any]:
     """Runs one of the graphs by the choice of the recorded node."""
-    kind = "Case" if "branches" in node.attrs else "If"
-    if not any(g.stateful for g in graphs):
-        kind = f"Stateless{kind}"
-    op = getattr(raw, kind)
+    indexed, stateful = "branches" in node.attrs, any(g.stateful for g in graphs)
+    if indexed:
+        op = raw.Case if stateful else raw.StatelessCase
+    else:
+        op = raw.If if stateful else raw.StatelessIf
     attrs = {
         **op.defaults,
         **as_attrs(node, graphs),

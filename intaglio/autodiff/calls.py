@@ -21,7 +21,6 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Rounds in which a derivative of any order finds out what it needs.
 ROUNDS = 8
 
@@ -38,7 +37,7 @@ def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
 # -- in a graph ----------------------------------------------------------------------
 
 
-@gradient_of(*CALLS)
+@gradient_of("call")
 def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
     graph: Graph = node.attrs["f"]
@@ -96,9 +95,9 @@ def watched_call(
     ask for it.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
-    if not watchers or (op.differentiable and op.name not in OF_GRAPHS):
+    if not watchers or (op.differentiable and op.control_flow not in OF_GRAPHS):
         return None
-    if op.name not in CALLS:
+    if op.control_flow != "call":
         return call_graph(_alone(op, inputs, attrs), inputs)
     graph: Graph = attrs["f"]
     wanted = tuple(

@@ -29,10 +29,6 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.recorder import Recorder
 
-# Ops whose result is a fact about a shape: the forward graph computes them.
-OF_SHAPES = frozenset({"Shape", "Size", "Rank", "VariableShape"})
-
-
 # Derivatives belong to graphs, which threads share; one thread at a time extends them.
 _building = threading.RLock()
 
@@ -92,7 +88,7 @@ class Derivative:
             self.tape.watch(self.inputs[index])
         for node in self.nodes:
             self.tape.record(node.op, node.attrs, node.inputs, node.outputs)
-            if node.op.name in OF_SHAPES:
+            if node.op.shape_only:
                 self.shapes[_shape_key(node)] = node.outputs[0]
         self.places = {id(v): i for i, v in enumerate(self.inputs)}
 
@@ -325,10 +321,10 @@ class BackwardGraph(FuncGraph):
         value = self._source.value(tensor)
         if value is None:
             made = super().capture(tensor, name)
-            if made.node.op.name == "Placeholder":
+            if made.node.op is raw.Placeholder:
                 self._needs.append(tensor)
             return made
-        if value.node.op.name == "Const":
+        if value.node.op is raw.Const:
             made = Recorder(self).constant(value.node.attrs["value"], name)
         else:
             known = self.captured.get(id(value))
@@ -381,7 +377,7 @@ class _BackwardRecorder(Recorder):
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
-        if op.name in OF_SHAPES and inputs[0].graph is not self.graph:
+        if op.shape_only and inputs[0].graph is not self.graph:
             source = self.graph._source
             value = self.graph.forward_value(inputs[0])
             if value is not None:

@@ -31,7 +31,7 @@ _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
 
-@gradient_of("While", "StatelessWhile")
+@gradient_of("loop")
 def while_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded While."""
     body: Graph = node.attrs["body"]
@@ -102,7 +102,7 @@ def _lists(
     have: dict[int, int] = {}
     for j, out in enumerate(outs):
         push = out.node
-        if push.op.name == "TensorListPushBack" and push.inputs[0] is derivative.inputs[j]:
+        if push.op is raw.TensorListPushBack and push.inputs[0] is derivative.inputs[j]:
             have[id(push.inputs[1])] = j
     missing = [v for v in stacked if id(v) not in have]
     first = len(node.outputs) + (COUNTER not in node.attrs)
@@ -132,7 +132,9 @@ def _stack(
     for value in stacked:
         handle = body.placeholder(_LIST, "list")
         inputs.append(handle)
-        outputs += body.node(raw.TensorListPushBack, [handle, value], {}, "TensorListPushBack")
+        outputs += body.node(
+            raw.TensorListPushBack, [handle, value], {}, raw.TensorListPushBack.name
+        )
     specs = [*[_NUMBER] * counts, *[_LIST] * len(stacked)]
     name = node.attrs["body"].name
     attrs: dict[str, Any] = {
@@ -215,8 +217,7 @@ def _backward_loop(
         _recorded(function, f"{backward.graph.name}_{part}", loop)
         for function, part in ((more, "cond"), (body, "body"))
     ]
-    kind = "While" if any(g.stateful for g in graphs) else "StatelessWhile"
-    op = getattr(raw, kind)
+    op = raw.While if any(g.stateful for g in graphs) else raw.StatelessWhile
     attrs = {
         **op.defaults,
         "cond": graphs[0],

@@ -116,3 +116,20 @@ def registered_backward(
         return found
 
     return backward
+
+
+class RegisterGradient:
+    """A decorator that registers the gradient function of an op type, or a name for one.
+
+    The function is called as `function(op, *output_gradients)` and returns a gradient for
+    each input of `op`. Raises TypeError if the name is no string, KeyError if it is taken.
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        register(self._op_type, f)
+        return f

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intaglio.ir.graph import Graph
-from intaglio.opdef import door
+from intaglio.opdef import door, raw
 from intaglio.opdef.tensor import Tensor
 
 
@@ -14,9 +14,9 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     values: dict[int, Tensor] = {id(v): t for v, t in zip(graph.inputs, inputs, strict=True)}
     level = door.level()
     for node in graph.nodes:
-        if node.op.name == "Placeholder" and id(node.outputs[0]) in values:
+        if node.op is raw.Placeholder and id(node.outputs[0]) in values:
             continue
-        if node.op.name == "Const":
+        if node.op is raw.Const:
             made: Sequence[Tensor] = [level.constant(node.attrs["value"])]
         else:
             given = [values[id(v)] for v in node.inputs]

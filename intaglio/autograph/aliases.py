@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from intaglio.autograph.optional import Maybe
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 
 class _Kept:

@@ -23,7 +23,7 @@ from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen, Watch, note_place
 from intaglio.autograph.whole_trace import leave
-from intaglio.trace.grown_list import UNCHANGED, Form, GrownList
+from intaglio.type_specs.grown_list import UNCHANGED, Form, GrownList
 
 State = tuple[Any, ...]
 # Where something is: an own name, and the way in its value.

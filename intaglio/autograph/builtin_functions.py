@@ -61,15 +61,15 @@ def range_(*limits: Any) -> Any:
 
 def max_(*args: Any, **kwargs: Any) -> Any:
     """`max(...)`; of scalars with a symbolic one, or of one symbolic vector, a tensor."""
-    return _extreme(raw.Maximum, "Max", max, args, kwargs)
+    return _extreme(raw.Maximum, raw.Max, max, args, kwargs)
 
 
 def min_(*args: Any, **kwargs: Any) -> Any:
     """`min(...)`; of scalars with a symbolic one, or of one symbolic vector, a tensor."""
-    return _extreme(raw.Minimum, "Min", min, args, kwargs)
+    return _extreme(raw.Minimum, raw.Min, min, args, kwargs)
 
 
-def _extreme(pairwise: Any, reduction: str, python: Any, args: Any, kwargs: Any) -> Any:
+def _extreme(pairwise: Any, reduction: Any, python: Any, args: Any, kwargs: Any) -> Any:
     if kwargs or not any(type(a) is SymbolicTensor for a in args):
         return python(*args, **kwargs)
     if len(args) == 1:
@@ -77,7 +77,7 @@ def _extreme(pairwise: Any, reduction: str, python: Any, args: Any, kwargs: Any)
             raise ValueError(
                 f"{python.__name__}() takes a vector, not a tensor of shape {args[0].shape}"
             )
-        return getattr(raw, reduction)(args[0], 0)
+        return reduction(args[0], 0)
     result = args[0]
     for other in args[1:]:
         result = pairwise(result, other)

@@ -32,7 +32,7 @@ from intaglio.autograph.values import ld
 from intaglio.autograph.watches import note_call, note_created, note_returned
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _warned: set[Any] = set()

@@ -15,7 +15,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door
 from intaglio.opdef.tensor import Tensor
-from intaglio.trace.grown_list import Form, GrownList
+from intaglio.type_specs.grown_list import Form, GrownList
 
 
 def now(seen: Seen) -> Any:

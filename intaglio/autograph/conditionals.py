@@ -17,7 +17,7 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 State = tuple[Any, ...]
 
@@ -111,7 +111,7 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
 def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:
     """The state as a branch begins: what `if not flag` says of the flag is known in it."""
     node = test.node if type(test) is SymbolicTensor else None
-    if node is None or node.op.name != "LogicalNot":
+    if node is None or node.op is not raw.LogicalNot:
         return start
     graph = getattr(node.graph, "captured", {})
 

@@ -17,7 +17,8 @@ from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.watches import in_block, is_watched, note_advance
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.trace.grown_list import GrownList
+from intaglio.ops.array.scattering import TensorScatter
+from intaglio.type_specs.grown_list import GrownList
 from intaglio.type_specs.tensor_array import TensorArray
 
 
@@ -70,7 +71,7 @@ def unused(result: Any, source: str) -> Any:
             f"the result of `{source}` is not used. In a graph a TensorArray does not change: "
             f"{name} gives a new one. Write `{owner} = {source}`."
         )
-    if type(result) is SymbolicTensor and result.node.op.name.startswith("TensorScatter"):
+    if type(result) is SymbolicTensor and isinstance(result.node.op, TensorScatter):
         _warn(
             f"the result of `{source}` is not used: {name} changes no tensor, it gives a new one. "
             "Assign it to a name, or use a tf.Variable and its scatter methods."

@@ -12,7 +12,7 @@ from typing import Any
 
 from intaglio.autograph import aliases
 from intaglio.autograph.optional import Maybe, value_or
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 
 def _get(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:

@@ -16,7 +16,7 @@ from intaglio.autograph import aliases, provenance
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.provenance import Provenance, is_of_trace, note_packed
 from intaglio.autograph.records import is_record
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 ANOTHER = (
     "this {} may be the one that was changed under another name: a staged branch or loop puts one of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 
 def _stack(values: GrownList, axis: Any = 0, name: str | None = None) -> Any:

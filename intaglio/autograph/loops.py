@@ -28,8 +28,8 @@ from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.grown_list import GrownList
 from intaglio.trace.loops import Rows
+from intaglio.type_specs.grown_list import GrownList
 
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
 LARGE_UNROLLED = 50_000
@@ -133,7 +133,7 @@ def for_stmt(
         node = sequence.node if isinstance(sequence, SymbolicTensor) else None
 
         def stage(loop: _Loop, turn: Any) -> None:
-            if node is not None and node.op.name == "Range":
+            if node is not None and node.op is raw.Range:
                 start, limit, delta = node.inputs
                 loop.over_range(start, limit, delta, extra_test, turn)
             else:

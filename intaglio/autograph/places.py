@@ -18,7 +18,7 @@ from intaglio.autograph import aliases
 from intaglio.autograph.optional import Maybe
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.values import Undefined
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 
 class Place:

@@ -14,7 +14,7 @@ from typing import Any
 
 from intaglio.autograph.containers import inside
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 
 class Provenance(enum.Enum):

@@ -20,7 +20,7 @@ from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen
 from intaglio.base import origins
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 TURNS = (
     "{} is a Python object of type {} that a turn of the loop changes: only tensors can change in "

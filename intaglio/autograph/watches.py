@@ -29,7 +29,7 @@ from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.opdef.tensor import Tensor
-from intaglio.trace.grown_list import GrownList, Witness
+from intaglio.type_specs.grown_list import GrownList, Witness
 
 ANOTHER_NAME = (
     "this {} has another name, by which a staged branch or loop changes it in place, and a graph chooses "

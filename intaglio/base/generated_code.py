@@ -70,3 +70,8 @@ class GeneratedCode:
     def of(frame: FrameType) -> GeneratedCode | None:
         """The generated code that a frame runs, or None for other code."""
         return frame.f_globals.get(_SELF)
+
+    @staticmethod
+    def behind(function: Any) -> GeneratedCode | None:
+        """The generated code that defines a function, or None for another."""
+        return function.__globals__.get(_SELF)

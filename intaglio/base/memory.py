@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,3 +32,17 @@ def copied(array: Any, dtype: Any = None) -> Any:
     copy = np.ndarray(array.shape, dtype, aligned(size))
     np.copyto(copy, array, casting="unsafe")
     return copy
+
+
+def arrays_at(shape: tuple[int, ...], dtype: Any) -> Callable[[int], Any]:
+    """The function of an address: the array of this shape and dtype that lies there, in C order.
+
+    Whoever has the array sees to it that the memory stays.
+    """
+    memory = ctypes.c_char * max(math.prod(shape) * dtype.itemsize, 1)
+    return lambda address: np.ndarray(shape, dtype, memory.from_address(address))
+
+
+def pointer_at(address: int) -> int:
+    """The address that lies at an address; 0 for a null pointer."""
+    return ctypes.c_void_p.from_address(address).value or 0

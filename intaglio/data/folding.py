@@ -258,3 +258,32 @@ def _up_to(boundaries: Sequence[int], number: Any, structure: Any, padded_shapes
         for g in given
     ]
     return nest.pack_sequence_as(structure, shapes)
+
+
+class Reducer:
+    """Three functions by which elements become one: the first state, the next, the result."""
+
+    def __init__(
+        self,
+        init_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        finalize_func: Callable[..., Any],
+    ) -> None:
+        self._init_func = init_func
+        self._reduce_func = reduce_func
+        self._finalize_func = finalize_func
+
+    @property
+    def init_func(self) -> Callable[..., Any]:
+        """From a key to the first state."""
+        return self._init_func
+
+    @property
+    def reduce_func(self) -> Callable[..., Any]:
+        """From a state and an element to the next state."""
+        return self._reduce_func
+
+    @property
+    def finalize_func(self) -> Callable[..., Any]:
+        """From the last state to the result."""
+        return self._finalize_func

@@ -28,12 +28,11 @@ from intaglio.data.stage import (
 )
 from intaglio.data.threads import ParallelCalls, ahead, automatic, in_order, pool_size
 from intaglio.ir import walk
+from intaglio.opdef import late
 from intaglio.opdef.op import Op, op
 from intaglio.runtime import interpreter
 
 AHEAD = 2  # elements that a prefetch without a given size computes ahead
-
-_PYTHON_CALLS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless", "ReadFile"})
 
 
 def runner(
@@ -93,7 +92,7 @@ def threads_for(asked: int, graph: Any, options: Options) -> int:
     """How many calls to make at a time; AUTOTUNE: several if the graph calls Python or reads."""
     if asked == AUTOTUNE:
         nodes = [*graph.nodes, *[n for g in walk.nested(graph) for n in g.nodes]]
-        waits = any(n.op.name in _PYTHON_CALLS for n in nodes)
+        waits = any(n.op.reaches_outside == "python" or late.ReadFile.is_op(n.op) for n in nodes)
         asked = automatic(options) if waits else 1
     return pool_size(asked, options)
 

@@ -199,6 +199,7 @@ class IteratorGetNext(IteratorOp):
     """The next element; OutOfRangeError after the last."""
 
     signature = f"iterator: resource; {ELEMENTS} -> components: *output_types"
+    reaches_outside = "data"
 
     def infer(self, output_types, output_shapes) -> Any:
         return [component_specs(output_types, output_shapes)]
@@ -215,6 +216,7 @@ class IteratorHasNext(IteratorOp):
     """Whether there is a next element, which the iterator keeps; an op of our own."""
 
     signature = "iterator: resource; -> more: bool"
+    reaches_outside = "data"
 
     def infer(self) -> Spec:
         return Spec(boolean, ())
@@ -228,6 +230,7 @@ class IteratorGetNextAsOptional(IteratorOp):
     """The next element, or nothing, as an optional."""
 
     signature = f"iterator: resource; {ELEMENTS} -> optional: variant"
+    reaches_outside = "data"
 
     def infer(self) -> Spec:
         return Spec(variant, ())
@@ -304,6 +307,7 @@ class DatasetToSingleElement(IteratorOp):
     """The only element of a dataset."""
 
     signature = f"dataset: variant; {OUTPUTS} -> components: *output_types"
+    reaches_outside = "data"
 
     def infer(self, output_types, output_shapes) -> Any:
         return [component_specs(output_types, output_shapes)]

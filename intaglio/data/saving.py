@@ -231,6 +231,7 @@ class DatasetToTFRecord(Op):
 
     signature = "input_dataset: variant, filename: string, compression_type: string; -> "
     stateful = True
+    reaches_outside = "data"
     differentiable = False
 
     def infer(self) -> None:

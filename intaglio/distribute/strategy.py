@@ -116,7 +116,7 @@ class Strategy:
     """How computations are shared among devices. There is one device.
 
     >>> strategy = tf.distribute.get_strategy()
-    >>> strategy.run(lambda x: x + 1, args=(tf.constant(1),)).numpy()
+    >>> int(strategy.run(lambda x: x + 1, args=(tf.constant(1),)))
     2
     """
 

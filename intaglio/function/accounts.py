@@ -22,6 +22,7 @@ from intaglio.base.errors import take_steps
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.ir import walk
 from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 
 # Arrays of at most this many elements are shown.
@@ -111,7 +112,7 @@ def _name_told(name: str, frame: FrameType) -> str:
     if not isinstance(value, Tensor):
         return ""
     told = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"
-    if isinstance(value, SymbolicTensor) and value.node.op.name != "Placeholder":
+    if isinstance(value, SymbolicTensor) and value.node.op is not raw.Placeholder:
         made = value.node.frames
         if made:
             told += f" from line {made[0].lineno}"

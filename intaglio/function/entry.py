@@ -172,7 +172,7 @@ def make_native_entry(
     single = isinstance(concrete.function_type.output, TensorSpec)
     if program is None or not (single or _is_tuple_of_tensors(concrete)):
         return None
-    table = native.calls.Table()
+    table = native.native_calls.GuardTable()
     try:
         given = dict(zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True))
         where = _numbered(table, args, kwargs, bound)
@@ -186,11 +186,11 @@ def make_native_entry(
     for array in concrete.capture_arrays:
         if type(array) is not np.ndarray or not array.flags.c_contiguous:
             return None
-        table.fixed(array)
+        table.constant(array)
     if concrete.capture_arrays:
-        die = table.alive()
-        concrete.taking_captures.append(lambda others: die())
-    return native.calls.call(program, table, MISS, single)
+        invalidate = table.invalidation()
+        concrete.taking_captures.append(lambda others: invalidate())
+    return native.native_calls.native_call(program, table, MISS, single)
 
 
 def _is_tuple_of_tensors(concrete: Any) -> bool:
@@ -219,7 +219,7 @@ def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
     elif isinstance(kind, Literal):
         if value is not None and type(value) not in _EQUAL:
             raise Unguardable
-        table.same(number, value)
+        table.identity(number, value)
     elif type(value) in (list, tuple) and isinstance(kind, (List, Tuple)):
         first = table.sequence(number, value)
         for i, (part, its_kind) in enumerate(zip(value, kind.parts, strict=True)):

@@ -23,38 +23,30 @@ class Reach(NamedTuple):
 
 
 OUTSIDE = "Do it outside of the function, and pass what it gives as an argument"
-PRINTING = Reach("prints text", "Print outside of the function, or without jit_compile=True")
 STRINGS = Reach("works on strings", OUTSIDE)
-PYTHON = Reach(
-    "calls Python", "Write the function in TensorFlow ops, or call it outside of this one"
-)
-TABLES = Reach("looks up a table", OUTSIDE)
-DATA = Reach("reads a dataset", "Iterate outside of the function, and call it with each element")
-FILES = Reach("reads or writes files", OUTSIDE)
-CLOCK = Reach("reads the clock", OUTSIDE)
+# By the trait `reaches_outside`.
 REACHES = {
-    **dict.fromkeys(("PrintV2", "StringFormat"), PRINTING),
-    **dict.fromkeys(("EagerPyFunc", "PyFunc", "PyFuncStateless"), PYTHON),
-    **dict.fromkeys(("ReadFile", "WriteFile", "MatchingFiles"), FILES),
-    "Timestamp": CLOCK,
+    "prints": Reach("prints text", "Print outside of the function, or without jit_compile=True"),
+    "python": Reach(
+        "calls Python", "Write the function in TensorFlow ops, or call it outside of this one"
+    ),
+    "tables": Reach("looks up a table", OUTSIDE),
+    "data": Reach(
+        "reads a dataset", "Iterate outside of the function, and call it with each element"
+    ),
+    "files": Reach("reads or writes files", OUTSIDE),
+    "clock": Reach("reads the clock", OUTSIDE),
 }
-BEGINNINGS = {"Lookup": TABLES, "Iterator": DATA, "DatasetTo": DATA}
-# Strings that are only handed on, and the messages of assertions, which compilers leave out.
-PASSING = frozenset(["Const", "Placeholder", "Assert", "NoOp", "FakeParam"])
 # So many are named in one message.
 NAMED = 3
 
 
 def reach(node: Node) -> Reach | None:
     """How a node reaches outside of arithmetic; None if it does not."""
-    name = node.op.name
-    found = REACHES.get(name)
-    if found is not None:
-        return found
-    for beginning, kind in BEGINNINGS.items():
-        if name.startswith(beginning):
-            return kind
-    if name in PASSING or node.op.has_graphs:
+    op = node.op
+    if op.reaches_outside:
+        return REACHES[op.reaches_outside]
+    if op.carries_strings or op.has_graphs:
         return None
     values = (*node.inputs, *node.outputs)
     return STRINGS if any(v.dtype is string for v in values) else None

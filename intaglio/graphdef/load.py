@@ -374,7 +374,7 @@ def _drop_replaced(reader: _Reader, replaced: Mapping[str, Any]) -> None:
         op = reader.protos.get(_node_of(key))
         if op is None:
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{key}]")
-        if op.op == "Placeholder":
+        if op.op == raw.Placeholder.name:
             del reader.protos[_node_of(key)]
 
 

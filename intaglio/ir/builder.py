@@ -9,6 +9,7 @@ from typing import Any
 from intaglio.base import origins
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.hooks import HOOKS
+from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 
@@ -79,7 +80,7 @@ class GraphBuilder:
         `name` is the op's name and argument, which constants are called: `mul/y`. Others
         have their own type in the argument's place: `mul/ReadVariableOp`.
         """
-        if node.op.name == "Placeholder":  # a captured value
+        if node.op is raw.Placeholder:  # a captured value
             node.attrs.setdefault("_user_specified_name", name.rpartition("/")[2])
         if node.inputs:
             scope = name.rpartition("/")[0]

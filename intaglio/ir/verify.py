@@ -6,6 +6,7 @@ from intaglio.base import shapes
 from intaglio.base.errors import ShapeError
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.opdef import raw
 
 
 class InvalidGraphError(ValueError):
@@ -45,7 +46,7 @@ def _verify_one(graph: Graph) -> None:
         seen.add(id(node))
         defined.update(map(id, node.outputs))
     for value in graph.inputs:
-        if id(value) not in defined or value.node.op.name != "Placeholder":
+        if id(value) not in defined or value.node.op is not raw.Placeholder:
             raise InvalidGraphError(
                 f"graph {graph.name}: input {value.name} is no placeholder of it"
             )

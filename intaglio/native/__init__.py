@@ -22,7 +22,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
-            "calls": "intaglio.native.runtime.native_calls",
+            "native_calls": "intaglio.native.runtime.native_calls",
             "compiled": "intaglio.native.compilation:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",

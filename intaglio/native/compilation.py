@@ -13,6 +13,7 @@ from intaglio.native.kernels.node_selection import kernel_of
 from intaglio.native.pipeline import Graphs
 from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
+from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 
 
@@ -27,7 +28,7 @@ def looped(graph: Graph) -> interpreter.Compiled:
     fused = pipeline.run(graph, Graphs.EXACT)
     kernels: dict[int, Callable[..., Any]] = {}
     for node in fused.nodes:
-        if node.op.name == "_FusedElementwise":
+        if node.op is raw._FusedElementwise:
             loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
             loop.prepare([v.dims for v in node.inputs])
 

@@ -27,7 +27,7 @@ from intaglio.native.passes.rematerialization import rematerialize
 from intaglio.native.passes.row_blocks import divide_rows
 from intaglio.native.passes.row_fusion import fuse_rows
 from intaglio.native.passes.store_forwarding import forward_stores
-from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.native.runtime.thread_pool import thread_count
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 
@@ -63,7 +63,7 @@ ITERATIONS = 4
 
 def is_repeated_body(node: Node | None, attribute: str) -> bool:
     """True for the body of a loop that runs several times, as far as is known."""
-    if node is None or attribute == "cond" or not node.op.name.endswith("While"):
+    if node is None or attribute == "cond" or node.op.control_flow != "loop":
         return False
     return node.attrs.get(KNOWN_TURNS, ITERATIONS) >= ITERATIONS
 
@@ -108,20 +108,6 @@ LOWERING_PASSES: list[Step] = [
     Step("elementwise", fuse_elementwise, NATIVE),
 ]
 
-# Ops whose graphs are lowered as part of the function that they are in.
-FLOWS = frozenset(
-    [
-        "While",
-        "StatelessWhile",
-        "If",
-        "StatelessIf",
-        "Case",
-        "StatelessCase",
-        "PartitionedCall",
-        "StatefulPartitionedCall",
-    ]
-)
-
 
 def run(graph: Graph, graphs: Graphs) -> Graph:
     """The graph after the steps that are for graphs of its kind."""
@@ -132,7 +118,7 @@ def run(graph: Graph, graphs: Graphs) -> Graph:
 def ready(graph: Graph) -> Graph:
     """A graph that is to be one native function as lowering takes it, worked out once."""
     fuel = Fuel()
-    key = (ready, wanted_threads(), fuel.amount)
+    key = (ready, thread_count(), fuel.amount)
     found = graph.derived.get(key)
     if found is None:
         found = graph.derived[key] = run(graph, NATIVE)
@@ -158,10 +144,10 @@ def _everywhere(
     """
 
     def nested(node: Node, attribute: str, inner: Graph) -> Graph:
-        if node.op.name not in FLOWS:
+        if not node.op.control_flow:  # its graphs are not part of the function
             return inner
         # What was found for one graph holds wherever it stands, but not with less fuel.
-        key = (apply, step.name, step.applies(node, attribute), wanted_threads())
+        key = (apply, step.name, step.applies(node, attribute), thread_count())
         found = inner.derived.get(key) if fuel.amount < 0 else None
         if found is None:
             found = _everywhere(step, inner, fuel, node, attribute)

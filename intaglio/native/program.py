@@ -24,12 +24,12 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import list_arguments
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held, Variable, known
-from intaglio.native.lowering.registry import RULES, elementwise
+from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
 from intaglio.native.lowering.variables import overwritten, settle
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.buffers import maker
+from intaglio.native.runtime.buffers import allocator
 from intaglio.ops.state.resource_variable import contents_of
 from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
@@ -44,7 +44,7 @@ class Program:
         """Raises Unsupported, with the `node` that has no code, if there is one."""
         self.graph = graph
         self.writes = sorted(resources.written(graph))
-        self.writer = w = Writer(RULES, elementwise)
+        self.writer = w = Writer(lowering_of, elementwise)
         w.writes = bool(self.writes)
         body = ready(graph)
         given = [self._input(w, body, i) for i in range(len(body.inputs))]
@@ -68,8 +68,8 @@ class Program:
             w.code.name,
             len(forms),
             len(body.outputs) + len(extra) + 1,
-            forms=forms,
-            released=w.long,
+            shapes=forms,
+            unlocked=w.long,
         )
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
@@ -197,7 +197,7 @@ class Program:
                 ]
         for k, (place, step) in enumerate(self.derived):
             space[f"s{k}"], space["derived"] = step, DERIVED.of
-            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.made)")
+            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.run)")
             arrays.append(f"k{k}")
         return arrays, lines
 
@@ -220,7 +220,7 @@ class Program:
                 given.append(f"listed({rows}, e{k}, {said})")
                 continue
             dtype = self.graph.outputs[k].dtype.numpy
-            space[f"make{k}"] = maker(result.shape, dtype)
+            space[f"make{k}"] = allocator(result.shape, dtype)
             lines.append(f" o{k} = make{k}()")
             outs.append(f"o{k}")
             given.append(f"o{k}")
@@ -235,7 +235,7 @@ class Program:
     def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
         w, variables = self.writer, [self.given[i] for i in self.writes]
-        space["makers"] = [maker(v.shape, v.spec.dtype.numpy) for v in variables]
+        space["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
             "".join([f"{letter}{i}, " for i in places])

@@ -24,9 +24,10 @@ from intaglio.native.passes.decompositions import expression
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.passes.expansions import can_expand
 from intaglio.native.passes.store_forwarding import UPDATES
-from intaglio.native.pipeline import FLOWS, Graphs
+from intaglio.native.pipeline import Graphs
 from intaglio.native.program import Program
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.ops.state.resource_variable import contents_of
 
 
@@ -108,10 +109,15 @@ def _form(value: SymbolicTensor) -> tuple[Any, ...]:
     return value.dtype, value.dims, key
 
 
+def may_have_code(op: Op) -> bool:
+    """True if an op may have native code: its own, or that of the ops which passes make of it."""
+    return has_code(op) or op in UPDATES
+
+
 def _obstacle(node: Node) -> str:
     """Why a node certainly has no native code; nothing if it may have."""
     op = node.op
-    if op.name in ("Placeholder", "Const"):
+    if op in (raw.Placeholder, raw.Const):
         return op.name
     if node.device:
         return f"{op.name} on a device of its own"
@@ -125,8 +131,8 @@ def _obstacle(node: Node) -> str:
             return f"elements of type {value.dtype.name}"
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
-    if has_code(op.name) or op.name in UPDATES or can_expand(node):
-        return "" if op.name in FLOWS else _unknown(node) or lacking(node)
+    if may_have_code(op) or can_expand(node):
+        return "" if op.control_flow else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name
     return can_compile(node) or _unknown(node)
@@ -135,9 +141,9 @@ def _obstacle(node: Node) -> str:
 def _unknown(node: Node) -> str:
     """What shape is not known."""
     for value in (*node.inputs, *node.outputs):
-        if value.dtype in (variant, resource) or node.op.name == "TensorListStack":
+        if value.dtype in (variant, resource) or node.op is raw.TensorListStack:
             continue
-        if value.dims == (0,) and value.node.op.name == "Const":
+        if value.dims == (0,) and value.node.op is raw.Const:
             continue  # the shape of a scalar
         if value.dims is not None and 0 in value.dims:
             return f"{value.name} has no elements"

@@ -8,32 +8,16 @@ from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, pipeline
-from intaglio.native.kernels.node_selection import CHOICES, kernel_of
+from intaglio.native.kernels.node_selection import choice_of, kernel_of
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.pipeline import Graphs
 from intaglio.native.program import Program
 from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
+from intaglio.opdef import late, raw
 
-# Ops that move no data, or cost nothing beside what they name.
-FREE = frozenset(
-    [
-        "Placeholder",
-        "Const",
-        "ReadVariableOp",
-        "Identity",
-        "NoOp",
-        "Reshape",
-        "Shape",
-        "AssignVariableOp",
-        "AssignAddVariableOp",
-        "AssignSubVariableOp",
-        "Squeeze",
-        "ExpandDims",
-    ]
-)
 # What stands for several ops, and how they run.
-PARTS = {"_FusedLayers": "one kernel", "_FusedRows": "one pass over rows"}
+PARTS = {late._FusedLayers.name: "one kernel", late._FusedRows.name: "one pass over rows"}
 
 
 class Row(NamedTuple):
@@ -66,7 +50,7 @@ def report(graph: Graph) -> str:
 def _rows(graph: Graph) -> Iterator[Row]:
     if not entry.AVAILABLE:
         interpreted = pipeline.run(graph, Graphs.INTERPRETED)
-        yield from (_alone(n, {}) for n in interpreted.nodes if n.op.name not in FREE)
+        yield from (_alone(n, {}) for n in interpreted.nodes if n.op.reported)
         return
     regions = Regions(pipeline.run(graph, Graphs.CALLED))
     if regions.whole is not None:
@@ -76,17 +60,17 @@ def _rows(graph: Graph) -> Iterator[Row]:
         program = regions.programs.get(id(node.attrs.get("body")))
         if program is not None:
             yield from _steps(program)
-        elif node.op.name not in FREE:
+        elif node.op.reported:
             yield _alone(node, regions.reasons)
 
 
 def _steps(program: Program) -> Iterator[Row]:
     """The steps of a native function."""
     for depth, node, how in program.writer.notes:
-        if node.op.name in FREE:
+        if not node.op.reported:
             continue
         name = node.op.name
-        if name == "_FusedElementwise":
+        if node.op is raw._FusedElementwise:
             how = f"{how or 'registers'}: {_listed(node.attrs['body'])}"
         elif name in PARTS:
             how = f"{PARTS[name]}: {_listed(node.attrs['body'])}"
@@ -98,14 +82,14 @@ def _steps(program: Program) -> Iterator[Row]:
 def _alone(node: Node, reasons: dict[int, str]) -> Row:
     """A step that is none of a native function: a kernel of its own, or NumPy's."""
     name = node.op.name
-    if name == "_FusedElementwise":
+    if node.op is raw._FusedElementwise:
         return Row(node, f"one loop: {_listed(node.attrs['body'])}")
     if name in PARTS:
         return Row(node, f"{PARTS[name]}: {_listed(node.attrs['body'])}")
     if kernel_of(node) is not None:
         return Row(node, f"{name}: kernel, where the shapes allow it")
     reason = reasons.get(id(node), "")
-    if name in CHOICES:
+    if choice_of(node.op) is not None:
         reason = f"of {node.outputs[0].dtype.name}"
     elif "scalar" in node.op.rules:
         reason = can_compile(node) or reason or "alone, where a loop would save nothing"
@@ -115,5 +99,5 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
 
 def _listed(body: Graph) -> str:
     """The ops of a loop, the frequent ones once: `2 Mul, Tanh`."""
-    names = [n.op.name for n in body.nodes if n.op.name not in ("Placeholder", "Const")]
+    names = [n.op.name for n in body.nodes if n.op not in (raw.Placeholder, raw.Const)]
     return ", ".join([f"{n} {k}" if n > 1 else k for k, n in Counter(names).items()])

@@ -21,31 +21,13 @@ from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, first_call
+from intaglio.opdef import raw
 
 Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
 Make = Callable[..., Run | None]
 # Seconds in the interpreter after which a graph is compiled: about what that takes.
 PATIENCE = 0.03
-LOOPS = frozenset(["While", "StatelessWhile"])
-# Ops whose native code gives the same bits as their kernels.
-EXACT = LOOPS | frozenset(
-    ["Placeholder", "Const", "Identity", "IdentityN", "NoOp", "If", "StatelessIf", "Case",
-     "StatelessCase", "PartitionedCall", "StatefulPartitionedCall",
-     "Add", "AddV2", "Sub", "Mul", "RealDiv", "Neg", "Abs", "Sign", "Square", "Sqrt", "Floor",
-     "Ceil", "Rint", "Maximum", "Minimum", "Relu", "Less", "LessEqual", "Greater",
-     "GreaterEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Select",
-     "SelectV2", "Cast", "FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "BitwiseAnd",
-     "BitwiseOr", "BitwiseXor", "Invert", "ZerosLike", "OnesLike",
-     "Reshape", "Transpose", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Pack",
-     "Unpack", "ConcatV2", "Split", "ReverseV2", "Tile", "BroadcastTo", "Fill", "GatherV2",
-     "Shape", "Size", "Rank", "ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp",
-     "AssignAddVariableOp", "AssignSubVariableOp", "All", "Any", "EmptyTensorList",
-     "TensorListReserve", "TensorListSetItem", "TensorListGetItem", "TensorListPushBack",
-     "TensorListPopBack", "TensorListStack", "TensorListLength", "TensorListFromTensor"]
-)  # fmt: skip
-
-
 # What the interpreter takes for an op and for an element of its results, and the compiler for a
 # graph and for an op in it, in seconds: from these follows after how many calls it pays.
 PER_OP, PER_ELEMENT = 1.5e-6, 1e-9
@@ -55,7 +37,6 @@ FEWEST, MOST = 8, 256
 LEAST = 5e-6
 # Calls of so many shapes are counted, where a trace leaves them open.
 SHAPES = 16
-FREE = frozenset(["Placeholder", "Const", "Identity", "NoOp", "Shape", "Reshape"])
 
 
 def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
@@ -65,8 +46,8 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     interpreted then, as those that strings, files or Python take part in.
     """
     graphs = [*walk.nested(graph), graph]
-    names = {n.op.name for g in graphs for n in g.nodes}
-    if names & LOOPS and all(_is_exact(n) for g in graphs for n in g.nodes):
+    nodes = [n for g in graphs for n in g.nodes]
+    if any(n.op.control_flow == "loop" for n in nodes) and all(_is_exact(n) for n in nodes):
         return Timed(graph, run, _whole)
     if make is None or _seconds(graphs) < LEAST:
         return run
@@ -77,13 +58,13 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
 
 def _is_exact(node: Node) -> bool:
     """True for an op whose native code gives the same bits; roots of complex numbers are close."""
-    name = node.op.name
-    return name in EXACT and not (name == "Sqrt" and node.outputs[0].dtype.is_complex)
+    root = node.op is raw.Sqrt and node.outputs[0].dtype.is_complex
+    return node.op.native_exact and not root
 
 
 def _seconds(graphs: Sequence[Graph]) -> float:
     """What the interpreter takes for a call, about; loops and branches count once."""
-    nodes = [n for g in graphs for n in g.nodes if n.op.name not in FREE]
+    nodes = [n for g in graphs for n in g.nodes if not n.op.free]
     elements = sum([shapes.count(v.dims) or 0 for n in nodes for v in n.outputs])
     return PER_OP * len(nodes) + PER_ELEMENT * elements
 

@@ -217,7 +217,7 @@ def _by_default(op: Op, var: str | None, value: Any, allowed: frozenset[DType]) 
             return None
     elif not isinstance(value, (np.ndarray, np.generic)) and not level().eager:
         return None
-    return index_types.default(op.name, var)
+    return index_types.default(op, var)
 
 
 def _empty(value: Any) -> bool:

@@ -7,8 +7,14 @@ may not have them as they are. Where there is none (indices of a gather), it ref
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from intaglio.base.dtypes import DType, int32, int64
 
+if TYPE_CHECKING:
+    from intaglio.opdef.op import Op
+
+# An op may have a variable without one: its trait `without_default`.
 _DEFAULTS: dict[str, DType] = {
     "TI": int64,
     "Tblock_shape": int32,
@@ -26,19 +32,8 @@ _DEFAULTS: dict[str, DType] = {
     "index_type": int32,
     "shape_dtype": int32,
 }
-# Ops whose type variable has none, though others of its name have.
-_WITHOUT = frozenset(
-    {
-        ("DenseBincount", "Tidx"),
-        ("RaggedBincount", "Tidx"),
-        ("RaggedTensorToTensor", "Tshape"),
-        ("RandomIndexShuffle", "Tseed"),
-        ("SparseBincount", "Tidx"),
-        ("StatelessSampleDistortedBoundingBox", "Tseed"),
-    }
-)
 
 
-def default(op: str, var: str | None) -> DType | None:
+def default(op: Op, var: str | None) -> DType | None:
     """The default of a type variable of an op's inputs, or None."""
-    return None if var is None or (op, var) in _WITHOUT else _DEFAULTS.get(var)
+    return None if var is None or var in op.without_default else _DEFAULTS.get(var)

@@ -14,6 +14,7 @@ from intaglio.opdef import convert, door, raw, scalar
 from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
 from intaglio.opdef.spec import Spec
+from intaglio.opdef.traits import Traits, check
 
 # What a kernel may ask for besides the op's own names: services of the runtime.
 #   run(graph, arrays) -> list   carries out a branch or body graph
@@ -71,7 +72,7 @@ class Rule:
         return name in self.takes and name not in self.specs
 
 
-class Op:
+class Op(Traits):
     """An op of TensorFlow, named after its op type. See CONTRIBUTING.md for the rules' forms.
 
     `signature` declares inputs, attributes and outputs; class attributes named like its type
@@ -84,25 +85,9 @@ class Op:
     """
 
     signature: ClassVar[str] = ""
-    stateful: ClassVar[bool] = False
-    droppable: ClassVar[bool] = False
-    # What the op may do with the resources that its inputs name. Ops that run graphs do what
-    # these do.
-    reads: ClassVar[bool] = True
-    writes: ClassVar[bool] = True
-    # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
-    graphdef_names: ClassVar[Mapping[str, str]] = {}
-    # The op's own names for what the rules of its family call by another.
-    called: ClassVar[Mapping[str, str]] = {}
-    differentiable: ClassVar[bool] = True
-    # Whether the kernel computes each element alone, with arrays on the way that stay small if
-    # large inputs go through it in parts.
-    blockwise: ClassVar[bool] = False
-    # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
-    same_shapes: ClassVar[bool] = False
-    # For each input the inputs whose data its gradient needs; where it is given, a gradient
-    # rule gets Specs in the place of those that no wanted gradient needs.
-    gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # What eager calls on tensors of some dtypes run, where it is not the kernel on all of its own.
+    quick_kernel: ClassVar[Callable[..., Any]]
+    quick_types: ClassVar[tuple[DType, ...]]
     name: str
     sig: Signature
     rules: dict[str, Rule]
@@ -132,8 +117,6 @@ class Op:
     def _declare(self) -> None:
         sig = self.sig
         self.input_names = tuple([a.name for a in sig.inputs])
-        written = self.graphdef_names
-        self.node_inputs = tuple([written.get(n, n) for n in self.input_names])
         self.output_names = tuple([a.name for a in sig.outputs])
         self.attr_names = tuple([a.name for a in sig.attrs])
         self.defaults = {a.name: a.default for a in sig.attrs}
@@ -156,7 +139,12 @@ class Op:
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
         implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
-        self._own_names = implied.union(self.input_names, self.attr_names, self.vars, self.implied)
+        self._own_names: frozenset[str] = frozenset(implied).union(
+            self.input_names, self.attr_names, self.vars, self.implied
+        )
+        check(type(self), self._own_names)
+        written = self.graphdef_names
+        self.node_inputs = tuple([written.get(n, n) for n in self.input_names])
         self.rules = {}
         for kind in RULES:
             if getattr(type(self), kind, None) is not None:
@@ -377,7 +365,8 @@ def op(cls: type[C]) -> type[C]:
     """Declares the class as an op of the catalogue. Returns the class.
 
     Raises TypeError for a signature that cannot be read, a rule that asks for a name the
-    signature does not have, or a type variable without dtypes.
+    signature does not have, a type variable without dtypes, an unknown trait or one whose
+    value is not of its type.
     """
     raw.register(cls())
     return cls

@@ -18,12 +18,14 @@ from intaglio.opdef import convert, dispatch, door, raw
 from intaglio.opdef.tensor import Tensor, install_operator
 
 # special method -> (op type, slow path): the operators with a fast eager path
-FAST: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {}
+FAST: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {}
 
 
-def register_fast(special: str, op_name: str, method: Callable[[Any, Any], Any]) -> None:
+def register_fast(
+    special: str, op_of: Callable[[], Any], method: Callable[[Any, Any], Any]
+) -> None:
     """Lets eager tensors compute an operator with the kernel of an op; `method` is the rest."""
-    FAST[special] = (op_name, method)
+    FAST[special] = (op_of, method)
 
 
 # What `/` computes in, by the type of the operands.
@@ -244,7 +246,7 @@ def _public(special: str) -> Callable[[Any, Any], Any]:
 
 
 def _binary(
-    special: str, function: Callable[..., Any], name: str, op_name: str | None = None
+    special: str, function: Callable[..., Any], name: str, op_of: Callable[[], Any] | None = None
 ) -> None:
     """Installs `__special__` and `__rspecial__`, whose nodes are called `name`."""
 
@@ -274,21 +276,21 @@ def _binary(
     for method in (forward, backward):
         method.__qualname__ = f"Tensor.{method.__name__}"
         install_operator(method.__name__, method)
-        if op_name is not None:
-            FAST[method.__name__] = (op_name, method)
+        if op_of is not None:
+            FAST[method.__name__] = (op_of, method)
 
 
-def _comparison(special: str, op_name: str) -> None:
+def _comparison(special: str, op_of: Callable[[], Any]) -> None:
     def compare(self: Any, other: Any) -> Any:
         if _defers(other):
             return NotImplemented
         if _is_of_own_kind(other):
             return _public(special)(self, other)
-        return getattr(raw, op_name)(self, other)
+        return op_of()(self, other)
 
     compare.__name__, compare.__qualname__ = special, f"Tensor.{special}"
     install_operator(special, compare)
-    FAST[special] = (op_name, compare)
+    FAST[special] = (op_of, compare)
 
 
 def _no_contains(self: Any, item: Any) -> bool:
@@ -299,13 +301,13 @@ def _no_round(self: Any, ndigits: int | None = None) -> Any:
     return self.astype  # raises AttributeError with advice, as TensorFlow does
 
 
-_binary("add", add, "add", "AddV2")
-_binary("sub", subtract, "sub", "Sub")
-_binary("mul", _times, "mul", "Mul")
-_binary("truediv", truediv, "truediv", "RealDiv")
-_binary("floordiv", floordiv, "floordiv", "FloorDiv")
-_binary("mod", floormod, "mod", "FloorMod")
-_binary("pow", power, "pow", "Pow")
+_binary("add", add, "add", lambda: raw.AddV2)
+_binary("sub", subtract, "sub", lambda: raw.Sub)
+_binary("mul", _times, "mul", lambda: raw.Mul)
+_binary("truediv", truediv, "truediv", lambda: raw.RealDiv)
+_binary("floordiv", floordiv, "floordiv", lambda: raw.FloorDiv)
+_binary("mod", floormod, "mod", lambda: raw.FloorMod)
+_binary("pow", power, "pow", lambda: raw.Pow)
 _binary(
     "and",
     _bits(lambda x, y, name: raw.LogicalAnd(x, y, name=name), lambda x, y: raw.BitwiseAnd(x, y)),
@@ -317,17 +319,17 @@ _binary(
     "or",
 )
 _binary("xor", _bits(_xor, lambda x, y: raw.BitwiseXor(x, y)), "xor")
-for _special, _op in (
-    ("__lt__", "Less"),
-    ("__le__", "LessEqual"),
-    ("__gt__", "Greater"),
-    ("__ge__", "GreaterEqual"),
+for _special, _op_of in (
+    ("__lt__", lambda: raw.Less),
+    ("__le__", lambda: raw.LessEqual),
+    ("__gt__", lambda: raw.Greater),
+    ("__ge__", lambda: raw.GreaterEqual),
 ):
-    _comparison(_special, _op)
+    _comparison(_special, _op_of)
 install_operator("__eq__", _equals)
 install_operator("__ne__", _differs)
-FAST["__eq__"] = ("Equal", _equals)
-FAST["__ne__"] = ("NotEqual", _differs)
+FAST["__eq__"] = (lambda: raw.Equal, _equals)
+FAST["__ne__"] = (lambda: raw.NotEqual, _differs)
 install_operator("__neg__", lambda self: raw.Neg(self))
 install_operator("__abs__", lambda self: absolute(self))
 install_operator("__invert__", _invert)

@@ -84,4 +84,4 @@ def _backward(self: Any, other: Any) -> Any:
 
 install_operator("__matmul__", _forward)
 install_operator("__rmatmul__", _backward)
-register_fast("__matmul__", "MatMul", _forward)
+register_fast("__matmul__", lambda: raw.MatMul, _forward)

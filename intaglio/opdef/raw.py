@@ -47,6 +47,11 @@ def find(name: str) -> Op | None:
     return _declared.get(name)
 
 
+def is_declared(name: str) -> bool:
+    """True if there is an op of this name; its family is not imported for the answer."""
+    return name in _declared or name in _homes
+
+
 def catalogue() -> dict[str, Op]:
     """Every op by name, with all families imported."""
     for home in {*_homes.values()}:

@@ -24,6 +24,7 @@ class Unary(Op):
 
     signature = "x: T -> y: T"
     T: tuple[DType, ...] = NUMERIC
+    batching = "leading"
 
     def infer(self, x: Spec) -> Spec:
         return Spec(x.dtype, x.shape)
@@ -34,6 +35,7 @@ class UnaryGradient(Op):
 
     signature = "y: T, dy: T -> z: T"
     T: tuple[DType, ...] = NUMERIC
+    batching = "alike"
     same_shapes = True
 
     def infer(self, y: Spec, dy: Spec) -> Spec:
@@ -45,6 +47,7 @@ class Binary(Op):
 
     signature = "x: T, y: T -> z: T"
     T: tuple[DType, ...] = NUMERIC
+    batching = "broadcast"
 
     def infer(self, x: Spec, y: Spec) -> Spec:
         dtype = x.dtype

@@ -74,7 +74,7 @@ def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
     cond: Graph = loop.attrs["cond"]
     total, before = body.outputs[place], body.inputs[place]
     change = total.node
-    if change.op.name not in ("AddN", "AddV2", "Add") or len(change.inputs) != 2:
+    if change.op not in (raw.AddN, raw.AddV2, raw.Add) or len(change.inputs) != 2:
         return None
     if all(v is not before for v in change.inputs) or change.control:
         return None
@@ -90,7 +90,7 @@ def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
 
 def _is_product(node: Node, turns: int) -> bool:
     """True for `x.T @ d`, whose stacks are not too large."""
-    if node.op.name != "MatMul" or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:
+    if node.op is not raw.MatMul or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:
         return False
     size = node.outputs[0].dtype.size * turns
     for dims in [v.dims for v in node.inputs]:
@@ -103,13 +103,13 @@ def _is_product(node: Node, turns: int) -> bool:
 
 def _is_sum(node: Node) -> bool:
     """True for a sum over rows."""
-    if node.op.name == "BiasAddGrad":
+    if node.op is raw.BiasAddGrad:
         dims = node.inputs[0].dims
         return node.attrs["data_format"] == "NHWC" and len(dims or ()) == 2
-    if node.op.name != "Sum" or node.attrs["keep_dims"]:
+    if node.op is not raw.Sum or node.attrs["keep_dims"]:
         return False
     axes = node.inputs[1].node
-    return axes.op.name == "Const" and axes.attrs["value"].reshape(-1).tolist() == [0]
+    return axes.op is raw.Const and axes.attrs["value"].reshape(-1).tolist() == [0]
 
 
 # -- writing them anew -----------------------------------------------------------------------
@@ -121,7 +121,7 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
     body: Graph = loop.attrs["body"]
     parts: dict[int, SymbolicTensor] = {}
     for s in sums:
-        values = s.node.inputs if s.node.op.name == "MatMul" else s.node.inputs[:1]
+        values = s.node.inputs if s.node.op is raw.MatMul else s.node.inputs[:1]
         parts.update((id(v), v) for v in values)
     change = LoopChange(loop)
     for value in parts.values():
@@ -141,9 +141,9 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
     }
     for s in sums:
         taken = [stacks.get(id(v), v) for v in s.node.inputs]
-        if s.node.op.name == "MatMul":
+        if s.node.op is raw.MatMul:
             total = raw.MatMul(*taken, transpose_a=True)
-        elif s.node.op.name == "BiasAddGrad":
+        elif s.node.op is raw.BiasAddGrad:
             total = raw.BiasAddGrad(taken[0])
         else:
             total = raw.Sum(taken[0], np.asarray([0], np.int32))
@@ -167,6 +167,6 @@ def _stack(handle: SymbolicTensor, value: SymbolicTensor, turns: int) -> Any:
 def _is_zero(value: SymbolicTensor) -> bool:
     """True for zeros, whether they are a constant or filled when the graph runs."""
     node = value.node
-    if node.op.name == "Fill":
+    if node.op is raw.Fill:
         node = node.inputs[1].node
-    return node.op.name == "Const" and not np.any(node.attrs["value"])
+    return node.op is raw.Const and not np.any(node.attrs["value"])

@@ -15,6 +15,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.optimize.pattern import RuleSet, pat, same_shape
 
 BROADCASTS = RuleSet()
@@ -22,36 +23,27 @@ rule = BROADCASTS.rule
 
 Value = SymbolicTensor
 
-UNARY = ("Neg", "Abs", "Square", "Sqrt", "Rsqrt")
-BINARY = ("AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "SquaredDifference")
-
-# Ops that are told the shape of what they make, and by which input.
-SHAPED = {
-    "BroadcastTo": 1,
-    "Reshape": 1,
-    "Fill": 0,
-    "Conv2DBackpropInput": 0,
-    "DepthwiseConv2dNativeBackpropInput": 0,
-}
+UNARY = (raw.Neg, raw.Abs, raw.Square, raw.Sqrt, raw.Rsqrt)
+BINARY = (raw.AddV2, raw.Sub, raw.Mul, raw.RealDiv, raw.Maximum, raw.Minimum, raw.SquaredDifference)
 
 
-def _unary(name: str) -> None:
-    @rule(lambda x, s: getattr(pat, name)(pat.BroadcastTo(x, s)))
+def _unary(op: Op) -> None:
+    @rule(lambda x, s: getattr(pat, op.name)(pat.BroadcastTo(x, s)))
     def before_broadcast(x: Value, s: Value):
         """f(broadcast(x, s))  ->  broadcast(f(x), s)"""
-        return raw.BroadcastTo(getattr(raw, name)(x), s)
+        return raw.BroadcastTo(op(x), s)
 
 
-def _binary(name: str) -> None:
-    @rule(lambda x, s, y: getattr(pat, name)(pat.BroadcastTo(x, s), y))
+def _binary(op: Op) -> None:
+    @rule(lambda x, s, y: getattr(pat, op.name)(pat.BroadcastTo(x, s), y))
     def left_broadcast(x: Value, s: Value, y: Value):
         """f(broadcast(x, s), y)  ->  f(x, y) or broadcast(f(x, y), s)"""
-        return _late(x, s, y, lambda x, y: getattr(raw, name)(x, y))
+        return _late(x, s, y, op)
 
-    @rule(lambda x, s, y: getattr(pat, name)(y, pat.BroadcastTo(x, s)))
+    @rule(lambda x, s, y: getattr(pat, op.name)(y, pat.BroadcastTo(x, s)))
     def right_broadcast(x: Value, s: Value, y: Value):
         """f(y, broadcast(x, s))  ->  f(y, x) or broadcast(f(y, x), s)"""
-        return _late(x, s, y, lambda x, y: getattr(raw, name)(y, x))
+        return _late(x, s, y, lambda x, y: op(y, x))
 
 
 def _late(x: Value, s: Value, y: Value, f: Callable[[Value, Value], Any]) -> Any:
@@ -70,11 +62,11 @@ def _is_shape_of(s: Value, y: Value) -> bool:
     whole = s.spec.value
     if whole is not None:
         return y.dims == tuple(whole.tolist())
-    return s.node.op.name == "Shape" and _origin(s.node.inputs[0]) is _origin(y)
+    return s.node.op is raw.Shape and _origin(s.node.inputs[0]) is _origin(y)
 
 
 # Terms that are mostly zeros, which compilers have a way for, or whose elements lie apart.
-APART = frozenset(["StridedSliceGrad", "Split", "SplitV"])
+APART = frozenset([raw.StridedSliceGrad, raw.Split, raw.SplitV])
 # How far back a value with the same shape is looked for.
 FAR = 64
 
@@ -91,11 +83,11 @@ def _origin(value: Value) -> Value:
 
 def _same_before(node: Node) -> Value | None:
     """What has the shape of the node's value, of what it takes or is told."""
-    name, inputs = node.op.name, node.inputs
-    if name in SHAPED:
-        shape = inputs[SHAPED[name]].node
-        return shape.inputs[0] if shape.op.name == "Shape" else None
-    if name in ("AddN", "BiasAdd", "Identity"):
+    op, inputs = node.op, node.inputs
+    if op.shape_input and len(node.outputs) == 1:
+        shape = inputs[op.input_names.index(op.shape_input)].node
+        return shape.inputs[0] if shape.op is raw.Shape else None
+    if op in (raw.AddN, raw.BiasAdd, raw.Identity):
         return inputs[0]
     if "scalar" not in node.op.rules:
         return None
@@ -126,7 +118,7 @@ def _sum(*terms: Value) -> Any:
         return None
     if terms[0].dtype not in raw.AddV2.T:
         return None
-    if any(v.node.op.name in APART for v in terms):
+    if any(v.node.op in APART for v in terms):
         return None
     return functools.reduce(_plus, terms)
 
@@ -134,10 +126,10 @@ def _sum(*terms: Value) -> Any:
 def _plus(x: Value, y: Value) -> Any:
     """The sum, before a broadcast if one of them is one."""
     made = None
-    if x.node.op.name == "BroadcastTo":
+    if x.node.op is raw.BroadcastTo:
         small, shape = x.node.inputs
         made = _late(small, shape, y, raw.AddV2)
-    elif y.node.op.name == "BroadcastTo":
+    elif y.node.op is raw.BroadcastTo:
         small, shape = y.node.inputs
         made = _late(small, shape, x, lambda y, x: raw.AddV2(x, y))
     return raw.AddV2(x, y) if made is None else made
@@ -155,7 +147,7 @@ def sum_of_three(a: Value, b: Value, c: Value):
     return _sum(a, b, c)
 
 
-for _name in UNARY:
-    _unary(_name)
-for _name in BINARY:
-    _binary(_name)
+for _op in UNARY:
+    _unary(_op)
+for _op in BINARY:
+    _binary(_op)

@@ -9,6 +9,7 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.opdef import raw
 
 # Constants of at most this many bytes are compared by their bytes, larger ones by identity.
 COMPARED = 1 << 12
@@ -21,7 +22,7 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     first: dict[Any, Node] = {}
     for node in graph.nodes:
         current = new.copy(node)
-        if node.op.stateful or node.op.name == "Placeholder":
+        if node.op.stateful or node.op is raw.Placeholder:
             new.keep(node, current)
             continue
         key = _key(current)

@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
-from intaglio.opdef import door
+from intaglio.opdef import door, raw
 from intaglio.runtime import interpreter
 
 # A folded constant may have this many elements: more cost memory in every saved graph.
@@ -38,14 +38,14 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def _constant_outputs(node: Node) -> list[Any] | None:
     op, outputs = node.op, node.outputs
-    if op.name in ("Const", "Placeholder") or op.stateful or not outputs:
+    if op in (raw.Const, raw.Placeholder) or op.stateful or not outputs:
         return None
     known = [v.spec.value for v in outputs]
     if all([isinstance(v, np.ndarray) for v in known]):
         # what a shape's element is known to be, for example
         return known if _are_arrays(node) else None
     for v in node.inputs:
-        if v.node.op.name != "Const":
+        if v.node.op is not raw.Const:
             return None
     if op.kernel_fn is None or not _are_arrays(node) or _is_large(node):
         return None

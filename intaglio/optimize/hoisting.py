@@ -58,7 +58,7 @@ def _products(loop: Node) -> list[Product]:
     turns = turns_of(loop)
     found: list[Product] = []
     for node in body.nodes if turns else ():
-        if node.op.name != "MatMul" or node.attrs["transpose_a"] or node.control:
+        if node.op is not raw.MatMul or node.attrs["transpose_a"] or node.control:
             continue
         x, w = node.inputs
         place = place_of(body, w)
@@ -77,7 +77,7 @@ def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int
     if turns_of(loop) in (0, 1):
         return found
     for node in body.nodes:
-        if node.op.name != "MatMul" or not node.attrs["transpose_b"] or node.control:
+        if node.op is not raw.MatMul or not node.attrs["transpose_b"] or node.control:
             continue
         place = place_of(body, node.inputs[1])
         if place is None or not stays(loop, place):
@@ -99,23 +99,27 @@ def _worth_it(rows: SymbolicTensor, node: Node, turns: int) -> bool:
     return 0 < count <= ROWS and size <= MOST
 
 
+# Ops that take a row of a tensor, or of a list.
+PICKS = (raw.StridedSlice, raw.TensorListGetItem, raw.TensorListPopBack)
+
+
 def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     """The tensor whose row a value is in each turn, as it is before the loop."""
     body: Graph = loop.attrs["body"]
     picks = x.node
-    name = picks.op.name
-    if picks.control or name not in ("StridedSlice", "TensorListGetItem", "TensorListPopBack"):
+    op = picks.op
+    if picks.control or op not in PICKS:
         return None
     place = place_of(body, picks.inputs[0])
     if place is None:
         return None
     given = loop.inputs[place]
-    if name == "StridedSlice":
+    if op is raw.StridedSlice:
         return given if stays(loop, place) and _is_row(picks) else None
-    if given.node.op.name != "TensorListFromTensor":
+    if given.node.op is not raw.TensorListFromTensor:
         return None
     kept = body.outputs[place]
-    same = picks.outputs[0] if name == "TensorListPopBack" else body.inputs[place]
+    same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[place]
     return given.node.inputs[0] if kept is same else None
 
 
@@ -142,7 +146,7 @@ def _hoisted(
     for product in products:
         picks, form = product.picks, _form(product.node.outputs[0])
         whole = _whole(product, loop.inputs[product.weights])
-        if picks.op.name == "StridedSlice":
+        if picks.op is raw.StridedSlice:
             handle, rest = change.carry(whole), list(picks.inputs[1:])
         else:
             handle = change.carry(raw.TensorListFromTensor(whole, form))
@@ -160,17 +164,17 @@ def _pick(
 
     def record() -> list[Any]:
         given = [change.now(v) if isinstance(v, SymbolicTensor) else v for v in rest]
-        if picks.op.name == "StridedSlice":
+        if picks.op is raw.StridedSlice:
             return [raw.StridedSlice(handle, *given, **_masks(picks))]
         dtype = picks.attrs["element_dtype"]
-        if picks.op.name == "TensorListGetItem":
+        if picks.op is raw.TensorListGetItem:
             return [raw.TensorListGetItem(handle, *given, element_dtype=dtype)]
         left, item = raw.TensorListPopBack(handle, *given, element_dtype=dtype)
         popped.append(left)
         return [item]
 
     change.instead(product.node, record)
-    if picks.op.name == "TensorListPopBack":
+    if picks.op is raw.TensorListPopBack:
         change.then(handle, lambda: popped[0])
 
 

@@ -6,7 +6,6 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.runtime import interpreter
 
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Functions with more nodes than this, counted with what they call, stay calls when they are
 # called more than once: their code is shared.
 SHARED = 64
@@ -17,17 +16,17 @@ MOST = 512
 
 def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with calls replaced by the called graphs' nodes, to any depth."""
-    if not any(n.op.name in CALLS for n in graph.nodes):
+    if not any(n.op.control_flow == "call" for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     counts: dict[int, int] = {}
     for node in graph.nodes:
-        if node.op.name in CALLS:
+        if node.op.control_flow == "call":
             counts[id(node.attrs["f"])] = counts.get(id(node.attrs["f"]), 0) + 1
     new, way = Rewriter(graph), interpreter.way_of(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        if node.op.name not in CALLS or not _may_be_inlined(node.attrs["f"], way):
+        if node.op.control_flow != "call" or not _may_be_inlined(node.attrs["f"], way):
             new.keep(node, current)
             continue
         callee = _flat(node.attrs["f"])

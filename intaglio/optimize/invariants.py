@@ -14,7 +14,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.turns import LOOPS, place_of, stays
+from intaglio.optimize.turns import place_of, stays
 
 
 def settle_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -25,7 +25,7 @@ def settle_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     used = {id(v) for n in graph.nodes for v in n.inputs}
     used |= {id(v) for v in graph.outputs}
 
-    loops = iter([n for n in graph.nodes if n.op.name in LOOPS])
+    loops = iter([n for n in graph.nodes if n.op.control_flow == "loop"])
 
     def pushes(loop: Node) -> list[SymbolicTensor]:
         before = next(loops)  # what is used knows the loop as it has been
@@ -45,7 +45,7 @@ def _reads(loop: Node) -> list[tuple[Node, int]]:
         return found
     after = {id(c) for n in body.nodes for c in n.control}
     for node in body.nodes:
-        if node.op.name != "ReadVariableOp" or node.control or id(node) in after:
+        if node.op is not raw.ReadVariableOp or node.control or id(node) in after:
             continue
         place = place_of(body, node.inputs[0])
         if place is not None and stays(loop, place):
@@ -83,7 +83,7 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
     found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
     for place, (given, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         pop = result.node
-        if pop.op.name != "TensorListPopBack" or pop.inputs[0] is not given:
+        if pop.op is not raw.TensorListPopBack or pop.inputs[0] is not given:
             continue
         if pop.control or result is not pop.outputs[0] or len(users[id(given)]) > 1:
             continue
@@ -96,16 +96,16 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
 def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | None:
     """What every turn of another loop pushes onto a list, and the list before; None if that changes."""
     loop = handle.node
-    if loop.op.name not in LOOPS:
+    if loop.op.control_flow != "loop":
         return None
     body: Graph = loop.attrs["body"]
     place = [v is handle for v in loop.outputs].index(True)
     push = body.outputs[place].node
-    if push.op.name != "TensorListPushBack" or push.inputs[0] is not body.inputs[place]:
+    if push.op is not raw.TensorListPushBack or push.inputs[0] is not body.inputs[place]:
         return None
     item = place_of(body, push.inputs[1])
     before = loop.inputs[place]
-    if item is None or not stays(loop, item) or before.node.op.name != "EmptyTensorList":
+    if item is None or not stays(loop, item) or before.node.op is not raw.EmptyTensorList:
         return None
     return loop.inputs[item], before
 
@@ -133,7 +133,7 @@ def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
         for given, inside, result, later in zip(
             body.inputs, cond.inputs, body.outputs, used, strict=True
         )
-        if result.node.op.name == "TensorListPushBack"
+        if result.node.op is raw.TensorListPushBack
         and result.node.inputs[0] is given
         and not later
         and id(inside) not in seen

@@ -11,7 +11,6 @@ from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
-from intaglio.optimize.turns import LOOPS
 
 
 def changed(
@@ -24,13 +23,13 @@ def changed(
 
     `find` is given the loop as it is now, `change` also the one that it has been.
     """
-    if not any([node.op.name in LOOPS for node in graph.nodes]):
+    if not any([node.op.control_flow == "loop" for node in graph.nodes]):
         return graph
     fuel = fuel or Fuel()
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        found = find(current) if node.op.name in LOOPS else None
+        found = find(current) if node.op.control_flow == "loop" else None
         if not found or not fuel.burn():
             new.keep(node, current)
             continue

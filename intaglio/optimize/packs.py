@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.opdef import raw
 
 
 def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with `unpack(pack(a, b))` as `a, b`, and `pack(unpack(x))` as `x`."""
     fuel = fuel or Fuel()
-    if not any([n.op.name == "Unpack" for n in graph.nodes]):
+    if not any([n.op is raw.Unpack for n in graph.nodes]):
         return graph
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         values = None
-        if node.op.name == "Unpack":
+        if node.op is raw.Unpack:
             values = _packed(current)
-        elif node.op.name == "Pack":
+        elif node.op is raw.Pack:
             values = _unpacked(current)
         if values is not None and fuel.burn():
             new.replace(node, values)
@@ -29,7 +30,7 @@ def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
 def _packed(unpack: Node) -> list | None:
     """The values that were packed along the axis that is unpacked."""
     pack = unpack.inputs[0].node
-    if pack.op.name != "Pack" or _axis(pack) is None or _axis(pack) != _axis(unpack):
+    if pack.op is not raw.Pack or _axis(pack) is None or _axis(pack) != _axis(unpack):
         return None
     known = all([a.dims == b.dims for a, b in zip(pack.inputs, unpack.outputs, strict=True)])
     return list(pack.inputs) if known else None
@@ -38,7 +39,7 @@ def _packed(unpack: Node) -> list | None:
 def _unpacked(pack: Node) -> list | None:
     """The value whose parts are packed again, all of them in order."""
     unpack = pack.inputs[0].node
-    if unpack.op.name != "Unpack" or len(pack.inputs) != len(unpack.outputs):
+    if unpack.op is not raw.Unpack or len(pack.inputs) != len(unpack.outputs):
         return None
     if any([a is not b for a, b in zip(pack.inputs, unpack.outputs, strict=True)]):
         return None
@@ -50,7 +51,7 @@ def _unpacked(pack: Node) -> list | None:
 
 def _axis(node: Node) -> int | None:
     """The axis, counted from the front; None if the rank is not known."""
-    whole = node.inputs[0] if node.op.name == "Unpack" else node.outputs[0]
+    whole = node.inputs[0] if node.op is raw.Unpack else node.outputs[0]
     if whole.dims is None:
         return None
     axis = node.attrs["axis"]

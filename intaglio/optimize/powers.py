@@ -15,14 +15,16 @@ from typing import Any, cast
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 Known = tuple[int, ...]
 
 # The ops that are products, with the attributes that change the operands first.
-_PRODUCTS: dict[str, tuple[str, ...]] = {
-    "Mul": (),
-    "MatMul": ("transpose_a", "transpose_b"),
-    "BatchMatMulV2": ("adj_x", "adj_y"),
+_PRODUCTS: dict[Op, tuple[str, ...]] = {
+    raw.Mul: (),
+    raw.MatMul: ("transpose_a", "transpose_b"),
+    raw.BatchMatMulV2: ("adj_x", "adj_y"),
 }
 
 
@@ -47,7 +49,7 @@ class Chain:
 
     def shortened(self, last: Node, new: Rewriter) -> SymbolicTensor:
         """The chain's value: its start times the squares that the count's binary digits name."""
-        plain = {**last.attrs, **dict.fromkeys(_PRODUCTS[last.op.name], False)}
+        plain = {**last.attrs, **dict.fromkeys(_PRODUCTS[last.op], False)}
         value, square = new.value(self.start), new.value(self.factor)
         for digit in range(self.count.bit_length()):
             if digit:
@@ -76,7 +78,7 @@ def shorten_powers(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_integer_product(node: Node) -> bool:
-    return node.op.name in _PRODUCTS and node.outputs[0].dtype.is_integer
+    return node.op in _PRODUCTS and node.outputs[0].dtype.is_integer
 
 
 def _whole_chains(graph: Graph) -> dict[int, Chain]:
@@ -107,7 +109,7 @@ def _whole_chains(graph: Graph) -> dict[int, Chain]:
 
 def _next_chain(node: Node, side: int, shorter: Iterable[Chain]) -> Chain | None:
     """The node's product by operand `side`, joined to what comes before if that is its like."""
-    changed = _PRODUCTS[node.op.name]
+    changed = _PRODUCTS[node.op]
     if changed and node.attrs.get(changed[1 - side]):
         return None
     factor, before = node.inputs[side], node.inputs[1 - side]

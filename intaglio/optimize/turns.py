@@ -8,16 +8,16 @@ import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
-from intaglio.opdef import door
+from intaglio.opdef import door, raw
+from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
-LOOPS = ("While", "StatelessWhile")
 # Comparisons, and the same with their sides exchanged.
 _TURNED = {
-    "Less": "Greater",
-    "LessEqual": "GreaterEqual",
-    "Greater": "Less",
-    "GreaterEqual": "LessEqual",
+    raw.Less: raw.Greater,
+    raw.LessEqual: raw.GreaterEqual,
+    raw.Greater: raw.Less,
+    raw.GreaterEqual: raw.LessEqual,
 }
 
 
@@ -26,7 +26,7 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
     What a loop does not change is what it was given.
     """
-    if not any([node.op.name in LOOPS for node in graph.nodes]):
+    if not any([node.op.control_flow == "loop" for node in graph.nodes]):
         return graph
     fuel = fuel or Fuel()
     used = {id(v) for n in graph.nodes for v in n.inputs}
@@ -34,12 +34,12 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        turns = turns_of(current) if node.op.name in LOOPS else None
+        turns = turns_of(current) if node.op.control_flow == "loop" else None
         if turns is not None and KNOWN_TURNS not in node.attrs:
             attrs = {**node.attrs, KNOWN_TURNS: turns}
             current = derived(node, current.inputs, attrs=attrs, control=current.control)
         new.keep(node, current)
-        if node.op.name not in LOOPS:
+        if node.op.control_flow != "loop":
             continue
         for i, value in enumerate(node.outputs):
             if id(value) not in used:
@@ -64,31 +64,30 @@ def turns_of(loop: Node) -> int | None:
 
 def _until(loop: Node, test: Node) -> int | None:
     """How often a condition holds, from the beginning of a loop on."""
-    if test.op.name == "LogicalAnd":
+    if test.op is raw.LogicalAnd:
         both = [_until(loop, v.node) for v in test.inputs]
         return None if None in both else min([n for n in both if n is not None])
-    if test.op.name not in _TURNED:
+    if test.op not in _TURNED:
         return None
     cond: Graph = loop.attrs["cond"]
-    for word, (counter, limit) in (
-        (test.op.name, test.inputs),
-        (_TURNED[test.op.name], test.inputs[::-1]),
-    ):
+    for op, (counter, limit) in ((test.op, test.inputs), (_TURNED[test.op], test.inputs[::-1])):
         place = place_of(cond, counter)
         if place is None or stays(loop, place) or not counter.dtype.is_integer:
             continue
         start, step = _number(loop.inputs[place]), _step(loop, place)
         end = _known(loop, cond, limit)
         if start is not None and step and end is not None:
-            return _count(word, start, step, end, counter.dtype.numpy)
+            return _count(op, start, step, end, counter.dtype.numpy)
     return None
 
 
-def _count(word: str, start: int, step: int, end: int, dtype: Any) -> int | None:
+def _count(op: Op, start: int, step: int, end: int, dtype: Any) -> int | None:
     """The turns of a counter from `start` on; None if it runs away from its end."""
-    if word.endswith("Equal"):
-        end += 1 if word.startswith("Less") else -1
-    if word.startswith("Greater"):
+    if op is raw.LessEqual:
+        end += 1
+    if op is raw.GreaterEqual:
+        end -= 1
+    if op in (raw.Greater, raw.GreaterEqual):
         start, step, end = -start, -step, -end
     if start >= end:
         return 0
@@ -119,14 +118,13 @@ def _step(loop: Node, place: int) -> int | None:
     """What each turn adds to a loop variable, if that is always the same number."""
     body: Graph = loop.attrs["body"]
     change, before = body.outputs[place].node, body.inputs[place]
-    name = change.op.name
-    if name not in ("AddV2", "Add", "Sub") or change.outputs[0].dims != ():
+    if change.op not in (raw.AddV2, raw.Add, raw.Sub) or change.outputs[0].dims != ():
         return None
     x, y = change.inputs
-    if y is before and name != "Sub":
+    if y is before and change.op is not raw.Sub:
         x, y = y, x
     step = _known(loop, body, y) if x is before else None
-    return -step if step is not None and name == "Sub" else step
+    return -step if step is not None and change.op is raw.Sub else step
 
 
 def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
@@ -138,7 +136,7 @@ def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
 
 
 def _number(value: SymbolicTensor) -> int | None:
-    if value.node.op.name != "Const" or value.dims != () or not value.dtype.is_integer:
+    if value.node.op is not raw.Const or value.dims != () or not value.dtype.is_integer:
         return None
     return int(value.node.attrs["value"])
 
@@ -148,4 +146,4 @@ def place_of(graph: Graph, value: SymbolicTensor) -> int | None:
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 
-__all__ = ["LOOPS", "place_of", "settle_counters", "stays", "turns_of"]
+__all__ = ["place_of", "settle_counters", "stays", "turns_of"]

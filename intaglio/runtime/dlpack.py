@@ -14,19 +14,13 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import bfloat16
+from intaglio.cpython import capsules
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.value import exportable
 
 UNSIGNED, BFLOAT = 1, 4
 HOST = (1, 0)
-
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer.restype = ctypes.c_void_p
-_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-_valid = ctypes.pythonapi.PyCapsule_IsValid
-_valid.restype = ctypes.c_int
-_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 class _Head(ctypes.Structure):
@@ -57,7 +51,7 @@ class _Capsule:
 
 
 def _head(capsule: Any) -> _Head:
-    return _Head.from_address(_pointer(capsule, b"dltensor"))
+    return _Head.from_address(capsules.pointer(capsule, b"dltensor"))
 
 
 def export(tensor: Any, **options: Any) -> Any:
@@ -95,12 +89,12 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
     >>> print(tf.experimental.dlpack.from_dlpack(capsule).numpy())
     [1 2]
     """
-    if type(dlcapsule).__name__ != "PyCapsule":
+    if not capsules.is_capsule(dlcapsule):
         raise TypeError(
             f"from_dlpack takes a DLPack capsule, not {type(dlcapsule).__name__!r}; "
             "objects with __dlpack__ give one"
         )
-    if not _valid(dlcapsule, b"dltensor"):
+    if not capsules.is_valid(dlcapsule, b"dltensor"):
         raise errors.InvalidArgumentError(
             None,
             None,

@@ -392,10 +392,9 @@ def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem)
     Called once the catalogue is there, and again when Tensor's operators were exchanged.
     """
     countdown = _Countdown()
-    for special, (op_name, slow) in operators.FAST.items():
+    for special, (op_of, slow) in operators.FAST.items():
         reverse = special.startswith("__r")
-        op = getattr(operators.raw, op_name)
-        method = _fast_binary(op, slow, reverse)
+        method = _fast_binary(op_of(), slow, reverse)
         if special in ARITHMETIC:
             method = countdown.counting(special, method)
         setattr(EagerTensor, special, method)

@@ -19,6 +19,7 @@ from intaglio.base.dtypes import from_numpy
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
 from intaglio.opdef.op import RAISES, Op
 from intaglio.runtime.hooks import HOOKS, SERVICES, PerNode
 
@@ -151,13 +152,10 @@ def flat_result(op: Op, result: Any) -> list[Any]:
 # new memory of that size costs more than the arithmetic.
 LARGE = 1 << 16
 
-# Besides ufuncs, kernels whose result is memory that nothing else refers to.
-_FRESH = frozenset(["MatMul", "BatchMatMulV2"])
-
 
 def _is_fresh(node: Node) -> bool:
     """True if the node's result is an array of its own: no view, no input, no constant."""
-    return isinstance(node.op.kernel_fn, np.ufunc) or node.op.name in _FRESH
+    return isinstance(node.op.kernel_fn, np.ufunc) or node.op.fresh_result
 
 
 # The number that tells a graph from others of its name: they share their code.
@@ -185,7 +183,7 @@ class _Writer:
             self.names[id(value)] = f"i{i}"
         last = self._last_uses()
         for index, node in enumerate(self.graph.nodes):
-            if node.op.name == "Placeholder" and id(node.outputs[0]) in self.names:
+            if node.op is raw.Placeholder and id(node.outputs[0]) in self.names:
                 continue
             self._write(index, node)
             for value in last.get(node, ()):
@@ -212,7 +210,7 @@ class _Writer:
                 user = seen.setdefault(key, node)
                 if user is not node:
                     shared.add(key)
-                elif key not in kept and value.node.op.name != "Const":
+                elif key not in kept and value.node.op is not raw.Const:
                     kept.add(key)
                     last.setdefault(node, []).append(value)
         return last
@@ -235,7 +233,7 @@ class _Writer:
 
     def _write(self, index: int, node: Node) -> None:
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             name = f"c{index}"
             self.space[name] = node.attrs["value"]
             self.names[id(node.outputs[0])] = name

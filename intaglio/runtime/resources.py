@@ -11,15 +11,14 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
-from intaglio.base.portable import PORTABLE
 from intaglio.base.shapes import Dims
+from intaglio.cpython import is_sole_owner
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.derived import DERIVED
 from intaglio.runtime.lookup_tables import LookupTable
@@ -141,8 +140,9 @@ class Resource:
             raise errors.invalid_argument(
                 f"Trying to update variable with wrong dtype. Expected {_kind(self.spec.dtype)} got {_kind(from_numpy(dtype))}"
             )
-        array, owners = _taken(self)
-        if owners > _ALONE or type(array) is not np.ndarray:
+        array = self._value
+        self._value = None
+        if not is_sole_owner(array) or type(array) is not np.ndarray:
             return array, False
         flags = array.flags
         mine = bool(flags.owndata and flags.writeable)
@@ -194,30 +194,6 @@ def _brackets(dims: Any) -> str:
 def _kind(dtype: DType) -> str:
     names = {"float32": "float", "float64": "double", "float16": "half"}
     return names.get(dtype.name, dtype.name)
-
-
-# -- who else holds an array -----------------------------------------------------------
-
-
-def _taken(resource: Resource) -> tuple[Any, int]:
-    """The array out of its resource, and the number of references to it."""
-    array = resource._value
-    resource._value = None
-    return array, getrefcount(array)
-
-
-def _calibrated() -> int:
-    """What `_taken` counts for an array that nobody else holds.
-
-    How many references the counting itself adds differs between versions of Python.
-    """
-    resource = Resource(Spec(from_numpy(np.dtype(np.float32)), (1,)), "calibration")
-    resource._value = np.zeros(1, np.float32)
-    return _taken(resource)[1]
-
-
-# Where the counts do not say it, nobody is alone.
-_ALONE = -1 if PORTABLE else _calibrated()
 
 
 # -- shared names ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from intaglio.function.trace_types import from_value
 from intaglio.graphdef import structured
 from intaglio.graphdef.declarations import MalformedError
 from intaglio.graphdef.load import Functions, UnknownOpError, function_graph
+from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, spec_of
@@ -24,7 +25,6 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.type_specs.trace_type import Tracing
 
 _INFERENCE = re.compile(r"^__inference_(.*?)(_\d+)+$")
-PYTHON_OPS = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 
 
 class FunctionReader:
@@ -85,7 +85,7 @@ class FunctionReader:
         while work:
             proto = self.functions.protos.get(work.pop())
             for node in proto.node_def if proto is not None else ():
-                if node.op in PYTHON_OPS:
+                if _calls_python(node.op):
                     raise ValueError(
                         f"The function '{name}' of the SavedModel calls Python (node '{node.name}', op "
                         f"{node.op}). Loading a model never runs code, so it cannot be used here."
@@ -239,3 +239,9 @@ def _check_counts(
     ):
         if [s.dtype for s in specs] != [v.dtype for v in values]:
             raise MalformedError(f"the {what} of function '{name}' are not those of its signature")
+
+
+def _calls_python(name: str) -> bool:
+    """True for the name of an op that calls a Python function."""
+    op = raw.find(name)
+    return op is not None and op.reaches_outside == "python"

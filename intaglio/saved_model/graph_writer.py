@@ -12,6 +12,7 @@ from intaglio.base import dtypes
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.graphdef import export, tensors
 from intaglio.ir.graph import Graph
+from intaglio.opdef import late, raw
 from intaglio.saved_model import names
 from intaglio.state.variable import Variable
 
@@ -66,7 +67,7 @@ class GraphWriter:
         """The handle of a variable."""
         name = self.node(
             variable._shared_name,
-            "VarHandleOp",
+            raw.VarHandleOp.name,
             dtype=(variable.dtype, "type"),
             shape=(variable._dims, "shape"),
             container=("", "str"),
@@ -74,17 +75,17 @@ class GraphWriter:
         self.nodes[-1].attr["shared_name"].s = name.encode()
         return name
 
-    def constant(self, array: Any, name: str = "Const") -> str:
+    def constant(self, array: Any, name: str = raw.Const.name) -> str:
         """A constant."""
         array = np.asarray(array)
         dtype = dtypes.from_numpy(array.dtype)
-        return self.node(name, "Const", value=(array, "tensor"), dtype=(dtype, "type"))
+        return self.node(name, raw.Const.name, value=(array, "tensor"), dtype=(dtype, "type"))
 
     def call(self, graph: Graph, inputs: Sequence[str]) -> str:
         """A call of a function."""
         return self.node(
-            "StatefulPartitionedCall",
-            "StatefulPartitionedCall",
+            raw.StatefulPartitionedCall.name,
+            raw.StatefulPartitionedCall.name,
             inputs,
             Tin=([v.dtype for v in graph.inputs], "list(type)"),
             Tout=([v.dtype for v in graph.outputs], "list(type)"),
@@ -96,19 +97,25 @@ class GraphWriter:
         in a variable for later."""
         string = (dtypes.string, "type")
         given = self.node(
-            "asset_path_initializer", "Placeholder", dtype=string, shape=((), "shape")
+            "asset_path_initializer", raw.Placeholder.name, dtype=string, shape=((), "shape")
         )
         definition.filename = filename
         definition.tensor_info.name = f"{given}:0"
         handle = self.node(
-            "asset_path", "VarHandleOp", dtype=string, shape=((), "shape"), container=("", "str")
+            "asset_path",
+            raw.VarHandleOp.name,
+            dtype=string,
+            shape=((), "shape"),
+            container=("", "str"),
         )
         self.nodes[-1].attr["shared_name"].s = handle.encode()
-        kept = self.node(f"{handle}/Assign", "AssignVariableOp", [handle, given], dtype=string)
+        kept = self.node(
+            f"{handle}/Assign", raw.AssignVariableOp.name, [handle, given], dtype=string
+        )
         self.assigned.append(kept)
-        read = self.node(f"{handle}/Read", "ReadVariableOp", [handle], dtype=string)
+        read = self.node(f"{handle}/Read", raw.ReadVariableOp.name, [handle], dtype=string)
         self.first_reads[read] = self.node(
-            f"{handle}/FirstRead", "ReadVariableOp", [handle, f"^{kept}"], dtype=string
+            f"{handle}/FirstRead", raw.ReadVariableOp.name, [handle, f"^{kept}"], dtype=string
         )
         return read
 
@@ -124,7 +131,7 @@ class GraphWriter:
             inputs.append(
                 self.node(
                     f"{key}_{label}",
-                    "Placeholder",
+                    raw.Placeholder.name,
                     dtype=(value.dtype, "type"),
                     shape=(value.dims, "shape"),
                 )
@@ -143,7 +150,7 @@ class GraphWriter:
     def initializer(self, fillers: Sequence[str]) -> None:
         """The op that serving runs first: paths of assets are kept, resources filled."""
         first = [*self.assigned, *fillers]
-        name = self.node("NoOp", "NoOp", [f"^{n}" for n in first])
+        name = self.node(raw.NoOp.name, raw.NoOp.name, [f"^{n}" for n in first])
         self.meta_graph.collection_def["saved_model_main_op"].node_list.value.append(name)
         made = self.meta_graph.signature_def[names.INIT_SIGNATURE]
         info = made.outputs[names.INIT_SIGNATURE]
@@ -157,7 +164,10 @@ class GraphWriter:
         if not variables and not tables:
             return
         filename = self.node(
-            "saver_filename", "Placeholder", dtype=(dtypes.string, "type"), shape=((), "shape")
+            "saver_filename",
+            raw.Placeholder.name,
+            dtype=(dtypes.string, "type"),
+            shape=((), "shape"),
         )
         names = [key for key, _, _ in variables]
         kinds = [v.dtype for _, _, v in variables]
@@ -174,13 +184,13 @@ class GraphWriter:
             self.constant(blanks, "save/shape_and_slices"),
         ]
         reads = [
-            self.node("save/Read", "ReadVariableOp", [handle], dtype=(v.dtype, "type"))
+            self.node("save/Read", raw.ReadVariableOp.name, [handle], dtype=(v.dtype, "type"))
             for _, handle, v in variables
         ]
         for kept in tables:
             export = self.node(
                 "save/Export",
-                "LookupTableExportV2",
+                late.LookupTableExportV2.name,
                 [kept.handle],
                 Tkeys=(kept.types[0], "type"),
                 Tvalues=(kept.types[1], "type"),
@@ -188,12 +198,12 @@ class GraphWriter:
             reads += [export, f"{export}:1"]
         save = self.node("save/SaveV2", "SaveV2", [*files, *reads], dtypes=types)
         saved = self.node(
-            "save/saved", "Identity", [filename, f"^{save}"], T=(dtypes.string, "type")
+            "save/saved", raw.Identity.name, [filename, f"^{save}"], T=(dtypes.string, "type")
         )
         restore = self.node("save/RestoreV2", "RestoreV2", files, dtypes=types)
         done = self.node(
             "save/restore_all",
-            "NoOp",
+            raw.NoOp.name,
             [f"^{n}" for n in self._restored(restore, variables, tables)],
         )
         saver = self.meta_graph.saver_def
@@ -209,7 +219,7 @@ class GraphWriter:
         made = [
             self.node(
                 "save/Assign",
-                "AssignVariableOp",
+                raw.AssignVariableOp.name,
                 [handle, f"{restore}:{i}" if i else restore],
                 dtype=(v.dtype, "type"),
             )

@@ -19,6 +19,7 @@ from intaglio.base.shapes import Dims, TensorShape
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
+from intaglio.opdef import raw
 from intaglio.runtime.eager import from_array
 from intaglio.saved_model import names
 from intaglio.saved_model.bundle import Bundle
@@ -290,7 +291,7 @@ def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, dict[
 
 def _constant(name: str, nodes: dict[str, Any]) -> Any:
     node = nodes.get(name)
-    if node is None or node.op != "Const" or "value" not in node.attr:
+    if node is None or node.op != raw.Const.name or "value" not in node.attr:
         raise MalformedError(f"there is no constant '{name}'")
     return from_array(tensors.array_of(node.attr["value"].tensor))
 

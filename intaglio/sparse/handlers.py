@@ -36,7 +36,7 @@ _SPARSE = (False, (SparseTensor,))
 
 
 def of_values(function: Callable[[Any], Any], x: Any) -> Any:
-    """The function of the values, at their places."""
+    """The function of the values, at their indices."""
     return x.with_values(function(x.values))
 
 

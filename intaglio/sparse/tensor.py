@@ -32,14 +32,14 @@ class ByValues:
         return value.values
 
     def replace_gradient_components(self, value: Any, component_gradients: Any) -> Any:
-        """The gradient at the places of the value."""
+        """The gradient at the indices of the value."""
         return value.with_values(component_gradients)
 
 
 class SparseTensor(TensorInParts):
-    """Values [n] at places [n, rank] of a tensor of shape `dense_shape` [rank], 0 elsewhere.
+    """Values [n] at indices [n, rank] of a tensor of shape `dense_shape` [rank], 0 elsewhere.
 
-    Most functions want the places in row-major order, each at most once (`tf.sparse.reorder`
+    Most functions want the indices in row-major order, each at most once (`tf.sparse.reorder`
     sorts them). Indices and shape are int64. Raises ValueError if the parts do not fit.
     """
 
@@ -52,10 +52,10 @@ class SparseTensor(TensorInParts):
             self._indices = _part(indices, "indices", int64)
             self._values = _part(values, "values", None)
             self._dense_shape = _part(dense_shape, "dense_shape", int64)
-        places = TensorShape(self._indices.dims).with_rank(2)
+        positions = TensorShape(self._indices.dims).with_rank(2)
         count = TensorShape(self._values.dims).with_rank(1)
         rank = TensorShape(self._dense_shape.dims).with_rank(1)
-        for ours, theirs in ((places[0], count[0]), (places[1], rank[0])):
+        for ours, theirs in ((positions[0], count[0]), (positions[1], rank[0])):
             if ours is not None and theirs is not None and ours != theirs:
                 raise ValueError(f"Dimensions {ours} and {theirs} are not compatible")
         self._static: Dims = _static(self._dense_shape)
@@ -80,12 +80,12 @@ class SparseTensor(TensorInParts):
 
     @property
     def indices(self) -> Any:
-        """The places, an int64 matrix [n, rank]."""
+        """The indices, an int64 matrix [n, rank]."""
         return self._indices
 
     @property
     def values(self) -> Any:
-        """The values at the places, a vector [n]."""
+        """The values at the indices, a vector [n]."""
         return self._values
 
     @property
@@ -135,10 +135,10 @@ class SparseTensor(TensorInParts):
         return list({id(op): op for op in (*found, *self._dense_shape.consumers())}.values())
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other values, as many as there are now, at the same places."""
-        made = SparseTensor(self._indices, new_values, self._dense_shape)
-        made._static = self._static
-        return made
+        """Other values, as many as there are now, at the same indices."""
+        result = SparseTensor(self._indices, new_values, self._dense_shape)
+        result._static = self._static
+        return result
 
     # -- Python ----------------------------------------------------------------------
 

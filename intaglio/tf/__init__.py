@@ -9,17 +9,26 @@ from typing import TYPE_CHECKING
 import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
+from intaglio.autodiff.python_functions import numpy_function, py_function
 from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
+from intaglio.composite_ops.array import creation, indexing, rearranging, sorting
+from intaglio.composite_ops.array.creation import *
+from intaglio.composite_ops.array.indexing import *
+from intaglio.composite_ops.array.rearranging import *
+from intaglio.composite_ops.array.sorting import *
+from intaglio.composite_ops.math.arithmetic import linspace, realdiv, truncatediv, truncatemod
+from intaglio.composite_ops.math.casting import bitcast, cast, complex, saturate_cast
+from intaglio.composite_ops.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
+from intaglio.composite_ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
+from intaglio.composite_ops.printing import print
 from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import (
-    arranging,
-    arrays,
     autodiff,
     autograph,
     bitwise,
@@ -30,13 +39,11 @@ from intaglio.tf import (
     dtypes,
     errors,
     experimental,
-    indexing,
     io,
     linalg,
     math,
     nest,
     nn,
-    ordering,
     random,
     strings,
     sysconfig,
@@ -45,8 +52,6 @@ from intaglio.tf import (
     variables,
     version,
 )
-from intaglio.tf.arranging import *
-from intaglio.tf.arrays import *
 from intaglio.tf.control_flow import *
 from intaglio.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from intaglio.tf.differentiation import *
@@ -77,7 +82,6 @@ from intaglio.tf.dtypes import (
     uint64,
     variant,
 )
-from intaglio.tf.indexing import *
 from intaglio.tf.linalg import einsum, matmul, norm, tensordot
 from intaglio.tf.math import (
     abs,
@@ -133,13 +137,6 @@ from intaglio.tf.math import (
     tanh,
     truediv,
 )
-from intaglio.tf.math.arithmetic import linspace, realdiv, truncatediv, truncatemod
-from intaglio.tf.math.casting import bitcast, cast, complex, saturate_cast
-from intaglio.tf.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
-from intaglio.tf.math.counting import histogram_fixed_width, histogram_fixed_width_bins
-from intaglio.tf.ordering import *
-from intaglio.tf.printing import print
-from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
 from intaglio.tf.tensor_array import TensorArray, TensorArraySpec
 from intaglio.tf.tracing import *
@@ -149,12 +146,33 @@ from intaglio.type_specs.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
     from intaglio.base.device_spec import DeviceSpec as DeviceSpec
+    from intaglio.composite_ops.array.space_paddings import (
+        required_space_to_batch_paddings as required_space_to_batch_paddings,
+    )
+    from intaglio.composite_ops.array.space_paddings import timestamp as timestamp
+    from intaglio.composite_ops.linalg.factorisations import eig as eig
+    from intaglio.composite_ops.linalg.factorisations import eigvals as eigvals
+    from intaglio.composite_ops.linalg.factorisations import sqrtm as matrix_square_root  # pyright: ignore[reportUnusedImport]  # its name here
+    from intaglio.composite_ops.random.initializers import (
+        constant_initializer as constant_initializer,
+    )
+    from intaglio.composite_ops.random.initializers import ones_initializer as ones_initializer
+    from intaglio.composite_ops.random.initializers import (
+        random_normal_initializer as random_normal_initializer,
+    )
+    from intaglio.composite_ops.random.initializers import (
+        random_uniform_initializer as random_uniform_initializer,
+    )
+    from intaglio.composite_ops.random.initializers import zeros_initializer as zeros_initializer
     from intaglio.data.element import NoneTensorSpec as NoneTensorSpec
     from intaglio.data.specs import OptionalSpec as OptionalSpec
+    from intaglio.graphdef.tensor_protos import make_ndarray as make_ndarray
+    from intaglio.graphdef.tensor_protos import make_tensor_proto as make_tensor_proto
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
     from intaglio.sparse.api import SparseTensor as SparseTensor
     from intaglio.sparse.api import SparseTensorSpec as SparseTensorSpec
+    from intaglio.state.critical_section import CriticalSection as CriticalSection
     from intaglio.tf import audio as audio
     from intaglio.tf import compat as compat
     from intaglio.tf import data as data
@@ -190,18 +208,9 @@ if TYPE_CHECKING:
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
-    from intaglio.tf.critical_section import CriticalSection as CriticalSection
     from intaglio.tf.edit_distances import edit_distance as edit_distance
     from intaglio.tf.fingerprints import fingerprint as fingerprint
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
-    from intaglio.tf.initializers import constant_initializer as constant_initializer
-    from intaglio.tf.initializers import ones_initializer as ones_initializer
-    from intaglio.tf.initializers import random_normal_initializer as random_normal_initializer
-    from intaglio.tf.initializers import random_uniform_initializer as random_uniform_initializer
-    from intaglio.tf.initializers import zeros_initializer as zeros_initializer
-    from intaglio.tf.linalg.factorisations import eig as eig
-    from intaglio.tf.linalg.factorisations import eigvals as eigvals
-    from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root  # pyright: ignore[reportUnusedImport]  # its name here
     from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
     from intaglio.tf.plugins import check_pinned as check_pinned
     from intaglio.tf.plugins import load_library as load_library
@@ -211,12 +220,6 @@ if TYPE_CHECKING:
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
     from intaglio.tf.random.index_shuffles import random_index_shuffle as random_index_shuffle
-    from intaglio.tf.space_paddings import (
-        required_space_to_batch_paddings as required_space_to_batch_paddings,
-    )
-    from intaglio.tf.space_paddings import timestamp as timestamp
-    from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
-    from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
     from intaglio.tf.volume_patches import extract_volume_patches as extract_volume_patches
 
 __version__ = "2.21.0"
@@ -357,10 +360,10 @@ __all__ += [
     "math",
     "bitwise",
 ]
-__all__ += arranging.__all__
-__all__ += arrays.__all__
+__all__ += rearranging.__all__
+__all__ += creation.__all__
 __all__ += indexing.__all__
-__all__ += ordering.__all__
+__all__ += sorting.__all__
 __all__ += tracing.__all__
 __all__ += control_flow.__all__
 __all__ += differentiation.__all__
@@ -379,8 +382,8 @@ LATER: dict[str, str] = {
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",
-    "required_space_to_batch_paddings": "intaglio.tf.space_paddings:required_space_to_batch_paddings",
-    "timestamp": "intaglio.tf.space_paddings:timestamp",
+    "required_space_to_batch_paddings": "intaglio.composite_ops.array.space_paddings:required_space_to_batch_paddings",
+    "timestamp": "intaglio.composite_ops.array.space_paddings:timestamp",
     "check_pinned": "intaglio.tf.plugins:check_pinned",
     "load_library": "intaglio.tf.plugins:load_library",
     "load_op_library": "intaglio.tf.plugins:load_op_library",
@@ -390,14 +393,14 @@ LATER: dict[str, str] = {
     "rfftnd": "intaglio.tf.any_axes:rfftnd",
     "fingerprint": "intaglio.tf.fingerprints:fingerprint",
     "extract_volume_patches": "intaglio.tf.volume_patches:extract_volume_patches",
-    "constant_initializer": "intaglio.tf.initializers:constant_initializer",
-    "ones_initializer": "intaglio.tf.initializers:ones_initializer",
-    "random_normal_initializer": "intaglio.tf.initializers:random_normal_initializer",
-    "random_uniform_initializer": "intaglio.tf.initializers:random_uniform_initializer",
-    "zeros_initializer": "intaglio.tf.initializers:zeros_initializer",
-    "matrix_square_root": "intaglio.tf.linalg.factorisations:sqrtm",
-    "eig": "intaglio.tf.linalg.factorisations:eig",
-    "eigvals": "intaglio.tf.linalg.factorisations:eigvals",
+    "constant_initializer": "intaglio.composite_ops.random.initializers:constant_initializer",
+    "ones_initializer": "intaglio.composite_ops.random.initializers:ones_initializer",
+    "random_normal_initializer": "intaglio.composite_ops.random.initializers:random_normal_initializer",
+    "random_uniform_initializer": "intaglio.composite_ops.random.initializers:random_uniform_initializer",
+    "zeros_initializer": "intaglio.composite_ops.random.initializers:zeros_initializer",
+    "matrix_square_root": "intaglio.composite_ops.linalg.factorisations:sqrtm",
+    "eig": "intaglio.composite_ops.linalg.factorisations:eig",
+    "eigvals": "intaglio.composite_ops.linalg.factorisations:eigvals",
     "NoneTensorSpec": "intaglio.data.element:NoneTensorSpec",
     "audio": "intaglio.tf.audio",
     "feature_column": "intaglio.tf.feature_column",
@@ -408,7 +411,7 @@ LATER: dict[str, str] = {
     "profiler": "intaglio.tf.profiler",
     "quantization": "intaglio.tf.quantization",
     "queue": "intaglio.tf.queue",
-    "CriticalSection": "intaglio.tf.critical_section:CriticalSection",
+    "CriticalSection": "intaglio.state.critical_section:CriticalSection",
     "ragged": "intaglio.tf.ragged",
     "SparseTensor": "intaglio.sparse.api:SparseTensor",
     "SparseTensorSpec": "intaglio.sparse.api:SparseTensorSpec",
@@ -422,8 +425,8 @@ LATER: dict[str, str] = {
     "data": "intaglio.tf.data",
     "graph_util": "intaglio.tf.graph_util",
     "import_graph_def": "intaglio.tf.graph_util:import_graph_def",
-    "make_ndarray": "intaglio.tf.tensor_protos:make_ndarray",
-    "make_tensor_proto": "intaglio.tf.tensor_protos:make_tensor_proto",
+    "make_ndarray": "intaglio.graphdef.tensor_protos:make_ndarray",
+    "make_tensor_proto": "intaglio.graphdef.tensor_protos:make_tensor_proto",
     "saved_model": "intaglio.tf.saved_model",
     "summary": "intaglio.tf.summary",
     "test": "intaglio.tf.test",
@@ -434,7 +437,7 @@ __all__ += [*LATER]
 
 # What the extra `keras` brings, which need not be installed: in no `__all__`.
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")
-_OF_KERAS = {name: f"intaglio.keras_bridge.package:{name}" for name in KERAS}
+_OF_KERAS = {name: f"intaglio.tensorflow_name.package:{name}" for name in KERAS}
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})

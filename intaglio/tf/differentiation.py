@@ -5,13 +5,13 @@ Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from intaglio.autodiff import registered
 from intaglio.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from intaglio.autodiff.gradient_tape import GradientTape, UnconnectedGradients
 from intaglio.autodiff.graph_gradient import graph_gradients, graph_hessians
+from intaglio.autodiff.registered import RegisterGradient
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
 
@@ -23,23 +23,6 @@ class AggregationMethod:
     DEFAULT = ADD_N
     EXPERIMENTAL_TREE = 1
     EXPERIMENTAL_ACCUMULATE_N = 2
-
-
-class RegisterGradient:
-    """A decorator that registers the gradient function of an op type, or a name for one.
-
-    The function is called as `function(op, *output_gradients)` and returns a gradient for
-    each input of `op`. Raises TypeError if the name is no string, KeyError if it is taken.
-    """
-
-    def __init__(self, op_type: str) -> None:
-        if not isinstance(op_type, str):
-            raise TypeError("op_type must be a string")
-        self._op_type = op_type
-
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        registered.register(self._op_type, f)
-        return f
 
 
 def no_gradient(op_type: str) -> None:

@@ -31,8 +31,8 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as bool
+from intaglio.composite_ops.math.casting import cast, complex, saturate_cast
 from intaglio.tf import narrow_dtypes as experimental
-from intaglio.tf.math.casting import cast, complex, saturate_cast
 
 half = float16
 double = float64

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import as_dtype, float32
+from intaglio.composite_ops.printing import formatted
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.printing import formatted
 
 if TYPE_CHECKING:
     from intaglio.tf.ragged.splitting import bytes_split as bytes_split

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import intaglio
-from intaglio.keras_bridge.tensorflow_name import install_as_tensorflow
+from intaglio.tensorflow_name.names import install_as_tensorflow
 from intaglio.tools import programs
 
 USAGE = """\

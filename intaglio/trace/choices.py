@@ -16,7 +16,7 @@ from intaglio.trace.scopes import name_scope
 Branch = Callable[[], Any]
 
 
-def cond(pred: Any, true_fn: Any, false_fn: Any, name: str | None) -> Any:
+def cond(pred: Any, true_fn: Any, false_fn: Any, name: str | None = None) -> Any:
     """See `tf.cond`."""
     if not callable(true_fn):
         raise TypeError("'true_fn' must be callable.")
@@ -142,7 +142,9 @@ def _is_tensor(value: Any) -> bool:
 # -- switch_case ---------------------------------------------------------------------------
 
 
-def switch_case(index: Any, branches: Any, default: Branch | None, name: str) -> Any:
+def switch_case(
+    index: Any, branches: Any, default: Branch | None = None, name: str = "switch_case"
+) -> Any:
     """See `tf.switch_case`."""
     actions = _actions(branches, default)
     if not _is_tensor(index):
@@ -205,11 +207,11 @@ def while_loop(
     cond: Any,
     body: Any,
     loop_vars: Any,
-    shape_invariants: Any,
-    parallel_iterations: int,
-    back_prop: bool,
-    maximum_iterations: Any,
-    name: str | None,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    maximum_iterations: Any = None,
+    name: str | None = None,
 ) -> Any:
     """See `tf.while_loop`."""
     if not callable(cond):

@@ -308,7 +308,7 @@ class FuncGraph(Graph):
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
         """(outer tensor, input) of what became an input, in order."""
-        return [pair for pair in self.captured.values() if pair[1].node.op.name == "Placeholder"]
+        return [pair for pair in self.captured.values() if pair[1].node.op is raw.Placeholder]
 
     @property
     def external_captures(self) -> list[Tensor]:

@@ -16,18 +16,6 @@ from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
 
-# Ops that only move elements: what they give out has been checked when it was made.
-SAFE = frozenset(
-    """
-    BatchToSpaceND BroadcastTo CheckNumerics CheckNumericsV2 Concat ConcatV2 Const Diag
-    DiagPart EnsureShape ExpandDims Fill Gather GatherNd GatherV2 Identity IdentityN Merge
-    MirrorPad Pack Pad PadV2 Placeholder PlaceholderWithDefault PreventGradient ReadVariableOp
-    Reshape Reverse ReverseSequence ReverseV2 Shape ShapeN Slice SpaceToBatchND Split SplitV
-    Squeeze StopGradient StridedSlice Tile Transpose Unpack VarHandleOp Where ZerosLike
-    _ReadVariablesOp
-    """.split()  # noqa: SIM905
-)
-
 
 class _Switch(threading.local):
     """Whether this thread checks; how much of stacks it shows."""
@@ -78,7 +66,7 @@ def disable_check_numerics() -> None:
 
 
 def _inspect(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Any:
-    if not _switch.on or op.name in SAFE or op.has_graphs:
+    if not _switch.on or not op.numerics_checked or op.has_graphs:
         return outputs
     if not any(t.dtype.is_floating for t in outputs):
         return outputs

@@ -14,7 +14,7 @@ from intaglio.base.errors import InaccessibleTensorError
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.opdef import door
+from intaglio.opdef import door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
@@ -51,7 +51,7 @@ def lift(tensor: Tensor) -> EagerTensor:
         return tensor
     assert isinstance(tensor, SymbolicTensor)
     nodes = _above(tensor)
-    inputs = [n.outputs[0] for n in nodes if n.op.name == "Placeholder"]
+    inputs = [n.outputs[0] for n in nodes if n.op is raw.Placeholder]
     arrays = [_value_of(v) for v in inputs]
     graph = FrozenGraph("initial_value", inputs, nodes, [tensor])
     return from_array(interpreter.compiled(graph)(*arrays)[0])

@@ -35,7 +35,7 @@ def _shape(row: Row, kind: Any) -> Any:
     return raw.StridedSlice(whole, [1], [0], [1], end_mask=1)
 
 
-@vectorizes("Shape ShapeN")
+@vectorizes(raw.Shape, raw.ShapeN)
 def shape(rows: Rows, node: Node, inputs: Any) -> Any:
     """All rows have one shape."""
     listed = inputs if isinstance(inputs, list) else [inputs]
@@ -43,28 +43,28 @@ def shape(rows: Rows, node: Node, inputs: Any) -> Any:
     return [Row(_shape(r, kind), False, v.spec) for r, v in zip(listed, node.outputs, strict=True)]
 
 
-@vectorizes("Size")
+@vectorizes(raw.Size)
 def size(rows: Rows, node: Node, x: Row) -> Any:
     """All rows have as many elements."""
     found = raw.Prod(_shape(x, node.attrs["out_type"]), np.asarray([0], np.int32))
     return Row(found, False, node.outputs[0].spec)
 
 
-@vectorizes("Rank")
+@vectorizes(raw.Rank)
 def rank(rows: Rows, node: Node, x: Row) -> Any:
     """All rows have one rank."""
     one = np.asarray(1, np.int32)
     return Row(raw.Sub(raw.Rank(x.tensor), one), False, node.outputs[0].spec)
 
 
-@vectorizes("Reshape")
+@vectorizes(raw.Reshape)
 def reshape(rows: Rows, node: Node, x: Row, wanted: Row) -> Any:
     """The rows stay the first dimension."""
     known = node.outputs[0].spec
     return raw.Reshape(x.tensor, rows.shape(wanted.same, known))
 
 
-@vectorizes("BroadcastTo")
+@vectorizes(raw.BroadcastTo)
 def broadcast_to(rows: Rows, node: Node, x: Row, wanted: Row) -> Any:
     """Each row to the shape."""
     spec = node.outputs[0].spec
@@ -74,7 +74,7 @@ def broadcast_to(rows: Rows, node: Node, x: Row, wanted: Row) -> Any:
     return raw.BroadcastTo(value, rows.shape(wanted.same, spec))
 
 
-@vectorizes("Fill")
+@vectorizes(raw.Fill)
 def fill(rows: Rows, node: Node, dims: Row, value: Row) -> Any:
     """Each row of one value."""
     spec = node.outputs[0].spec
@@ -84,7 +84,7 @@ def fill(rows: Rows, node: Node, dims: Row, value: Row) -> Any:
     return raw.BroadcastTo(aligned, rows.shape(dims.same, spec))
 
 
-@vectorizes("Transpose ConjugateTranspose")
+@vectorizes(raw.Transpose, raw.ConjugateTranspose)
 def transpose(rows: Rows, node: Node, x: Row, order: Row) -> Any:
     """The rows stay in front."""
     known = order.numbers
@@ -97,13 +97,13 @@ def transpose(rows: Rows, node: Node, x: Row, order: Row) -> Any:
     return again(node, [x.tensor, places])
 
 
-@vectorizes("ExpandDims")
+@vectorizes(raw.ExpandDims)
 def expand_dims(rows: Rows, node: Node, x: Row, dim: Row) -> Any:
     """The dimension is one further on."""
     return again(node, [x.tensor, shifted(dim)])
 
 
-@vectorizes("Squeeze")
+@vectorizes(raw.Squeeze)
 def squeeze(rows: Rows, node: Node, x: Row) -> Any:
     """The dimensions are one further on; the rows stay, be there only one."""
     name = next(n for n in ("squeeze_dims", "axis") if n in node.attrs)
@@ -117,13 +117,13 @@ def squeeze(rows: Rows, node: Node, x: Row) -> Any:
     return again(node, [x.tensor], **{name: tuple([moved(a) for a in wanted])})
 
 
-@vectorizes("Tile")
+@vectorizes(raw.Tile)
 def tile(rows: Rows, node: Node, x: Row, multiples: Row) -> Any:
     """The rows are not repeated."""
     return again(node, [x.tensor, _prefixed(multiples, 1)])
 
 
-@vectorizes("Pad PadV2 MirrorPad MirrorPadGrad")
+@vectorizes(raw.Pad, raw.PadV2, raw.MirrorPad, raw.MirrorPadGrad)
 def pad(rows: Rows, node: Node, x: Row, paddings: Row, *value: Row) -> Any:
     """Nothing before and behind the rows."""
     same = paddings.same
@@ -143,44 +143,44 @@ def _prefixed(vector: Row, first: int) -> Any:
 # -- joining and cutting ---------------------------------------------------------------
 
 
-@vectorizes("ConcatV2")
+@vectorizes(raw.ConcatV2)
 def concat(rows: Rows, node: Node, values: list[Row], axis: Row) -> Any:
     """The axis is one further on."""
     return again(node, [*[rows.stack(v) for v in values], shifted(axis)])
 
 
-@vectorizes("Concat")
+@vectorizes(raw.Concat)
 def concat_first(rows: Rows, node: Node, axis: Row, values: list[Row]) -> Any:
     """The axis is one further on."""
     return again(node, [shifted(axis), *[rows.stack(v) for v in values]])
 
 
-@vectorizes("Pack")
+@vectorizes(raw.Pack)
 def pack(rows: Rows, node: Node, values: list[Row]) -> Any:
     """The axis is one further on."""
     axis = moved(node.attrs["axis"])
     return again(node, [rows.stack(v) for v in values], axis=axis)
 
 
-@vectorizes("Unpack")
+@vectorizes(raw.Unpack)
 def unpack(rows: Rows, node: Node, x: Row) -> Any:
     """The axis is one further on."""
     return again(node, [x.tensor], axis=moved(node.attrs["axis"]))
 
 
-@vectorizes("Split")
+@vectorizes(raw.Split)
 def split(rows: Rows, node: Node, axis: Row, x: Row) -> Any:
     """The axis is one further on."""
     return again(node, [shifted(axis), x.tensor])
 
 
-@vectorizes("SplitV")
+@vectorizes(raw.SplitV)
 def split_by_sizes(rows: Rows, node: Node, x: Row, sizes: Row, axis: Row) -> Any:
     """The axis is one further on."""
     return again(node, [x.tensor, sizes.same, shifted(axis)])
 
 
-@vectorizes("Slice")
+@vectorizes(raw.Slice)
 def cut(rows: Rows, node: Node, x: Row, begin: Row, size: Row) -> Any:
     """All rows are taken."""
     return again(node, [x.tensor, _prefixed(begin, 0), _prefixed(size, -1)])
@@ -200,7 +200,7 @@ def _masks(node: Node) -> dict[str, int]:
     return {n: (node.attrs[n] << 1) | own for n, own in MASKS.items()}
 
 
-@vectorizes("StridedSlice")
+@vectorizes(raw.StridedSlice)
 def strided_slice(rows: Rows, node: Node, x: Row, begin: Row, end: Row, strides: Row) -> Any:
     """All rows are taken; `x[i]` with an `i` for each row is a gather."""
     if begin.stacked:
@@ -223,7 +223,7 @@ def _element(rows: Rows, node: Node, x: Row, begin: Row) -> Any:
     return raw.GatherV2(x.tensor, place, np.int32(0))
 
 
-@vectorizes("StridedSliceGrad")
+@vectorizes(raw.StridedSliceGrad)
 def strided_slice_gradient(
     rows: Rows, node: Node, shape: Row, begin: Row, end: Row, strides: Row, dy: Row
 ) -> Any:
@@ -234,7 +234,7 @@ def strided_slice_gradient(
     return again(node, [whole, *bounds, rows.stack(dy)], **_masks(node))
 
 
-@vectorizes("TensorStridedSliceUpdate")
+@vectorizes(raw.TensorStridedSliceUpdate)
 def strided_slice_update(
     rows: Rows, node: Node, x: Row, begin: Row, end: Row, strides: Row, value: Row
 ) -> Any:
@@ -246,7 +246,7 @@ def strided_slice_update(
     return again(node, [rows.stack(x), *bounds, value.tensor], **_masks(node))
 
 
-@vectorizes("OneHot")
+@vectorizes(raw.OneHot)
 def one_hot(rows: Rows, node: Node, indices: Row, *rest: Row) -> Any:
     """The axis is one further on."""
     axis = moved(node.attrs["axis"])
@@ -256,7 +256,7 @@ def one_hot(rows: Rows, node: Node, indices: Row, *rest: Row) -> Any:
 # -- places --------------------------------------------------------------------------
 
 
-@vectorizes("GatherV2")
+@vectorizes(raw.GatherV2)
 def gather(rows: Rows, node: Node, params: Row, indices: Row, axis: Row) -> Any:
     """Rows of one table, places in each row's table, or the same places of all."""
     given = axis.numbers
@@ -265,7 +265,7 @@ def gather(rows: Rows, node: Node, params: Row, indices: Row, axis: Row) -> Any:
     return _gathered(rows, params, indices, given[0], node.attrs["batch_dims"])
 
 
-@vectorizes("Gather")
+@vectorizes(raw.Gather)
 def gather_first(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
     """Along the first dimension."""
     return _gathered(rows, params, indices, 0, 0)
@@ -301,7 +301,7 @@ def _with_row(rows: Rows, indices: Row) -> Any:
     return raw.ConcatV2([number, places], np.int32(-1))
 
 
-@vectorizes("GatherNd")
+@vectorizes(raw.GatherNd)
 def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
     """Places of one table, or with the row as their first number."""
     if not params.stacked:
@@ -309,7 +309,7 @@ def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
     return again(node, [params.tensor, _with_row(rows, indices)])
 
 
-@vectorizes("ScatterNd")
+@vectorizes(raw.ScatterNd)
 def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -> Any:
     """The row is the first number of a place."""
     kind = shape.spec.dtype
@@ -318,8 +318,12 @@ def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -
 
 
 @vectorizes(
-    "ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterMax TensorScatterMin "
-    "TensorScatterSub TensorScatterUpdate"
+    raw.ScatterNdNonAliasingAdd,
+    raw.TensorScatterAdd,
+    raw.TensorScatterMax,
+    raw.TensorScatterMin,
+    raw.TensorScatterSub,
+    raw.TensorScatterUpdate,
 )
 def tensor_scatter(rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row) -> Any:
     """The row is the first number of a place."""
@@ -328,21 +332,6 @@ def tensor_scatter(rows: Rows, node: Node, tensor: Row, indices: Row, updates: R
 
 
 # -- convolutions, pools and what else has examples ------------------------------------
-
-# The inputs that have the examples of a batch as their first dimension; no others may
-# differ from row to row. All outputs have them too.
-EXAMPLES = {
-    "AvgPool": 1, "AvgPool3D": 1, "Conv2D": 1, "Conv3D": 1, "DepthToSpace": 1,
-    "DepthwiseConv2dNative": 1, "Dilation2D": 1,
-    "DrawBoundingBoxes": 2, "ExtractImagePatches": 1, "ExtractVolumePatches": 1,
-    "InTopK": 2, "InTopKV2": 2, "LRN": 1, "LRNGrad": 3, "LowerBound": 2, "UpperBound": 2, "MaxPool": 1, "MaxPool3D": 1,
-    "MaxPool3DGrad": 3, "MaxPool3DGradGrad": 3, "MaxPoolGrad": 3, "MaxPoolGradGrad": 3,
-    "ResizeArea": 1, "ResizeBicubic": 1, "ResizeBicubicGrad": 2, "ResizeBilinear": 1,
-    "ResizeBilinearGrad": 2, "ResizeNearestNeighbor": 1,
-    "ResizeNearestNeighborGrad": 1, "ScaleAndTranslate": 1,
-    "SoftmaxCrossEntropyWithLogits": 2, "SpaceToDepth": 1,
-    "SparseSoftmaxCrossEntropyWithLogits": 2,
-}  # fmt: skip
 
 
 def merged(value: Any) -> Any:
@@ -360,10 +349,12 @@ def parted(rows: Rows, value: Any, examples: Any) -> Any:
     return raw.Reshape(value, raw.ConcatV2([rows.vector, examples, rest], 0))
 
 
-@vectorizes(" ".join(EXAMPLES))
 def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
-    """The examples of all rows are one batch."""
-    count = EXAMPLES[node.op.name]
+    """The examples of all rows are one batch.
+
+    Of the inputs those with examples as their first dimension may differ from row to row.
+    """
+    count = node.op.batched_inputs
     together = [rows.stack(r) for r in inputs[:count]]
     if len({r.spec.shape and r.spec.shape[0] for r in inputs[:count]}) > 1:
         raise NotVectorizableError("one example goes with several others")
@@ -373,8 +364,11 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
 
 
 @vectorizes(
-    "AvgPoolGrad AvgPool3DGrad Conv2DBackpropInput Conv3DBackpropInputV2 "
-    "DepthwiseConv2dNativeBackpropInput"
+    raw.AvgPoolGrad,
+    raw.AvgPool3DGrad,
+    raw.Conv2DBackpropInput,
+    raw.Conv3DBackpropInputV2,
+    raw.DepthwiseConv2dNativeBackpropInput,
 )
 def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
     """The examples of all rows are one batch, and the sizes say so."""
@@ -388,7 +382,7 @@ def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
     return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in made]
 
 
-@vectorizes("Conv2DBackpropFilter")
+@vectorizes(raw.Conv2DBackpropFilter)
 def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
     """One input, a gradient for each row: the rows become channels of the output."""
     if x.stacked or node.attrs["data_format"] != "NHWC":
@@ -410,7 +404,7 @@ def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
     return raw.Transpose(split, np.asarray([3, 0, 1, 2, 4], np.int32))
 
 
-@vectorizes("BiasAdd BiasAddV1")
+@vectorizes(raw.BiasAdd, raw.BiasAddV1)
 def bias_add(rows: Rows, node: Node, value: Row, bias: Row) -> Any:
     """One bias for all rows, or one for each."""
     first = str(node.attrs.get("data_format", "NHWC")).startswith("NC")
@@ -425,7 +419,7 @@ def bias_add(rows: Rows, node: Node, value: Row, bias: Row) -> Any:
     return raw.AddV2(value.tensor, rows.aligned(own, value.rank))
 
 
-@vectorizes("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
+@vectorizes(raw.FusedBatchNorm, raw.FusedBatchNormV2, raw.FusedBatchNormV3)
 def batch_norm(rows: Rows, node: Node, x: Row, *inputs: Row) -> Any:
     """With moments that are given the examples of all rows are one batch."""
     if node.attrs["is_training"]:

@@ -26,7 +26,7 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 # -- calls ---------------------------------------------------------------------------
 
 
-@vectorizes("PartitionedCall StatefulPartitionedCall")
+@vectorizes(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @needs_vectorizer
 def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """The nodes of the function in the place of the call."""
@@ -39,7 +39,7 @@ def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
 # -- branches ------------------------------------------------------------------------
 
 
-@vectorizes("If StatelessIf Case StatelessCase")
+@vectorizes(raw.If, raw.StatelessIf, raw.Case, raw.StatelessCase)
 @needs_vectorizer
 def branch(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """One branch for all rows, or each by the rows that take it."""
@@ -155,7 +155,7 @@ def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
 # -- loops ---------------------------------------------------------------------------
 
 
-@vectorizes("While StatelessWhile")
+@vectorizes(raw.While, raw.StatelessWhile)
 @needs_vectorizer
 def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """All rows take their turns together; rows that are done wait for the others."""
@@ -269,7 +269,7 @@ def _stacked_state(
 def _changes(body: Graph, index: int) -> bool:
     """False for what the body only hands on."""
     value = body.outputs[index]
-    while value.node.op.name == "Identity":
+    while value.node.op is raw.Identity:
         value = value.node.inputs[0]
     return value is not body.inputs[index]
 

@@ -7,54 +7,17 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
-from intaglio.opdef import raw
+from intaglio.opdef import late, raw
 from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, again, shifted, vectorizes
 
-POINTWISE = (
-    "Angle Bitcast Cast CheckNumerics CheckNumericsV2 ComplexAbs Conj Imag Real "
-    "Bucketize DeepCopy GuaranteeConst Identity PreventGradient Snapshot StopGradient "
-    "OnesLike ZerosLike IsFinite IsInf IsNan LogicalNot PopulationCount "
-    "Elu LeakyRelu Relu Relu6 Selu Softplus Softsign "
-    "AsString DecodeRaw DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace "
-    "StringLength StringLower StringStrip StringToHashBucketFast "
-    "StringToHashBucketStrong StringToNumber StringUpper UnicodeScript UnicodeTranscode "
-    "FakeQuantWithMinMaxArgs "
-    # These work on the last dimensions, whatever stands before.
-    "Cholesky FFT FFT2D FFT3D HSVToRGB IFFT IFFT2D IFFT3D LogMatrixDeterminant Lu "
-    "MatrixDeterminant MatrixDiag MatrixDiagPart MatrixExponential MatrixInverse "
-    "MatrixLogarithm MatrixSquareRoot Qr RGBToHSV "
-)
-BROADCASTING = (
-    "AddV2 Add Atan2 Igamma IgammaGradA Igammac Polygamma Zeta RandomGammaGrad BitwiseAnd BitwiseOr BitwiseXor Complex "
-    "Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual "
-    "LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan "
-    "NextAfter NotEqual Pow RealDiv RightShift SquaredDifference Sub "
-    "TruncateDiv TruncateMod Xdivy Xlog1py Xlogy SelectV2 "
-    "BatchMatMulV2 BatchMatMulV3 MatrixTriangularSolve BandedTriangularSolve"
-)
-# Ops of inputs of one shape, or of matrices with the same dimensions before them.
-ALIKE = (
-    "EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad "
-    "SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad AccumulateNV2 AddN "
-    "ApproximateEqual "
-    "BatchMatMul Cross MatrixSetDiag MatrixSolve TridiagonalMatMul TridiagonalSolve"
-)
-# Ops of which only the first inputs may differ from row to row, and how many those are.
-FIRST = {
-    1: "AdjustContrastv2 AdjustHue AdjustSaturation IRFFT IRFFT2D IRFFT3D "
-    " MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 NthElement RFFT RFFT2D RFFT3D "
-    "RegexFullMatch RegexReplace TopK TopKV2",
-    2: "MatrixSetDiagV3",
-}
+
+def leading(rows: Rows, node: Node, *inputs: Row) -> Any:
+    """The op sees no difference; only the first of its inputs may differ from row to row."""
+    count = node.op.batched_inputs
+    stacked = [rows.stack(r) for r in inputs[:count]]
+    return again(node, [*stacked, *[r.same for r in inputs[count:]]])
 
 
-@vectorizes(POINTWISE)
-def pointwise(rows: Rows, node: Node, x: Row, *rest: Row) -> Any:
-    """The op sees no difference."""
-    return again(node, [x.tensor, *[r.same for r in rest]])
-
-
-@vectorizes(BROADCASTING)
 def broadcasting(rows: Rows, node: Node, *inputs: Row) -> Any:
     """Rows of fewer dimensions get those that are missing behind the rows."""
     widest = max(r.rank for r in inputs)
@@ -64,7 +27,6 @@ def broadcasting(rows: Rows, node: Node, *inputs: Row) -> Any:
     return again(node, [rows.aligned(r, widest) for r in inputs])
 
 
-@vectorizes(ALIKE)
 def alike(rows: Rows, node: Node, *inputs: Any) -> Any:
     """What all rows share is repeated for each."""
     flat = [r for i in inputs for r in (i if isinstance(i, list) else [i])]
@@ -74,7 +36,7 @@ def alike(rows: Rows, node: Node, *inputs: Any) -> Any:
     return again(node, [rows.stack(r) for r in flat], **attrs)
 
 
-@vectorizes("Betainc")
+@vectorizes(late.Betainc)
 def alike_or_scalars(rows: Rows, node: Node, *inputs: Row) -> Any:
     """Scalars go with all elements, which those of a row do not."""
     if len({r.rank for r in inputs}) > 1 and any(r.stacked and not r.rank for r in inputs):
@@ -84,7 +46,7 @@ def alike_or_scalars(rows: Rows, node: Node, *inputs: Row) -> Any:
     return again(node, [rows.stack(r) for r in inputs])
 
 
-@vectorizes("Eig SelfAdjointEigV2 Svd")
+@vectorizes(late.Eig, raw.SelfAdjointEigV2, raw.Svd)
 def values_and_vectors(rows: Rows, node: Node, x: Row) -> Any:
     """Vectors that nobody wants are one empty tensor."""
     made = again(node, [x.tensor])
@@ -94,25 +56,13 @@ def values_and_vectors(rows: Rows, node: Node, x: Row) -> Any:
     return [made[0], *[Row(t, False, v.spec) for t, v in rest]]
 
 
-@vectorizes("FFTND IFFTND IRFFTND RFFTND")
+@vectorizes(late.FFTND, late.IFFTND, late.IRFFTND, late.RFFTND)
 def transform(rows: Rows, node: Node, x: Row, length: Row, axes: Row) -> Any:
     """The axes are one further on."""
     return again(node, [x.tensor, length.same, shifted(axes)])
 
 
-def _first(count: int) -> Any:
-    def rule(rows: Rows, node: Node, *inputs: Row) -> Any:
-        stacked = [rows.stack(r) for r in inputs[:count]]
-        return again(node, [*stacked, *[r.same for r in inputs[count:]]])
-
-    return rule
-
-
-for _count, _names in FIRST.items():
-    vectorizes(_names)(_first(_count))
-
-
-@vectorizes("Select")
+@vectorizes(raw.Select)
 def select(rows: Rows, node: Node, condition: Row, x: Row, y: Row) -> Any:
     """The condition chooses elements, whole rows of rows, or whole rows."""
     chosen = condition.tensor
@@ -122,7 +72,7 @@ def select(rows: Rows, node: Node, condition: Row, x: Row, y: Row) -> Any:
     return raw.SelectV2(chosen, rows.stack(x), rows.stack(y))
 
 
-@vectorizes("ClipByValue")
+@vectorizes(raw.ClipByValue)
 def clip(rows: Rows, node: Node, t: Row, low: Row, high: Row) -> Any:
     """Bounds may be one number for a row."""
     widest = max(t.rank, low.rank, high.rank)
@@ -132,27 +82,27 @@ def clip(rows: Rows, node: Node, t: Row, low: Row, high: Row) -> Any:
     return raw.Maximum(below, rows.aligned(low, widest))
 
 
-@vectorizes("IdentityN")
+@vectorizes(raw.IdentityN)
 def identities(rows: Rows, node: Node, values: list[Row]) -> Any:
     """Each value as it is."""
     return list(values)
 
 
-@vectorizes("EnsureShape")
+@vectorizes(raw.EnsureShape)
 def ensure_shape(rows: Rows, node: Node, x: Row) -> Any:
     """The shape is that of one row."""
     wanted = node.attrs["shape"]
     return again(node, [x.tensor], shape=None if wanted is None else (rows.known, *wanted))
 
 
-@vectorizes("StringJoin")
+@vectorizes(raw.StringJoin)
 def join_strings(rows: Rows, node: Node, values: list[Row]) -> Any:
     """Scalars are joined to all elements."""
     widest = max(r.rank for r in values)
     return again(node, [rows.stack(r) if r.rank == widest else r.same for r in values])
 
 
-@vectorizes("Assert")
+@vectorizes(raw.Assert)
 def check(rows: Rows, node: Node, condition: Row, data: list[Row]) -> Any:
     """It holds if it holds for every row."""
     axes = np.arange(condition.rank + 1, dtype=np.int32)

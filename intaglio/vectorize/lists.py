@@ -17,7 +17,7 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, again, swap
 ANY = np.asarray(-1, np.int32)
 
 
-@vectorizes("EmptyTensorList TensorListReserve", always=True)
+@vectorizes(raw.EmptyTensorList, raw.TensorListReserve, always=True)
 def new(rows: Rows, node: Node, shape: Row, number: Row) -> Any:
     """Whether its items will stack rows is not known yet."""
     (handle,) = again(node, [ANY, number.same])
@@ -36,7 +36,7 @@ def _dims(rows: Rows, shape: Sequence[int | None]) -> Any:
     return np.asarray([-1 if d is None else d for d in (rows.known, *shape)], np.int32)
 
 
-@vectorizes("TensorListSetItem", always=True)
+@vectorizes(raw.TensorListSetItem, always=True)
 def set_item(rows: Rows, node: Node, handle: Row, index: Row, item: Row) -> Any:
     """The item of each row, stacked."""
     if not handle.stacked and not item.stacked:
@@ -45,7 +45,7 @@ def set_item(rows: Rows, node: Node, handle: Row, index: Row, item: Row) -> Any:
     return again(node, [_stacking(handle), index.same, rows.stack(item)])
 
 
-@vectorizes("TensorListPushBack", always=True)
+@vectorizes(raw.TensorListPushBack, always=True)
 def push(rows: Rows, node: Node, handle: Row, item: Row) -> Any:
     """The item of each row, stacked."""
     if not handle.stacked and not item.stacked:
@@ -54,7 +54,7 @@ def push(rows: Rows, node: Node, handle: Row, item: Row) -> Any:
     return again(node, [_stacking(handle), rows.stack(item)])
 
 
-@vectorizes("TensorListGetItem TensorListPopBack")
+@vectorizes(raw.TensorListGetItem, raw.TensorListPopBack)
 def get_item(rows: Rows, node: Node, handle: Row, *rest: Row) -> Any:
     """The rows of an item."""
     *index, _ = rest
@@ -63,26 +63,26 @@ def get_item(rows: Rows, node: Node, handle: Row, *rest: Row) -> Any:
     return again(node, [_stacking(handle), *[i.same for i in index], shape])
 
 
-@vectorizes("TensorListLength")
+@vectorizes(raw.TensorListLength)
 def length(rows: Rows, node: Node, handle: Row) -> Any:
     """All rows have as many items."""
     return Row(raw.TensorListLength(handle.tensor), False, node.outputs[0].spec)
 
 
-@vectorizes("TensorListResize")
+@vectorizes(raw.TensorListResize)
 def resize(rows: Rows, node: Node, handle: Row, number: Row) -> Any:
     """All rows get as many items."""
     return again(node, [_stacking(handle), number.same])
 
 
-@vectorizes("TensorListFromTensor")
+@vectorizes(raw.TensorListFromTensor)
 def from_tensor(rows: Rows, node: Node, tensor: Row, shape: Row) -> Any:
     """The first dimension of each row becomes the list's."""
     items = swapped(tensor.tensor, tensor.rank + 1)
     return raw.TensorListFromTensor(items, ANY)
 
 
-@vectorizes("TensorListStack")
+@vectorizes(raw.TensorListStack)
 def stack(rows: Rows, node: Node, handle: Row, shape: Row) -> Any:
     """The items become the first dimension of each row."""
     spec = node.outputs[0].spec

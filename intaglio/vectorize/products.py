@@ -12,7 +12,7 @@ from intaglio.opdef import raw
 from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 
 
-@vectorizes("MatMul")
+@vectorizes(raw.MatMul)
 def matmul(rows: Rows, node: Node, a: Row, b: Row) -> Any:
     """Rows against one matrix are one product of a taller matrix."""
     turn_a, turn_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
@@ -36,7 +36,7 @@ def _turned(x: Row, turn: bool) -> Any:
     return raw.Transpose(x.tensor, np.asarray(order, np.int32))
 
 
-@vectorizes("Einsum")
+@vectorizes(raw.Einsum)
 def einsum(rows: Rows, node: Node, inputs: list[Row]) -> Any:
     """One more index, of the rows."""
     equation = node.attrs["equation"].replace(" ", "")

@@ -18,7 +18,6 @@ from intaglio.ir.graph import Graph, Node
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
-from intaglio.ops.families import Binary, Unary, UnaryGradient
 from intaglio.trace.control_flow import recording
 from intaglio.trace.loops import map_rows
 from intaglio.vectorize import arrays, elementwise, lists, products, reductions, state
@@ -26,13 +25,13 @@ from intaglio.vectorize.rows import ALWAYS, RULES, NotVectorizableError, Row, Ro
 
 # Importing these fills the table of rules.
 FAMILIES = (arrays, elementwise, lists, products, reductions, state)
-# What follows for an op from its family.
-OF_FAMILIES: dict[type[Op], Any] = {
-    Unary: elementwise.pointwise,
-    UnaryGradient: elementwise.alike,
-    Binary: elementwise.broadcasting,
+# What follows for an op from its trait `batching`.
+BATCHING: dict[str, Any] = {
+    "leading": elementwise.leading,
+    "broadcast": elementwise.broadcasting,
+    "alike": elementwise.alike,
+    "examples": arrays.of_examples,
 }
-FAMILY_TYPES = tuple(OF_FAMILIES)
 
 
 class Vectorizer:
@@ -46,7 +45,7 @@ class Vectorizer:
         """The outputs of `graph`. Raises ValueError for what has no rule, without fallback."""
         values: dict[int, Row] = {id(v): row for v, row in zip(graph.inputs, inputs, strict=True)}
         for node in walk.live_nodes(graph.nodes, graph.outputs):
-            if node.op.name == "Placeholder" and id(node.outputs[0]) in values:
+            if node.op is raw.Placeholder and id(node.outputs[0]) in values:
                 continue
             given = [values[id(v)] for v in node.inputs]
             for old, new in zip(node.outputs, self.carry_out(node, given, rows), strict=True):
@@ -56,7 +55,7 @@ class Vectorizer:
     def carry_out(self, node: Node, inputs: Sequence[Row], rows: Rows) -> list[Row]:
         """One node for all rows."""
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             made = door.level().constant(node.attrs["value"])
             return [Row(made, False, node.outputs[0].spec)]
         own = any(r.stacked for r in inputs) or op.name in ALWAYS or _has_effects(node)
@@ -122,11 +121,8 @@ class Vectorizer:
 
 
 def rule_of(op: Op) -> Any:
-    """The rule of an op, or None: its own, or what follows from the family it belongs to."""
-    rule = RULES.get(op.name)
-    if rule is None and isinstance(op, FAMILY_TYPES):
-        rule = next(r for kind, r in OF_FAMILIES.items() if isinstance(op, kind))
-    return rule
+    """The rule of an op, or None: its own, or what follows from how it batches."""
+    return RULES.get(op.name) or BATCHING.get(op.batching)
 
 
 def _no_rows(value: Any) -> Tensor:

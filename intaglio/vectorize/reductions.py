@@ -12,21 +12,34 @@ from intaglio.vectorize.rows import Row, Rows, again, shifted, swapped, vectoriz
 
 
 @vectorizes(
-    "All Any EuclideanNorm Max Mean Min Prod Sum ReduceJoin ArgMax ArgMin Cumprod Cumsum "
-    "CumulativeLogsumexp ReverseV2"
+    raw.All,
+    raw.Any,
+    raw.EuclideanNorm,
+    raw.Max,
+    raw.Mean,
+    raw.Min,
+    raw.Prod,
+    raw.Sum,
+    raw.ReduceJoin,
+    raw.ArgMax,
+    raw.ArgMin,
+    raw.Cumprod,
+    raw.Cumsum,
+    raw.CumulativeLogsumexp,
+    raw.ReverseV2,
 )
 def along(rows: Rows, node: Node, x: Row, axis: Row) -> Any:
     """The axes are one further on."""
     return again(node, [x.tensor, shifted(axis)])
 
 
-@vectorizes("Roll")
+@vectorizes(raw.Roll)
 def roll(rows: Rows, node: Node, x: Row, shift: Row, axis: Row) -> Any:
     """The axes are one further on."""
     return again(node, [x.tensor, shift.same, shifted(axis)])
 
 
-@vectorizes("L2Loss")
+@vectorizes(raw.L2Loss)
 def half_square(rows: Rows, node: Node, x: Row) -> Any:
     """Half the sum of the squares of each row."""
     half = np.asarray(0.5, x.spec.dtype.numpy)
@@ -34,13 +47,13 @@ def half_square(rows: Rows, node: Node, x: Row) -> Any:
     return raw.Mul(raw.Sum(raw.Square(x.tensor), axes), half)
 
 
-@vectorizes("Softmax LogSoftmax")
+@vectorizes(raw.Softmax, raw.LogSoftmax)
 def softmax(rows: Rows, node: Node, x: Row) -> Any:
     """Along the last dimension."""
     return again(node, [x.tensor])
 
 
-@vectorizes("BiasAddGrad")
+@vectorizes(raw.BiasAddGrad)
 def bias_gradient(rows: Rows, node: Node, x: Row) -> Any:
     """The sum over all dimensions of a row but that of the channels."""
     first = str(node.attrs["data_format"]).startswith("NC")
@@ -49,7 +62,9 @@ def bias_gradient(rows: Rows, node: Node, x: Row) -> Any:
     return raw.Sum(x.tensor, np.asarray(axes, np.int32))
 
 
-@vectorizes("UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum")
+@vectorizes(
+    raw.UnsortedSegmentMax, raw.UnsortedSegmentMin, raw.UnsortedSegmentProd, raw.UnsortedSegmentSum
+)
 def unsorted_segments(rows: Rows, node: Node, data: Row, segments: Row, number: Row) -> Any:
     """Each row's segments get numbers of their own."""
     kind = segments.spec.dtype
@@ -61,14 +76,14 @@ def unsorted_segments(rows: Rows, node: Node, data: Row, segments: Row, number: 
     zero = np.asarray(0, kind.numpy)
     own = raw.SelectV2(raw.Less(ids, zero), ids, raw.AddV2(ids, start))
     total = raw.Mul(raw.Cast(number.same, DstT=rows.count.dtype), rows.count)
-    flat = getattr(raw, node.op.name)(rows.stack(data), own, total)
+    flat = node.op(rows.stack(data), own, total)
     shape = raw.Shape(flat)
     each = raw.Reshape(raw.Cast(number.same, DstT=rows.count.dtype), [1])
     rest = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
     return raw.Reshape(flat, raw.ConcatV2([rows.vector, each, rest], 0))
 
 
-@vectorizes("SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum")
+@vectorizes(raw.SegmentMax, raw.SegmentMean, raw.SegmentMin, raw.SegmentProd, raw.SegmentSum)
 def segments(rows: Rows, node: Node, data: Row, ids: Row) -> Any:
     """Rows with the same segments: the rows go behind the dimension that is cut."""
     rank = data.rank + 1

@@ -11,6 +11,8 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import int32
 from intaglio.ir.graph import Node
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.late import OpReference
+from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.opdef.tensor import Tensor
 
@@ -123,7 +125,7 @@ RULES: dict[str, Rule] = {}
 ALWAYS: set[str] = set()
 
 
-def vectorizes(names: str, always: bool = False) -> Callable[[Rule], Rule]:
+def vectorizes(*ops: Op | OpReference, always: bool = False) -> Callable[[Rule], Rule]:
     """Says that a function is the rule of these ops.
 
     A rule takes the rows, the recorded node and the node's inputs as `Row`s (a list of them
@@ -132,10 +134,10 @@ def vectorizes(names: str, always: bool = False) -> Callable[[Rule], Rule]:
     """
 
     def register(rule: Rule) -> Rule:
-        for name in names.split():
-            RULES[name] = rule
+        for op in ops:
+            RULES[op.name] = rule
             if always:
-                ALWAYS.add(name)
+                ALWAYS.add(op.name)
         return rule
 
     return register

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.ir.graph import Node
-from intaglio.opdef import raw
+from intaglio.opdef import late, raw
 from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, again, vectorizes
 
 
 @vectorizes(
-    "RandomStandardNormal RandomUniform TruncatedNormal RandomUniformInt RandomGamma "
-    "RandomPoissonV2",
+    raw.RandomStandardNormal,
+    raw.RandomUniform,
+    raw.TruncatedNormal,
+    raw.RandomUniformInt,
+    late.RandomGamma,
+    late.RandomPoissonV2,
     always=True,
 )
 def random_numbers(rows: Rows, node: Node, shape: Row, *inputs: Row) -> Any:
@@ -21,7 +25,7 @@ def random_numbers(rows: Rows, node: Node, shape: Row, *inputs: Row) -> Any:
     return again(node, [whole, *[r.same for r in inputs]])
 
 
-@vectorizes("Multinomial", always=True)
+@vectorizes(raw.Multinomial, always=True)
 def multinomial(rows: Rows, node: Node, logits: Row, number: Row) -> Any:
     """Each row draws for itself."""
     stacked = rows.stack(logits)
@@ -34,14 +38,16 @@ def multinomial(rows: Rows, node: Node, logits: Row, number: Row) -> Any:
     return raw.Reshape(drawn, raw.ConcatV2([front, count], 0))
 
 
-@vectorizes("ReadVariableOp VariableShape VarHandleOp VarIsInitializedOp", always=True)
+@vectorizes(
+    raw.ReadVariableOp, raw.VariableShape, raw.VarHandleOp, raw.VarIsInitializedOp, always=True
+)
 def read(rows: Rows, node: Node, *inputs: Row) -> Any:
     """All rows read one variable."""
     made = again(node, [r.same for r in inputs])
     return [Row(v, False, o.spec) for v, o in zip(made, node.outputs, strict=True)]
 
 
-@vectorizes("ResourceGather", always=True)
+@vectorizes(raw.ResourceGather, always=True)
 def gather(rows: Rows, node: Node, handle: Row, indices: Row) -> Any:
     """Rows of one table."""
     if node.attrs["batch_dims"] != 0:
@@ -52,7 +58,7 @@ def gather(rows: Rows, node: Node, handle: Row, indices: Row) -> Any:
     return Row(made[0], False, node.outputs[0].spec)
 
 
-@vectorizes("ResourceGatherNd", always=True)
+@vectorizes(raw.ResourceGatherNd, always=True)
 def gather_nd(rows: Rows, node: Node, handle: Row, indices: Row) -> Any:
     """Rows of one table."""
     made = again(node, [handle.same, indices.tensor])
@@ -61,13 +67,13 @@ def gather_nd(rows: Rows, node: Node, handle: Row, indices: Row) -> Any:
     return Row(made[0], False, node.outputs[0].spec)
 
 
-@vectorizes("NoOp", always=True)
+@vectorizes(raw.NoOp, always=True)
 def nothing(rows: Rows, node: Node) -> Any:
     """Nothing for all rows."""
     return []
 
 
-@vectorizes("Empty", always=True)
+@vectorizes(raw.Empty, always=True)
 def empty(rows: Rows, node: Node, shape: Row) -> Any:
     """Room for each row."""
     return again(node, [rows.shape(shape.same)])

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+from intaglio.opdef import raw
+
 HEAVY = ("tensorflow", "jax", "torch", "sklearn", "scipy", "pandas", "keras", "rich", "pytest")
 
 
@@ -39,6 +41,16 @@ def test_what_few_programs_use_is_left_for_later() -> None:
     numpys = imported_by("import numpy")  # version 1 itself imports `secrets`
     assert not (imported_by("from intaglio import tf") - numpys) & set(LATER)
     assert "google.protobuf" in imported_by("from intaglio import tf; tf.saved_model")
+
+
+def test_tables_of_ops_import_no_family_that_is_left_for_later() -> None:
+    """What names such an op does it by `late`; the compiler's own ops it needs in any case."""
+    families = {type(op).__module__ for op in raw.catalogue().values()}
+    later = {f for f in families if f.startswith("intaglio.ops.")} - imported_by("import intaglio")
+    assert len(later) > 30
+    users = "native.pipeline native.report vectorize.mapping optimize.pipeline saved_model.writer"
+    loaded = imported_by("import " + ", ".join([f"intaglio.{m}" for m in users.split()]))
+    assert loaded & later == {"intaglio.ops.fused"}
 
 
 def test_tf_is_a_module_with_the_version_it_follows() -> None:

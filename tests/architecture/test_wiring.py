@@ -23,7 +23,8 @@ REGISTRATIONS = {
     "register_reader": "values that operators of eager tensors take",
     "install_operator": "special methods of Tensor, by the conversion rules",
     "register_fast": "operators that eager tensors compute with a kernel",
-    "vectorizes(_names)": "rules of ops, as by the decorator",
+    "chooses": "kernels of ops, as by the decorator",
+    "lowering": "the code of ops, as by the decorator",
     "setattr(WeakTensor": "special methods of WeakTensor, by the module of promotion",
     "operators.install": "special methods of RaggedTensor, by its own module",
     "handlers.register": "functions that stand in for public ones",
@@ -74,7 +75,8 @@ def changes_of_others(tree: ast.Module) -> Iterator[tuple[int, str]]:
             if not isinstance(target, ast.Name) and root_of(target) in foreign:
                 yield statement.lineno, ast.unparse(target)
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            called = ast.unparse(statement.value.func)
+            function = statement.value.func  # or, called, what gives a decorator
+            called = ast.unparse(function.func if isinstance(function, ast.Call) else function)
             if called == "setattr" and root_of(statement.value.args[0]) in foreign:
                 called += f"({ast.unparse(statement.value.args[0])}"
             elif root_of(statement.value.func) not in foreign:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from docs import keras, pages
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.portable import PORTABLE
 from intaglio.opdef import raw
 from tests.printing import by_any_python
 

@@ -58,12 +58,12 @@ def run(sample, way: str):
 
 @contextlib.contextmanager
 def _in_memory():
-    small, large = sizes.SMALL, entry.LARGE
-    sizes.SMALL, entry.LARGE = 1, 2
+    small, large = sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS
+    sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS = 1, 2
     try:
         yield
     finally:
-        sizes.SMALL, entry.LARGE = small, large
+        sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS = small, large
 
 
 def _looped(sample):

@@ -9,7 +9,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.native import compilation, fallback, tiers
-from intaglio.native.lowering import registry
+from intaglio.native.lowering import rules
 from intaglio.runtime import interpreter
 
 
@@ -21,7 +21,7 @@ def broken(request, monkeypatch):
         raise AttributeError("'Rows' object has no attribute 'shape'")
 
     if request.param == "a rule":
-        monkeypatch.setitem(registry.RULES, "Cumsum", fails)
+        monkeypatch.setitem(rules.LOWERINGS, "Cumsum", fails)
     elif request.param == "LLVM":
         monkeypatch.setattr("intaglio.native.llvm.jit.module", fails)
     else:

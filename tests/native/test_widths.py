@@ -53,8 +53,8 @@ np.testing.assert_array_equal(winograd.by_images(g)(filters, d), convolution.by_
 np.testing.assert_array_equal(winograd_filter_gradient.by_filters(g)(images, d), convolution.by_filters(g)(images, d))
 x = some(70, 83)
 for axis in (0, 1):
-    np.testing.assert_array_equal(reductions.reduction("Sum", x.shape, (axis,), False)(x), x.sum(axis))
-    np.testing.assert_array_equal(reductions.reduction("Max", x.shape, (axis,), False)(x), x.max(axis))
+    np.testing.assert_array_equal(reductions.reduction("sum", x.shape, (axis,), False)(x), x.sum(axis))
+    np.testing.assert_array_equal(reductions.reduction("maximum", x.shape, (axis,), False)(x), x.max(axis))
 grown = np.exp(x.astype("f8"))
 share = softmax.by_rows("softmax", x.shape)(x)
 np.testing.assert_allclose(share, grown / grown.sum(1, keepdims=True), rtol=3e-6)

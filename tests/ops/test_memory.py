@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.portable import PORTABLE
 from intaglio.opdef import raw
 
 SIDE = 1024

@@ -139,5 +139,5 @@ def test_type_variables_have_tensorflows_defaults(name: str) -> None:
     op, theirs = pair(name)
     for var in op.vars:
         known = theirs["attrs"][op.graphdef_names.get(var, var)]
-        mine = index_types.default(name, var)
+        mine = index_types.default(op, var)
         assert mine is None or known.get("default") == mine.name, var

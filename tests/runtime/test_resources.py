@@ -7,7 +7,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.errors import FailedPreconditionError, InvalidArgumentError
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.portable import PORTABLE
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.resources import MANAGER, Resource
 
@@ -19,7 +19,7 @@ def variable(value):
     return resource
 
 
-@pytest.mark.skipif(PORTABLE, reason="counts of references do not say who is alone")
+@pytest.mark.skipif(PORTABLE, reason="reference counts do not show the owners")
 def test_in_place_while_alone():
     resource = variable([1.0, 2.0])
     address = resource.read().ctypes.data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 
-from tests.keras_bridge.process import run
+from tests.tensorflow_name.process import run
 
 PROGRAM = """\
 import sys

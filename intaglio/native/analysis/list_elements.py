@@ -9,10 +9,12 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import DType
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 # Ops that read a list and do not change it.
 READERS = frozenset(
-    ["TensorListGetItem", "TensorListLength", "TensorListElementShape", "TensorListGather"]
+    [raw.TensorListGetItem, raw.TensorListLength, raw.TensorListElementShape, raw.TensorListGather]
 )
 
 
@@ -30,14 +32,14 @@ def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
 
 
 def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
-    name = node.op.name
-    if name in ITEMS:
-        item = ITEMS[name](node)
+    op = node.op
+    if op in ITEMS:
+        item = ITEMS[op](node)
         return item.dtype, item.dims
-    if name == "TensorListStack":
+    if op is raw.TensorListStack:
         dims = node.outputs[0].dims
         return node.outputs[0].dtype, dims and dims[1:]
-    if name in ("Identity", "TensorListResize"):
+    if op in (raw.Identity, raw.TensorListResize):
         return element_of(graph, node.outputs[0])
     found: DType | None = None
     for inner in walk.attached(node):
@@ -48,15 +50,15 @@ def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
         found = inside[0] or found
         if shapes.known(inside[1]):
             return inside
-    if name in ("While", "StatelessWhile"):
+    if op.control_flow == "loop":
         return element_of(graph, node.outputs[at])
     return found, None
 
 
 # What of a node is an element of the list that it takes.
-ITEMS: dict[str, Callable[[Node], SymbolicTensor]] = {
-    "TensorListSetItem": lambda node: node.inputs[2],
-    "TensorListPushBack": lambda node: node.inputs[1],
-    "TensorListGetItem": lambda node: node.outputs[0],
-    "TensorListPopBack": lambda node: node.outputs[1],
+ITEMS: dict[Op, Callable[[Node], SymbolicTensor]] = {
+    raw.TensorListSetItem: lambda node: node.inputs[2],
+    raw.TensorListPushBack: lambda node: node.inputs[1],
+    raw.TensorListGetItem: lambda node: node.outputs[0],
+    raw.TensorListPopBack: lambda node: node.outputs[1],
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph
+from intaglio.opdef import raw
 
 # Attributes of a loop whose rows are independent, as `passes/row_blocks.py` writes them down: how
 # many blocks of rows there are, and how many rows each has; the axis along which the rows of
@@ -19,7 +20,7 @@ SHARED = -1
 def changes_rows(cond: Graph, body: Graph, index: int) -> bool:
     """True if nobody but the op that adds a row to a loop variable uses it."""
     value, maker = body.inputs[index], body.outputs[index].node
-    if maker.op.name != "_AddAt" or maker.inputs[0] is not value:
+    if maker.op is not raw._AddAt or maker.inputs[0] is not value:
         return False
     users = sum(1 for n in body.nodes for v in n.inputs if v is value)
     used = sum(1 for v in body.outputs if v is value or v is body.outputs[index])

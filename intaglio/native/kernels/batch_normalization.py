@@ -103,7 +103,7 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     """The statistics to keep, those of the batch, and what distances from the mean are
     multiplied by: means and variances, twice, and slopes."""
     first = min(BLOCK, rows)
-    near = chain.then(reductions.reduction("Mean", (first, channels), (0,), False), 0)
+    near = chain.then(reductions.reduction("mean", (first, channels), (0,), False), 0)
     found = chain.then(moments(rows, channels), 0, *near)
     blended = factor != 1.0
     plan = Plan((1, channels))

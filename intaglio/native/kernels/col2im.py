@@ -98,7 +98,7 @@ def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> 
 def _spread(tiles: Tiles) -> Code:
     """(gradients, filters transposed) to the images: products of some rows, and their sums."""
     code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     held = code.let(f"alloca [{ROOM} x {kind}], align 64")
     gradients, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     columns, line = given["size"], _times(code, given, "out_width", "filters")
@@ -124,7 +124,7 @@ def _spread(tiles: Tiles) -> Code:
 def _added(tiles: Tiles) -> Code:
     """The products of all windows to the images."""
     code = Code("added", entry.KERNEL)
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     products = code.load("ptr", "%ins", 8)
     size = _times(code, given, "out_height", "out_width", "size")
     with code.loop("%from", "%to") as number:

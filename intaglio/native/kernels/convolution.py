@@ -133,7 +133,7 @@ class _Writer:
             ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         )
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         channels = given["channels"]
         pitch = code.integer("mul", given["padded_width"], channels)
         before = code.integer("mul", given["left"], channels)
@@ -172,7 +172,7 @@ class _Writer:
         With `finished` a third input is a bias, and what is less than the floor is raised to it.
         """
         code = Code(name, entry.KERNEL)
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
@@ -209,7 +209,7 @@ class _Writer:
         Outputs are those of `Pooling.results`. Bands have an even number of rows.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, (*DIMS, *WORDS))
+        given = entry.load_dims(code, (*DIMS, *WORDS))
         held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
         line = self._size(code, given, "out_width", "filters")
         both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")
@@ -379,7 +379,7 @@ class _Writer:
         transposed; its segments are the rows of the result's gradient, a band at a time.
         """
         code = Code(name, entry.KERNEL)
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
@@ -451,7 +451,7 @@ def _turned(tiles: Tiles, name: str) -> Code:
     """Filters turned around, their channels exchanged with the columns: the elements from `from`
     to `to` of their windows."""
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
-    given = entry.numbers(code, ("elements", "channels", "filters"))
+    given = entry.load_dims(code, ("elements", "channels", "filters"))
     channels, columns = given["channels"], given["filters"]
     source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
     size = code.integer("mul", channels, columns)

@@ -21,7 +21,7 @@ from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import module
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.buffers import maker
+from intaglio.native.runtime.buffers import allocator
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
@@ -104,7 +104,7 @@ class FusedKernel:
         return run
 
     def _kernel(self, pattern: Pattern, dims: tuple[int, ...]) -> Any:
-        large = int(np.prod(dims)) >= entry.LARGE
+        large = int(np.prod(dims)) >= entry.MIN_PARALLEL_ELEMENTS
         made = self._kernels.get((pattern, large))
         if made is None:
             made = self._compiled(pattern, large)
@@ -144,7 +144,7 @@ def _by_entry(
     numbers: list[Any],
 ) -> Callable[..., list[Any]]:
     kernel = made.for_dims(dims)
-    makers = [maker(whole, dtype) for dtype in dtypes]
+    makers = [allocator(whole, dtype) for dtype in dtypes]
 
     def run(*arrays: Any) -> list[Any]:
         results = [make() for make in makers]

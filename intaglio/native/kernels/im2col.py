@@ -42,7 +42,7 @@ DIMS = (
 def _copied() -> Code:
     """The windows from `from` to `to`, counted through all images."""
     code = Code("copied", entry.KERNEL)
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
     size = code.integer("mul", given["window_height"], given["window_width"])
 

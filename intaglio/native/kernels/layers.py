@@ -22,17 +22,19 @@ from intaglio.native.kernels.pooling import (
 from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.sequence import Chain, Taking, input_indices
 from intaglio.native.kernels.windows import Windows
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 Run = Callable[..., Any]
 
-ADDITIONS = frozenset(["BiasAdd", "AddV2", "Add"])
-POOLS = frozenset(["MaxPool", "AvgPool", "_ReluMaxPool"])
+ADDITIONS = frozenset([raw.BiasAdd, raw.AddV2, raw.Add])
+POOLS = frozenset([raw.MaxPool, raw.AvgPool, raw._ReluMaxPool])
 
 
 def kernel(body: Graph) -> Run | None:
     """The kernel of a layer: arrays to a list of arrays; None if there is none."""
-    names = {n.op.name for n in body.nodes}
-    make = [make for name, make in KERNELS.items() if name in names][-1]
+    ops = {n.op for n in body.nodes}
+    make = [make for op, make in KERNELS.items() if op in ops][-1]
     return make(body)
 
 
@@ -51,7 +53,7 @@ def convolution(node: Node, relu: bool, pooling: Pooling | None = None) -> Run |
 
 def pooling_after(pool: Node, whole: bool) -> Pooling:
     """A pooling as the end of a convolution; `whole` if the results before it are wanted as well."""
-    return Pooling(pool.op.name == "AvgPool", pool.op.name == "_ReluMaxPool", whole)
+    return Pooling(pool.op is raw.AvgPool, pool.op is raw._ReluMaxPool, whole)
 
 
 def covers_images(pool: Node) -> bool:
@@ -63,14 +65,14 @@ def covers_images(pool: Node) -> bool:
 
 
 def _convolution(body: Graph) -> Run | None:
-    nodes = {n.op.name: n for n in body.nodes}
-    node = nodes["Conv2D"]
-    (added,) = [n for n in body.nodes if n.op.name in ADDITIONS]
-    pooling, pools = None, [n for n in body.nodes if n.op.name in POOLS]
+    nodes = {n.op: n for n in body.nodes}
+    node = nodes[raw.Conv2D]
+    (added,) = [n for n in body.nodes if n.op in ADDITIONS]
+    pooling, pools = None, [n for n in body.nodes if n.op in POOLS]
     for pool in pools:
         whole = any(v.node is not pool for v in body.outputs)
         pooling = pooling_after(pool, whole)
-    relu = bool({"Relu", "_ReluMaxPool"} & {*nodes})
+    relu = raw.Relu in nodes or raw._ReluMaxPool in nodes
     run = convolution(node, relu, pooling)
     if run is None:
         return None
@@ -101,16 +103,16 @@ def windows_of(images: SymbolicTensor) -> Windows | None:
 
 
 def _pooling_gradient(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "MaxPoolGrad"]
-    return _summed(body, node, pooling_gradient(node), "ReluGrad")
+    (node,) = [n for n in body.nodes if n.op is raw.MaxPoolGrad]
+    return _summed(body, node, pooling_gradient(node), raw.ReluGrad)
 
 
-def _summed(body: Graph, node: Node, run: Run | None, last: str) -> Run | None:
+def _summed(body: Graph, node: Node, run: Run | None, last: Op) -> Run | None:
     """What gives a gradient and its sums over every image, with these added if they are wanted."""
     dims = node.outputs[0].dims
     assert shapes.known(dims)
-    total = reductions.reduction("Sum", (dims[0], dims[3]), (0,), False)
-    order = [int(v.node.op.name != last) for v in body.outputs]
+    total = reductions.reduction("sum", (dims[0], dims[3]), (0,), False)
+    order = [int(v.node.op is not last) for v in body.outputs]
     if run is None or (1 in order and total is None):
         return None
     chain = Chain(len(body.inputs))
@@ -121,22 +123,22 @@ def _summed(body: Graph, node: Node, run: Run | None, last: str) -> Run | None:
 
 
 def _relu_pooling(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPool"]
+    (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPool]
     w = windows_of(node.inputs[0])
     return None if w is None else placed_maximum(w)
 
 
 def _relu_pooling_gradient(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPoolGrad"]
+    (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPoolGrad]
     w = windows_of(node.outputs[0])
     run = None if w is None else placed_gradient(w)
-    return _summed(body, node, run, "_ReluMaxPoolGrad")
+    return _summed(body, node, run, raw._ReluMaxPoolGrad)
 
 
-KERNELS: dict[str, Callable[[Graph], Run | None]] = {
-    "_ReluMaxPool": _relu_pooling,
-    "_ReluMaxPoolGrad": _relu_pooling_gradient,
-    "Conv2D": _convolution,
-    "MaxPoolGrad": _pooling_gradient,
+KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
+    raw._ReluMaxPool: _relu_pooling,
+    raw._ReluMaxPoolGrad: _relu_pooling_gradient,
+    raw.Conv2D: _convolution,
+    raw.MaxPoolGrad: _pooling_gradient,
     **normalization_layers.KERNELS,
 }

@@ -15,6 +15,7 @@ from intaglio.native.llvm.vectors import BOOL, Builder, Kind, Lanes, Unsupported
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math import division
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 
 # Bodies of more instructions are written once.
 LARGEST = 1000
@@ -42,7 +43,7 @@ def numbers_of(graph: Graph) -> list[Any]:
     whatever they are. None where there are many, for they stay in registers."""
     found: dict[bytes, Any] = {}
     for node in graph.nodes:
-        if node.op.name == "Const" and node.attrs["value"].dtype in FLOATING:
+        if node.op is raw.Const and node.attrs["value"].dtype in FLOATING:
             value = node.attrs["value"].reshape(-1)[0]
             found.setdefault(value.tobytes(), value)
     repeated = any(isinstance(part, reroll.Repeat) for part in reroll.parts(graph))
@@ -60,7 +61,7 @@ def evaluate(
     values = {id(v): x for v, x in zip(graph.inputs, inputs[:count], strict=True)}
     known = {n.tobytes(): x for n, x in zip(numbers, inputs[count:], strict=True)}
     for node in graph.nodes:
-        if node.op.name == "Const":
+        if node.op is raw.Const:
             value = node.attrs["value"].reshape(-1)[0]
             made = known.get(value.tobytes()) if value.dtype in FLOATING else None
             kind = kind_of(value.dtype)
@@ -102,7 +103,7 @@ def _turns(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
                 if (place, number) in part.sources:
                     there, depth = part.sources[place, number]
                     given.append(before[there, depth] if depth else here[there])
-                elif value.node.op.name == "Const":
+                elif value.node.op is raw.Const:
                     given.append(_constant(s, part, place, number, turn.index))
                 else:
                     given.append(values[id(value)])
@@ -132,8 +133,8 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     """Writes one node by its op's `scalar` rule; quotients, whose kernels are more than that, too."""
     op = node.op
     rule = op.rules.get("scalar")
-    if rule is None and op.name in division.OPS:
-        return division.divided(s, op.name, *inputs)
+    if rule is None and op in division.OPS:
+        return division.divided(s, op, *inputs)
     if rule is None:
         raise Unsupported(op.name)
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs

@@ -15,7 +15,7 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.native.runtime.thread_pool import thread_count
 
 # The inner dimension is divided into blocks of at most this: a panel of them stays in the second
 # level of the cache. The fewer blocks, the less often sums are written and read again.
@@ -93,7 +93,7 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
     panel = code.let(f"alloca [{size} x {kind}], align 64")
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     columns, inner = given["columns"], given["inner"]
     block = _block(code, tiles, inner)
     with code.loop("%from", "%to") as part:
@@ -191,7 +191,7 @@ BATCH = ("count", "left_step", "right_step", "result_step")
 def _products(tiles: Tiles, name: str) -> Code:
     """The products from `from` to `to` of a batch, each by the kernel `name`."""
     code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
-    given = entry.numbers(code, (*BATCH, *DIMS))
+    given = entry.load_dims(code, (*BATCH, *DIMS))
     inner_dims = code.at("i64", "%dims", str(len(BATCH)))
     ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
     arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
@@ -250,7 +250,7 @@ def product(
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= SHARED_FROM
     made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
-    divided = _parts(rows, columns, wanted_threads() if shared else 1, dtype)
+    divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
     kernel = made.for_dims(dims, work // CLAIMED if shared else 0)
     return entry.filling(kernel, shape or (rows, columns), dtype)
@@ -263,7 +263,7 @@ def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int,
     """
     wide = VECTORS * jit.WIDTH // np.dtype(dtype).itemsize
     panels = -(-columns // wide)
-    wanted = -(-entry.PARTS * threads // panels) if threads > 1 else 1
+    wanted = -(-entry.TASKS_PER_THREAD * threads // panels) if threads > 1 else 1
     groups = min(max(wanted, -(-rows // GROUP)), -(-rows // ROWS))
     return panels * groups, panels, groups
 

@@ -6,8 +6,9 @@ does not do, or an input that is wrong, is left to the op's NumPy kernel.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,46 +19,66 @@ from intaglio.native.kernels import layers, matmul, reductions, row_kernels, sof
 from intaglio.native.kernels.elementwise import REMEMBERED, FusedKernel
 from intaglio.native.kernels.selection import along_of, offer, pooled
 from intaglio.native.kernels.sequence import Chain, Taking
+from intaglio.opdef import late, raw
+from intaglio.opdef.late import OpReference
+from intaglio.opdef.op import Op
 from intaglio.ops.math.reduction import axes_of
 from intaglio.ops.nn.windows import Axis
 from intaglio.runtime import interpreter
 
 Run = Callable[..., Any]
-# Ops whose integers are data, of which no choice depends.
-LABELLED = frozenset(["SparseSoftmaxCrossEntropyWithLogits"])
-CONVOLUTIONS = ("Conv2D", "Conv3D")
-BY_IMAGES = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
-BY_FILTERS = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+Choose = Callable[..., Run | None]
+# By the name of the op, a function of a node's attributes and arrays that finds a kernel for them.
+CHOICES: dict[str, Choose] = {}
 # Ops that have kernels for doubles too.
-DOUBLED = frozenset([*CONVOLUTIONS, *BY_IMAGES, *BY_FILTERS])
+_DOUBLED: set[str] = set()
+F = TypeVar("F", bound=Choose)
+
+
+def chooses(*ops: Op | OpReference, doubles: bool = False) -> Callable[[F], F]:
+    """Says that a function finds the kernels of these ops, of float32 and perhaps float64."""
+
+    def register(choose: F) -> F:
+        for op in ops:
+            CHOICES[op.name] = choose
+            if doubles:
+                _DOUBLED.add(op.name)
+        return choose
+
+    return register
+
+
+def choice_of(op: Op) -> Choose | None:
+    """What finds the op's kernels: what is registered for it, or what all reductions have."""
+    return _reduction(op.reduces) if op.reduces else CHOICES.get(op.name)
 
 
 def kernel_of(node: Node) -> Run | None:
     """The node's machine code, a function of its inputs' arrays; None if it has none."""
     name = node.op.name
-    if name == "_FusedElementwise":
+    if node.op is raw._FusedElementwise:
         return FusedKernel(node.attrs["body"])
     if name in PARTS:
         body: Graph = node.attrs["body"]
         if kernel_of not in body.derived:
             body.derived[kernel_of] = PARTS[name](body)
         return body.derived[kernel_of]
-    return Chosen(node, CHOICES[name]) if has_choice(node) else None
+    choose = choice_of(node.op) if has_choice(node) else None
+    return None if choose is None else Chosen(node, choose)
 
 
 def has_choice(node: Node) -> bool:
-    """True for an op of `CHOICES` on elements of a type that it may have."""
-    name = node.op.name
-    if name not in CHOICES:  # such may have no outputs at all
+    """True for an op that has kernels, on elements of a type that it may have."""
+    if choice_of(node.op) is None:  # such may have no outputs at all
         return False
     dtype = node.outputs[0].dtype
-    return dtype is float32 or (dtype is float64 and name in DOUBLED)
+    return dtype is float32 or (dtype is float64 and node.op.name in _DOUBLED)
 
 
 # What stands for several ops, and makes the kernel of them.
 PARTS: dict[str, Callable[[Graph], Run | None]] = {
-    "_FusedRows": lambda body: row_kernels.kernel(row_kernels.plan_of(body)),
-    "_FusedLayers": layers.kernel,
+    late._FusedRows.name: lambda body: row_kernels.kernel(row_kernels.plan_of(body)),
+    late._FusedLayers.name: layers.kernel,
 }
 
 
@@ -69,7 +90,7 @@ class Chosen:
         self._choose = choose
         # Integers are sizes or axes, of which the choice depends as it does of shapes.
         integers = [i for i, v in enumerate(node.inputs) if v.dtype.is_integer]
-        self._numbers = [] if node.op.name in LABELLED else integers
+        self._numbers = [] if node.op.integer_data else integers
         self._runs: dict[Any, Run] = {}
 
     def __call__(self, *arrays: Any) -> Any:
@@ -89,6 +110,7 @@ class Chosen:
         return interpreter.call_kernel(self._op, arrays, self._attrs)
 
 
+@chooses(raw.MatMul)
 def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
     if a.ndim != 2 or b.ndim != 2:
         return None
@@ -116,6 +138,7 @@ def _sliding(kind: str, x: Any, *description: Any) -> Run | None:
     return offer(f"double {kind}" if x.dtype == np.float64 else kind, *description)
 
 
+@chooses(raw.Conv2D, raw.Conv3D, doubles=True)
 def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     along = along_of(attrs, x.shape, filters.shape)
     if along is None:
@@ -123,6 +146,7 @@ def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     return _sliding("convolution", x, x.shape, filters.shape, along)
 
 
+@chooses(raw.Conv2DBackpropInput, raw.Conv3DBackpropInputV2, doubles=True)
 def _convolution_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, shape, filters.shape)
@@ -136,6 +160,7 @@ def _convolution_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: A
     return run and Taking(run, 1, 2)
 
 
+@chooses(raw.Conv2DBackpropFilter, raw.Conv3DBackpropFilterV2, doubles=True)
 def _convolution_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, x.shape, shape)
@@ -145,6 +170,7 @@ def _convolution_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -
     return run and Taking(run, 0, 2)
 
 
+@chooses(raw.DepthwiseConv2dNative)
 def _depthwise(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     along = _depthwise_along(attrs, x.shape, filters.shape)
     if along is None:
@@ -152,6 +178,7 @@ def _depthwise(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     return offer("depthwise", x.shape, filters.shape, along)
 
 
+@chooses(raw.DepthwiseConv2dNativeBackpropInput)
 def _depthwise_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = _depthwise_along(attrs, shape, filters.shape)
@@ -161,6 +188,7 @@ def _depthwise_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
     return run and Taking(run, 1, 2)
 
 
+@chooses(raw.DepthwiseConv2dNativeBackpropFilter)
 def _depthwise_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = _depthwise_along(attrs, x.shape, shape)
@@ -181,10 +209,12 @@ def _depthwise_along(
     return along_of(attrs, x, filters) if x[3:] == filters[2:3] else None
 
 
+@chooses(raw.MaxPool)
 def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
     return offer("maximum", tuple(pooled(attrs, x.shape)))
 
 
+@chooses(raw.MaxPoolGrad)
 def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | None:
     along = pooled(attrs, x.shape)
     if not y.shape == d.shape == tuple([a.out for a in along]):
@@ -192,10 +222,12 @@ def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | N
     return offer("maximum gradient", tuple(along))
 
 
+@chooses(raw.AvgPool)
 def _mean_pool(attrs: dict[str, Any], x: Any) -> Run | None:
     return offer("mean", tuple(pooled(attrs, x.shape)))
 
 
+@chooses(raw.AvgPoolGrad)
 def _mean_pool_gradient(attrs: dict[str, Any], sizes: Any, d: Any) -> Run | None:
     along = pooled(attrs, tuple(sizes.tolist()))
     if d.shape != tuple([a.out for a in along]):
@@ -204,13 +236,14 @@ def _mean_pool_gradient(attrs: dict[str, Any], sizes: Any, d: Any) -> Run | None
     return run and Taking(run, 1)
 
 
-def _reduction(op: str) -> Callable[..., Run | None]:
+@functools.cache
+def _reduction(how: str) -> Callable[..., Run | None]:
     def choose(attrs: dict[str, Any], x: Any, axis: Any) -> Run | None:
         try:
             axes = axes_of(axis, x.ndim)
         except InvalidArgumentError:  # the op's kernel says so
             return None
-        run = reductions.reduction(op, x.shape, axes, attrs["keep_dims"], x.dtype)
+        run = reductions.reduction(how, x.shape, axes, attrs["keep_dims"], x.dtype)
         return run and Taking(run, 0)
 
     return choose
@@ -220,34 +253,20 @@ def _by_rows(name: str) -> Callable[..., Run | None]:
     return lambda attrs, logits: softmax.by_rows(name, logits.shape)
 
 
+@chooses(raw.SoftmaxCrossEntropyWithLogits)
 def _cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | None:
     if logits.ndim != 2 or logits.shape != labels.shape:
         return None
     return softmax.cross_entropy(logits.shape)
 
 
+@chooses(raw.SparseSoftmaxCrossEntropyWithLogits)
 def _sparse_cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | None:
     if logits.ndim != 2 or labels.shape != logits.shape[:1]:
         return None
     return softmax.sparse_cross_entropy(logits.shape)
 
 
-CHOICES: dict[str, Callable[..., Run | None]] = {
-    "MatMul": _matmul,
-    **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _matmuls("adj_x", "adj_y")),
-    "MaxPool": _max_pool,
-    "MaxPoolGrad": _max_pool_gradient,
-    "AvgPool": _mean_pool,
-    "AvgPoolGrad": _mean_pool_gradient,
-    **dict.fromkeys(CONVOLUTIONS, _convolution),
-    **dict.fromkeys(BY_IMAGES, _convolution_by_images),
-    **dict.fromkeys(BY_FILTERS, _convolution_by_filters),
-    "DepthwiseConv2dNative": _depthwise,
-    "DepthwiseConv2dNativeBackpropInput": _depthwise_by_images,
-    "DepthwiseConv2dNativeBackpropFilter": _depthwise_by_filters,
-    "Softmax": _by_rows("softmax"),
-    "LogSoftmax": _by_rows("log_softmax"),
-    "SoftmaxCrossEntropyWithLogits": _cross_entropy,
-    "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
-    **{op: _reduction(op) for op in reductions.OPS},
-}
+chooses(raw.Softmax)(_by_rows("softmax"))
+chooses(raw.LogSoftmax)(_by_rows("log_softmax"))
+chooses(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)(_matmuls("adj_x", "adj_y"))

@@ -15,12 +15,14 @@ from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.sequence import Taking, input_indices
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 Run = Callable[..., Any]
 
 # The versions of the op: they differ in what they keep besides.
-FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-GRADIENTS = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+FORWARD = (raw.FusedBatchNorm, raw.FusedBatchNormV2, raw.FusedBatchNormV3)
+GRADIENTS = (raw.FusedBatchNormGrad, raw.FusedBatchNormGradV2, raw.FusedBatchNormGradV3)
 LAST = ("NHWC", "NDHWC")
 
 
@@ -41,10 +43,10 @@ def averaging_factor(node: Node) -> float:
 
 
 def _forward_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name in FORWARD]
+    (node,) = [n for n in body.nodes if n.op in FORWARD]
     *rows, channels = shape = dims_of(node.outputs[0])
-    attrs, floored = node.attrs, any(n.op.name == "Relu" for n in body.nodes)
-    order = [0 if v.node.op.name == "Relu" else _output_index(v) for v in body.outputs]
+    attrs, floored = node.attrs, any(n.op is raw.Relu for n in body.nodes)
+    order = [0 if v.node.op is raw.Relu else _output_index(v) for v in body.outputs]
     training = attrs["is_training"]
     factor = averaging_factor(node)
     run = batch_normalization.forward(
@@ -59,9 +61,9 @@ def _forward_kernel(body: Graph) -> Run | None:
 
 
 def _gradient_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name in GRADIENTS]
-    passed = next((n for n in body.nodes if n.op.name == "ReluGrad"), None)
-    normal = next((n for n in body.nodes if n.op.name in FORWARD), None)
+    (node,) = [n for n in body.nodes if n.op in GRADIENTS]
+    passed = next((n for n in body.nodes if n.op is raw.ReluGrad), None)
+    normal = next((n for n in body.nodes if n.op in FORWARD), None)
     *rows, channels = shape = dims_of(node.outputs[0])
     d, *given = node.inputs[:5]
     beyond: list[SymbolicTensor] = []
@@ -70,7 +72,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
         d = passed.inputs[0]
         beyond = [passed.inputs[1] if normal is None else normal.inputs[2]]
         through = "results" if normal is None else "offset"
-    same = d.node.op.name == "BroadcastTo"
+    same = d.node.op is raw.BroadcastTo
     attrs = node.attrs
     run = batch_normalization.gradient(
         int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"], through, same
@@ -82,7 +84,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
     return Taking(run, *input_indices(body, d, *given, *beyond))
 
 
-KERNELS: dict[str, Callable[[Graph], Run | None]] = {
+KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
     **dict.fromkeys(FORWARD, _forward_kernel),
     **dict.fromkeys(GRADIENTS, _gradient_kernel),
 }

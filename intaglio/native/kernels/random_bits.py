@@ -391,5 +391,7 @@ def drawn(name: str, count: int) -> Run | None:
     _, kind = FINISHES[TRUNCATED.get(name, name)]
     groups = -(-count // (LANES * _of_block(kind)))
     # Few numbers are drawn before another thread could help.
-    fill = LIBRARIES[name].entry(name, count >= entry.LARGE).for_dims((groups, count))
+    fill = (
+        LIBRARIES[name].entry(name, count >= entry.MIN_PARALLEL_ELEMENTS).for_dims((groups, count))
+    )
     return entry.filling(fill, (count,), DTYPES[kind])

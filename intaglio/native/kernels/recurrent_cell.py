@@ -14,6 +14,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, Lanes
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.array.slicing import is_index
 
 TILES = Tiles(FLOAT)
@@ -131,16 +132,16 @@ def planned(rows: int, inner: int, gates: int, columns: int) -> Plan:
 
 def starts_of(node: Node, wide: int) -> list[int] | None:
     """Where the results of a node begin in the columns of its input; None if they are no such parts."""
-    if node.op.name in ("Split", "SplitV"):
-        at = 0 if node.op.name == "Split" else 2
+    if node.op in (raw.Split, raw.SplitV):
+        at = 0 if node.op is raw.Split else 2
         axis = node.inputs[at].node
-        if axis.op.name != "Const" or int(axis.attrs["value"]) not in (1, -1):
+        if axis.op is not raw.Const or int(axis.attrs["value"]) not in (1, -1):
             return None
         widths = [v.dims[1] if v.dims else None for v in node.outputs]
         if None in widths or len({*widths}) != 1:
             return None
         return [i * (wide // len(widths)) for i in range(len(widths))]
-    if node.op.name != "StridedSlice" or any(v.node.op.name != "Const" for v in node.inputs[1:]):
+    if node.op is not raw.StridedSlice or any(v.node.op is not raw.Const for v in node.inputs[1:]):
         return None
     source, made = node.inputs[0].dims, node.outputs[0].dims
     if source is None or made is None or len(source) != 2 or len(made) != 2:
@@ -160,14 +161,14 @@ def starts_of(node: Node, wide: int) -> list[int] | None:
 
 def value_of(node: Node) -> int:
     """Which input of a node is taken apart, if it takes one apart."""
-    return 1 if node.op.name == "Split" else 0
+    return 1 if node.op is raw.Split else 0
 
 
 def pack(plan: Plan) -> Code:
     """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
     code, tiles = Code("pack", entry.KERNEL), TILES
     source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, ("blocks", "inner", "wide", "columns"))
+    given = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
     width = plan.gates * plan.step
     with code.loop("%from", "%to") as block:
         first = code.integer("mul", block, plan.step)
@@ -211,7 +212,7 @@ class _Cell:
         self.product = product
         self.plan = plan
         self.code = code = Code("cell", entry.KERNEL)
-        self.given = entry.numbers(code, DIMS)
+        self.given = entry.load_dims(code, DIMS)
         self.others = others(body, product)
         count = 2 + len(self.others)
         self.ins = [self._pointer("%ins", i) for i in range(count)]
@@ -293,7 +294,7 @@ class _Cell:
 
     def _node(self, s: Functions, node: Node, values: dict[int, list[Lanes]]) -> None:
         """A node of the cell's graph, for each gate if it is of the whole product."""
-        if node.op.name == "Const":
+        if node.op is raw.Const:
             value = node.attrs["value"]
             if value.size == 1 and node.outputs[0].dtype.is_floating:
                 values[id(node.outputs[0])] = [s.constant(value.reshape(-1)[0], FLOAT)]

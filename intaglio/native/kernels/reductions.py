@@ -41,16 +41,6 @@ KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
     "all": Builder.bit_and,
     "any": Builder.bit_or,
 }
-# The kind of each op; the mean's sum is divided at the end.
-OPS = {
-    "Sum": "sum",
-    "Mean": "sum",
-    "Max": "maximum",
-    "Min": "minimum",
-    "Prod": "product",
-    "All": "all",
-    "Any": "any",
-}
 # A bool is a byte that is 0 or 1.
 BYTE = Kind("i8", 8, "u")
 
@@ -152,7 +142,7 @@ class _Writer:
         self.element = element
         self.joining = Joining(self.code, kind, element)
         self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
-        self.given = entry.numbers(self.code, DIMS)
+        self.given = entry.load_dims(self.code, DIMS)
         self.source = self.code.load("ptr", "%ins", 8)
         self.target = self.code.load("ptr", "%outs", 8)
         self.divisor = ""
@@ -265,7 +255,7 @@ def _levels(
     chunk = max(ROWS, CHUNK // min(inner, COLUMNS))
     chunks, slices = -(-length // chunk), -(-inner // COLUMNS)
     last = chunks == 1
-    shared = outer * length * inner >= entry.LARGE
+    shared = outer * length * inner >= entry.MIN_PARALLEL_ELEMENTS
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
     element = BYTE if dtype.kind == "b" else kind_of(dtype)
     made = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
@@ -278,9 +268,9 @@ def _levels(
 
 
 def reduction(
-    op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool, dtype: Any = _SINGLE
+    how: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool, dtype: Any = _SINGLE
 ) -> Run | None:
-    """One of `OPS` over axes of arrays of a shape and dtype; None where NumPy is to do it.
+    """What an op that `reduces` like that gives over axes of arrays of a shape and dtype; None where NumPy is to do it.
 
     Axes that are no neighbours go one group after the other, the last one first.
     """
@@ -291,20 +281,21 @@ def reduction(
         )
     ]
     count = math.prod([length for gone, length in groups if gone])
-    if not entry.AVAILABLE or 0 in shape or not _has_code(op, dtype):
+    if not entry.AVAILABLE or 0 in shape or not _has_code(how, dtype):
         return None
     places = [i for i, (gone, _) in enumerate(groups) if gone]
     result = tuple(
         [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
     )
     runs: list[Any] = []
+    kind = "sum" if how == "mean" else how  # which is divided at the end
     for at in reversed(places):
         lengths = [length for _, length in groups]
         outer, inner = math.prod(lengths[:at]), math.prod(lengths[at + 1 :])
         last = at == places[0]
         form = result if last else (outer, inner)
-        divisor = count if op == "Mean" and last else 1
-        runs.append(_levels(OPS[op], outer, lengths[at], inner, divisor, form, dtype))
+        divisor = count if how == "mean" and last else 1
+        runs.append(_levels(kind, outer, lengths[at], inner, divisor, form, dtype))
         del groups[at]
     return _one_after_another(runs)
 
@@ -323,10 +314,10 @@ def _one_after_another(runs: Sequence[Any]) -> Run | None:
     return whole
 
 
-def _has_code(op: str, dtype: Any) -> bool:
+def _has_code(how: str, dtype: Any) -> bool:
     """True for sums of what adds up without another type, and quantifiers of bools."""
-    if op in ("All", "Any"):
+    if how in ("all", "any"):
         return dtype.kind == "b"
-    if dtype.itemsize < 4 and (op in ("Mean", "Prod") or dtype.kind not in "iu"):
+    if dtype.itemsize < 4 and (how in ("mean", "product") or dtype.kind not in "iu"):
         return False
-    return dtype.kind == "f" or (dtype.kind in "iu" and op != "Mean")
+    return dtype.kind == "f" or (dtype.kind in "iu" and how != "mean")

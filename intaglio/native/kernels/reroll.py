@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
 
 # Stretches of fewer nodes are written out; periods may have so many nodes.
 FEWEST, LONGEST = 64, 256
@@ -56,7 +57,7 @@ def parts(graph: Graph) -> list[Node | Repeat]:
     found = graph.derived.get(parts)
     if found is None:
         given = {id(v) for v in graph.inputs}
-        nodes = [n for n in graph.nodes if n.op.name != "Const" and id(n.outputs[0]) not in given]
+        nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in given]
         found = graph.derived[parts] = list(_Search(graph, nodes).parts(0, len(nodes)))
     return found
 
@@ -120,7 +121,7 @@ class _Search:
         for a, b in zip(one.inputs, other.inputs, strict=True):
             x, y = (self.index.get(id(v.node)) for v in (a, b))
             if x is None or y is None:
-                constants = a.node.op.name == b.node.op.name == "Const"
+                constants = a.node.op is b.node.op is raw.Const
                 if a is not b and not constants:
                     return False
             elif y - x != period and x != y:
@@ -167,7 +168,7 @@ def _kind(node: Node) -> Any:
 def alike(node: Node) -> Any:
     """Equal for nodes that have the same vector code but for the numbers in it; None: nobody knows."""
     types = tuple([v.dtype for v in (*node.inputs, *node.outputs)])
-    known = tuple([v.node.op.name == "Const" for v in node.inputs])
+    known = tuple([v.node.op is raw.Const for v in node.inputs])
     key = (node.op, known, types, tuple(sorted(node.attrs.items())))
     try:
         hash(key)
@@ -182,7 +183,7 @@ def form(graph: Graph, numbers: Sequence[Any]) -> Any:
     given = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
     nodes: list[Any] = [tuple([v.dtype for v in graph.inputs]), [n.dtype for n in numbers]]
     for node in graph.nodes:
-        if node.op.name == "Const":
+        if node.op is raw.Const:
             value = node.attrs["value"]
             key = value.dtype, value.reshape(-1)[0].tobytes()
             wires[id(node.outputs[0])] = given.get(key, key)

@@ -24,13 +24,14 @@ from intaglio.native.kernels import reductions
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.microkernel import Tiles
-from intaglio.native.kernels.reductions import OPS, VECTORS, Joining
+from intaglio.native.kernels.reductions import VECTORS, Joining
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, Lanes, Unsupported, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 
 Form = str
 Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
@@ -207,7 +208,7 @@ class _Writer:
     def write(self) -> Code:
         """The function: blocks of rows."""
         code, plan = self.code, self.plan
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         ins = [self._pointer("%ins", i) for i in range(len(plan.inputs))]
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:
@@ -496,7 +497,7 @@ def plan_of(body: Graph) -> Plan:
     for value in body.inputs:
         values[id(value)] = plan.given(form_of(value.dims, plan.shape))
     for node in body.nodes:
-        if node.op.name not in ("Placeholder", "Const"):
+        if node.op not in (raw.Placeholder, raw.Const):
             values[id(node.outputs[0])] = _written(plan, node, values)
     for value in body.outputs:
         assert shapes.known(value.dims)
@@ -507,22 +508,23 @@ def plan_of(body: Graph) -> Plan:
 
 def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
     """Adds a node to a plan."""
-    name, inputs = node.op.name, list[Value]()
+    op, inputs = node.op, list[Value]()
     for value in node.inputs:
         if id(value) not in values:
             number = value.node.attrs["value"].reshape(-1)[0]
             values[id(value)] = plan.number(float(number))
         inputs.append(values[id(value)])
-    if name in OPS:
+    if op.reduces:
         if form_of(node.outputs[0].dims, plan.shape) == "columns":
             return plan.columns(inputs[0])
-        divisor = plan.length if name == "Mean" else 1
-        return plan.reduce(OPS[name], inputs[0], divisor)
-    if name == "BroadcastTo":
+        if op.reduces == "mean":
+            return plan.reduce("sum", inputs[0], plan.length)
+        return plan.reduce(op.reduces, inputs[0], 1)
+    if op is raw.BroadcastTo:
         return inputs[0]
-    if name in ("Softmax", "LogSoftmax"):
-        return plan.softmax(inputs[0], name == "LogSoftmax")
-    if name == "AddN":
+    if op in (raw.Softmax, raw.LogSoftmax):
+        return plan.softmax(inputs[0], op is raw.LogSoftmax)
+    if op is raw.AddN:
         return functools.reduce(lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs)
     return plan.map(lambda s, given: apply(s, node, given), *inputs)
 
@@ -540,7 +542,7 @@ def kernel(plan: Plan) -> Chain:
     ]
     chain = Chain(len(plan.inputs))
     found = chain.then(entry.filling_all(made, results), *range(len(plan.inputs)))
-    total = reductions.reduction("Sum", (blocks, plan.length), (0,), False)
+    total = reductions.reduction("sum", (blocks, plan.length), (0,), False)
     for i, summed in enumerate(columns):
         if summed:
             (found[i],) = chain.then(total, found[i], shape=plan.dims[i])
@@ -556,7 +558,7 @@ def _source(plan: Plan) -> Source:
 def shape_of(body: Graph) -> tuple[int, ...]:
     """The shape of a body's wide values: that of what it reduces along rows."""
     for node in body.nodes:
-        if node.op.name in OPS or node.op.name in ("Softmax", "LogSoftmax"):
+        if node.op.reduces or node.op in (raw.Softmax, raw.LogSoftmax):
             dims = node.inputs[0].dims
             assert shapes.known(dims)
             return tuple(dims)

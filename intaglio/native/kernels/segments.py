@@ -16,7 +16,7 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, kind_of
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.buffers import maker
+from intaglio.native.runtime.buffers import allocator
 
 Run = Callable[..., Any]
 
@@ -106,7 +106,7 @@ def sums(dtype: Any) -> Run | None:
     def run(data: Any, places: Any, numbers: Any, count: int) -> Any:
         rest = data.shape[1:]
         words = np.array([len(numbers), count, math.prod(rest)], np.int64)
-        result = maker((count, *rest), dtype)()
+        result = allocator((count, *rest), dtype)()
         rows = np.ascontiguousarray(data)
         places, numbers = (np.ascontiguousarray(x, np.int64) for x in (places, numbers))
         kernel(rows, places, numbers, words, result)

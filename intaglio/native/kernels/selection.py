@@ -297,9 +297,9 @@ def _product(dtype: Any) -> Callable[..., Run | None]:
 
 def _reduction(dtype: Any) -> Callable[..., Run | None]:
     def choose(
-        op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool
+        how: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool
     ) -> Run | None:
-        return reductions.reduction(op, shape, axes, keep_dims, np.dtype(dtype))
+        return reductions.reduction(how, shape, axes, keep_dims, np.dtype(dtype))
 
     return choose
 

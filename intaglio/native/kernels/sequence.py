@@ -12,7 +12,7 @@ import numpy as np
 
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.native.runtime.buffers import maker
+from intaglio.native.runtime.buffers import allocator
 from intaglio.native.runtime.entry import Step
 from intaglio.runtime.derived import DERIVED
 
@@ -42,15 +42,15 @@ class Chain:
         made: list[Any] = [*takes]
         for step in _shaped(run.steps, shape):
             taken = (
-                [numbers[t] if isinstance(t, int) else t for t in step.takes]
-                if step.takes is not None
+                [numbers[t] if isinstance(t, int) else t for t in step.operands]
+                if step.operands is not None
                 else made
             )
             made = list(range(self._values, self._values + len(step.results)))
             self._values += len(made)
             numbers += made
-            self.steps.append(step._replace(takes=[*taken]))
-            makers = [maker(shape, dtype) for shape, dtype in step.results]
+            self.steps.append(step._replace(operands=[*taken]))
+            makers = [allocator(shape, dtype) for shape, dtype in step.results]
             self._calls.append((step, makers, [*taken]))
         gives = getattr(run, "gives", None)
         return made if gives is None else [numbers[i] for i in gives]
@@ -65,8 +65,8 @@ class Chain:
         values: list[Any] = [*arrays]
         for step, makers, takes in self._calls:
             given = [values[t] if isinstance(t, int) else t for t in takes]
-            if step.kept:
-                values.append(DERIVED.of(given[0], step.kernel, step.made))
+            if step.cacheable:
+                values.append(DERIVED.of(given[0], step.kernel, step.run))
                 continue
             made = [make() for make in makers]
             if step.kernel(*given, *made) is NotImplemented:

@@ -34,7 +34,7 @@ class _Rows:
         self.kind = kind
         self.sum, self.maximum = (Joining(self.code, k, kind) for k in ("sum", "maximum"))
         self.tiles = self.sum.tiles
-        self.classes = entry.numbers(self.code, DIMS)["classes"]
+        self.classes = entry.load_dims(self.code, DIMS)["classes"]
 
     def array(self, table: str, index: int) -> str:
         """The data of an input or output."""
@@ -220,7 +220,7 @@ def _kernel(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
     size = math.prod(shape)
     dims = (size // shape[-1], shape[-1])
     kernels = _library(name, kind_of(dtype))
-    return kernels.entry(name, size >= entry.LARGE).for_dims(dims)
+    return kernels.entry(name, size >= entry.MIN_PARALLEL_ELEMENTS).for_dims(dims)
 
 
 def by_rows(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:

@@ -7,14 +7,13 @@ is not as expected; NumPy and Python do the whole again then.
 
 from __future__ import annotations
 
-import ctypes
-import functools
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from intaglio.cpython import layout
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.integers import Text, Word
@@ -24,8 +23,6 @@ from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, m
 
 Run = Callable[..., Any]
 
-# Where the size of a `bytes` stands, as entry.BYTES is where its bytes begin.
-SIZE = 16
 # What a kernel is told first: how many texts, and where Python has its type and two functions.
 GIVEN = ("count", "type", "new", "release")
 # Digits that an int64 has room for whatever they are.
@@ -79,13 +76,13 @@ class _Walk:
             # A place that was never filled is a null pointer; a type is an object that is no text.
             nothing = code.let(f"icmp eq ptr {held}, null")
             held = code.let(f"select i1 {nothing}, ptr {kind}, ptr {held}")
-            own = code.load("ptr", code.at("i8", held, str(entry.TYPE)), 8)
+            own = code.load("ptr", code.at("i8", held, str(layout.TYPE)), 8)
             good = code.let(f"icmp eq ptr {own}, {kind}")
             with code.when(code.let(f"xor i1 {good}, true")):
                 self.unexpected()
             with code.when(good):
-                size = code.load("i64", code.at("i8", held, str(SIZE)), 8)
-                yield i, code.at("i8", held, str(entry.BYTES)), size
+                size = code.load("i64", code.at("i8", held, str(layout.SIZE)), 8)
+                yield i, code.at("i8", held, str(layout.BYTES_DATA)), size
 
     def store(self, i: str, value: str) -> None:
         """Writes an i64 of the result."""
@@ -258,31 +255,21 @@ RESULTS: dict[str, list[Any]] = {
 }
 
 
-def _address(name: str) -> int:
-    function = getattr(ctypes.pythonapi, name)
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-@functools.cache
-def _available() -> bool:
-    """Whether texts look as the kernels expect."""
-    return entry.AVAILABLE and all(
-        ctypes.c_ssize_t.from_address(id(text) + SIZE).value == len(text)
-        for text in (b"", b"x", b"offsets of bytes")
-    )
-
-
 def texts(name: str) -> Run | None:
     """The function of an array of texts, further arrays, and further words in a list.
 
     It gives the result, or a list of several; None if there are objects that are no texts, or a
     part begins outside of its text.
     """
-    if not _available():
+    if not entry.AVAILABLE:
         return None
     kernel = LIBRARIES[name].entry(name, shared=False).for_dims((1,))
     dtypes = RESULTS.get(name, [np.uint64])
-    told = [id(bytes), _address("PyBytes_FromStringAndSize"), _address("Py_DecRef")]
+    told = [
+        layout.address_of(bytes),
+        layout.function_address("new_bytes"),
+        layout.function_address("decref"),
+    ]
 
     def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
         flat = np.ascontiguousarray(objects).reshape(-1)

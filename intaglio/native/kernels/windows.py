@@ -78,7 +78,7 @@ class Sliding:
         self.gaps = gaps
         self.code = Code(name, entry.KERNEL)
         self.tiles = Tiles(FLOAT)
-        self.given = entry.numbers(self.code, DIMS)
+        self.given = entry.load_dims(self.code, DIMS)
         self.vector, self.test = self.tiles.vector, self.tiles.test
 
     def pointer(self, array: str, index: int) -> str:

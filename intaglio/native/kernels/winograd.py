@@ -64,7 +64,7 @@ class Writer(Blocks):
         a matrix of channels and columns.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
         columns = given["filters"]
         window = code.integer("mul", given["channels"], columns)
@@ -91,7 +91,7 @@ class Writer(Blocks):
         registers and wait in cache until all nine are there.
         """
         code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
         channels, columns = given["channels"], given["filters"]
         window = code.integer("mul", channels, columns)
@@ -211,7 +211,7 @@ class Writer(Blocks):
             ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         ), self.tiles  # fmt: skip
-        given, sums = entry.numbers(code, self.dims), Sums(code, self.tiles)
+        given, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
         low = convolution.floor(code, tiles, given["floored"])
         side = self.transform.step
 
@@ -255,7 +255,7 @@ class Writer(Blocks):
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, self.dims)
+        given = entry.load_dims(code, self.dims)
         images, filters, bias = (
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
         )
@@ -447,7 +447,7 @@ def transformed(
     )
     # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
     if not turned and tiles_of(g, transform) <= FEW:
-        run.steps = [run.steps[0]._replace(kept=True)]
+        run.steps = [run.steps[0]._replace(cacheable=True)]
     return run
 
 

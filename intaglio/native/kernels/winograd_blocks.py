@@ -282,7 +282,7 @@ class Blocks:
             ],
             "internal fastcc void",
         )
-        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
+        given, sums = entry.load_dims(code, DIMS), Sums(code, self.tiles)
         depth = given["filters" if of else "channels"]
 
         def body(tile: str, places: Places) -> None:

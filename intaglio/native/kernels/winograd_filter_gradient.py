@@ -112,7 +112,7 @@ class _Writer(Blocks):
     def by_filters(self, name: str) -> Code:
         """The sums of ranges of tiles; inputs: images and gradients."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         block, count = given["block"], self.transform.elements
@@ -198,7 +198,7 @@ class _Writer(Blocks):
     def finish(self, name: str) -> Code:
         """Adds the sums of the ranges, and transforms those of the channels from `from` to `to`."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, (*DIMS, "ranges"))
+        given = entry.load_dims(code, (*DIMS, "ranges"))
         sums = Sums(code, tiles)
         partial = code.load("ptr", "%ins", 8)
         out = code.load("ptr", "%outs", 8)

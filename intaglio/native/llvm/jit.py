@@ -79,6 +79,10 @@ def compiled(text: str) -> bytes:
     return code
 
 
+# The type of a parameter of `Module.function` that is an address.
+POINTER = ctypes.c_void_p
+
+
 class Module:
     """Machine code, kept as long as this object is."""
 

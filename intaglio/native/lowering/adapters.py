@@ -17,6 +17,7 @@ from intaglio.native.lowering.data_movement import copied, moved
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.ops.nn import windows
@@ -27,6 +28,7 @@ def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
     return derived(node, inputs, op=op)
 
 
+@lowering(raw.Select)
 def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Select: as SelectV2 does it, but a vector of conditions chooses rows."""
     condition, x, y = inputs
@@ -43,6 +45,7 @@ def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return elementwise.elementwise(w, alike, given)
 
 
+@lowering(raw.ConjugateTranspose)
 def conjugate_transpose(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """ConjugateTranspose: moved, then conjugated."""
     kind = inputs[0].kind
@@ -57,6 +60,7 @@ def conjugate_transpose(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return made
 
 
+@lowering(raw.Bitcast)
 def bitcast(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Bitcast: the same bytes under another name."""
     (source,) = inputs
@@ -82,6 +86,7 @@ def bitcast(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [made]
 
 
+@lowering(raw.BiasAddGrad)
 def bias_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """BiasAddGrad: a sum over all but the channels."""
     (source,) = inputs
@@ -94,7 +99,7 @@ def bias_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     if all(source.shape[d] == 1 for d in axes):
         return [w.also(source.reshaped((source.shape[at],)))]
     dtype = node.inputs[0].dtype.numpy
-    run = reductions.reduction("Sum", source.shape, axes, False, dtype)
+    run = reductions.reduction("sum", source.shape, axes, False, dtype)
     return stepped(w, node, run and Taking(run, 0), inputs)
 
 
@@ -129,11 +134,3 @@ def _element(w: Writer, held: Held, place: int) -> str:
     """An element of a vector of integers, as i64."""
     lanes = w.shuffled(w.lanes(held), held.count, [place])
     return w.index(w.in_registers(lanes, ()))
-
-
-RULES: dict[str, Any] = {
-    "Select": select,
-    "Bitcast": bitcast,
-    "ConjugateTranspose": conjugate_transpose,
-    "BiasAddGrad": bias_gradient,
-}

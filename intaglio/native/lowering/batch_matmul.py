@@ -13,8 +13,11 @@ from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Unsupported
 from intaglio.native.lowering import integer_matmul
 from intaglio.native.lowering.data_movement import copied
 from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
+from intaglio.opdef import raw
 from intaglio.ops.linalg.einsum import DOTS, terms
 
 
@@ -157,8 +160,6 @@ def _transposed(w: Writer, node: Node, held: Held, labels: Any, output: Any) -> 
     return made
 
 
-RULES: dict[str, Any] = {
-    "MatMul": product,
-    **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), batched),
-    "Einsum": einsum,
-}
+lowering(raw.MatMul)(as_single(product))
+lowering(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)(as_single(batched))
+lowering(raw.Einsum)(as_single(einsum))

@@ -9,11 +9,13 @@ from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.normalization_layers import FORWARD, GRADIENTS, LAST, averaging_factor
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
-from intaglio.native.lowering.function import Rule, Value, Writer
+from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 
 
+@lowering(*FORWARD)
 def normalization(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A batch normalisation."""
     *rows, channels = shape = _shape(node, inputs)
@@ -35,6 +37,7 @@ def normalization(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return made + [Held(FLOAT, (), known=third) for _ in node.outputs[5:]]
 
 
+@lowering(*GRADIENTS)
 def gradient(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """The gradient of a batch normalisation."""
     *rows, channels = shape = _shape(node, inputs)
@@ -54,9 +57,3 @@ def _shape(node: Node, inputs: list[Value]) -> tuple[int, ...]:
     if node.attrs["data_format"] not in LAST:
         raise Unsupported(f"{node.op.name} with channels first")
     return inputs[0].shape
-
-
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(FORWARD, normalization),
-    **dict.fromkeys(GRADIENTS, gradient),
-}

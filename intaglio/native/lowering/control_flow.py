@@ -7,7 +7,7 @@ at all. Bodies are written once, however often they run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
@@ -15,9 +15,16 @@ from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_list
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.loop_carried import handed_on, used_later
 from intaglio.native.lowering.operands import Held, Variable, takes
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.lowering.tensor_lists import HeldList
+from intaglio.opdef import raw
+
+# What graphs do with the rows of a list, whose number is data, has no code.
+takes_handles = takes(HeldList, Variable)
 
 
+@lowering(raw.PartitionedCall, raw.StatefulPartitionedCall)
+@takes_handles
 def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A call, written in the place where it is."""
     return w.graph(node.attrs["f"], lent(w, node, inputs, 0))
@@ -34,6 +41,8 @@ def truth(w: Writer, held: Held) -> str:
     return w.code.let(f"extractelement <1 x i1> {lanes.names[0]}, i64 0")
 
 
+@lowering(raw.If, raw.StatelessIf)
+@takes_handles
 def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
     condition, given = inputs[0], lent(w, node, inputs, 1)
@@ -46,6 +55,8 @@ def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return _joined(w, node, list(zip((yes, no), branches, strict=True)), given)
 
 
+@lowering(raw.Case, raw.StatelessCase)
+@takes_handles
 def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The graph of an index, the last one for others."""
     branches = node.attrs["branches"]
@@ -121,6 +132,8 @@ def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
 # -- loops ---------------------------------------------------------------------------------
 
 
+@lowering(raw.While, raw.StatelessWhile)
+@takes_handles
 def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
     made = parallel_loops.divided(w, node, inputs)
@@ -172,17 +185,3 @@ def lent(
         else:
             given.append(value)
     return given
-
-
-_rules: dict[str, Callable[..., list[Value]]] = {
-    "PartitionedCall": called,
-    "StatefulPartitionedCall": called,
-    "If": choice,
-    "StatelessIf": choice,
-    "Case": case,
-    "StatelessCase": case,
-    "While": loop,
-    "StatelessWhile": loop,
-}
-# What graphs do with the rows of a list, whose number is data, has no code.
-RULES = {name: takes(HeldList, Variable)(rule) for name, rule in _rules.items()}

@@ -23,47 +23,49 @@ from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.index_maps import asked, in_order, orders
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 
-# Ops and their inputs that are data; the others say how, and must be known.
-DATA: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(
-        ["Reshape", "Transpose", "ExpandDims", "Squeeze", "StridedSlice", "Slice",
-         "BroadcastTo", "ReverseV2", "Tile", "Unpack", "Identity", "StopGradient",
-         "GatherV2", "Gather", "GatherNd", "ReverseSequence", "MatrixTranspose",
-         "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault", "DeepCopy",
-         "Pad", "MirrorPad", "Roll", "SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch",
-         "BatchToSpace", "SpaceToDepth", "DepthToSpace", "ExtractImagePatches",
-         "ExtractVolumePatches", "ResizeNearestNeighbor",
-         "Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixBandPart",
-         "ConjugateTranspose"],
-        (0,),
-    ),
-    **dict.fromkeys(["Split", "Fill", "ScatterNd"], (1,)),
-    "SplitV": (0,), "StridedSliceGrad": (4,), "PadV2": (0, 2), "MatrixSetDiag": (0, 1),
-    "MatrixSetDiagV2": (0, 1), "MatrixSetDiagV3": (0, 1), "MatrixDiagPartV3": (0, 2),
-    "MatrixDiagV2": (0, 4), "MatrixDiagV3": (0, 4), "TensorScatterUpdate": (0, 2),
-    "TensorStridedSliceUpdate": (0, 4),
-}  # fmt: skip
-JOINS = {"Pack": None, "ConcatV2": -1, "Concat": 0, "ParallelConcat": None}
+# Ops that join their inputs, and which of these is the axis.
+AXES: dict[Op, int | None] = {
+    raw.Pack: None,
+    raw.ConcatV2: -1,
+    raw.Concat: 0,
+    raw.ParallelConcat: None,
+}
+
+
+def data_of(op: Op) -> list[int]:
+    """The numbers of the op's inputs that are data; the others say how, and must be known."""
+    return [op.input_names.index(name) for name in op.data_inputs]
 
 
 def moved(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """One value, or few, in other shapes or orders, or parts of them."""
-    data = DATA[node.op.name]
+    data = data_of(node.op)
     sources = [inputs[i] for i in data]
     for i, held in enumerate(inputs):
         if i not in data and held.known is None:
             raise Unsupported(f"{node.op.name} whose {node.op.input_names[i]} is data")
     if not all(h.small for h in sources) or not _all_small(node):
-        write = BOXES.get(node.op.name, _from_memory)
-        made = write(w, node, inputs)
+        made = _large(w, node, inputs)
         if made is not None:
             return made
     found = orders(node, inputs, data)
     return [in_order(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]
+
+
+def _large(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+    """Values in memory that are copied as a whole, or lie where they are; None if they do not."""
+    write = BOXES.get(node.op)
+    if write is not None:
+        return write(w, node, inputs)
+    if len(node.op.data_inputs) > 1 or node.op is raw.ScatterNd:
+        return None
+    return _from_memory(w, node, inputs)
 
 
 def _all_small(node: Node) -> bool:
@@ -79,12 +81,12 @@ def _like(held: Held) -> Any:
 
 def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
     """Parts of the memory, or what strides describe; None if it is neither."""
-    (at,) = DATA[node.op.name]
+    (at,) = data_of(node.op)
     source = inputs[at]
     whole = _like(source)
     arrays = [h.known for h in inputs]
     arrays[at] = whole
-    form = FORMS.get(node.op.name)
+    form = FORMS.get(node.op)
     if form:
         view, shape = form(*arrays)
         views, forms = [view], [shape]
@@ -133,10 +135,10 @@ def _spread(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
 
 
 # Views in the place of kernels that copy, and the shape of the result, which is not always theirs.
-FORMS: dict[str, Callable[..., tuple[Any, tuple[int, ...]]]] = {
-    "Tile": _tiled,
-    "Fill": lambda dims, x: _spread(x, dims),
-    "BroadcastTo": _spread,
+FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
+    raw.Tile: _tiled,
+    raw.Fill: lambda dims, x: _spread(x, dims),
+    raw.BroadcastTo: _spread,
 }
 
 
@@ -218,20 +220,11 @@ def zeroed(w: Writer, held: Held) -> None:
     w.code.zero(held.pointer, str(held.bytes))
 
 
-BOXES: dict[str, Callable[..., list[Held] | None]] = {
-    "Pad": _padded,
-    "PadV2": _padded,
-    "StridedSliceGrad": _sliced_gradient,
-    "TensorStridedSliceUpdate": _sliced_update,
-    **dict.fromkeys(
-        [
-            name
-            for name, data in DATA.items()
-            if len(data) > 1 and name not in ("PadV2", "TensorStridedSliceUpdate")
-        ],
-        lambda w, node, inputs: None,
-    ),
-    "ScatterNd": lambda w, node, inputs: None,
+BOXES: dict[Op, Callable[..., list[Held] | None]] = {
+    raw.Pad: _padded,
+    raw.PadV2: _padded,
+    raw.StridedSliceGrad: _sliced_gradient,
+    raw.TensorStridedSliceUpdate: _sliced_update,
 }
 
 
@@ -240,10 +233,10 @@ def _steps(shape: Sequence[int]) -> list[int]:
     return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
+@lowering(*AXES)
 def joined(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Several values as one."""
-    name = node.op.name
-    at = JOINS[name]
+    name, at = node.op.name, AXES[node.op]
     data = [h for i, h in enumerate(inputs) if at is None or i != at % len(inputs)]
     if at is not None and inputs[at].known is None:
         raise Unsupported(f"{name} along an axis that is data")
@@ -259,7 +252,7 @@ def joined(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         places = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
         (order,) = orders(node, inputs, places)
         return [in_order(w, node.outputs[0], data, order)]
-    stacked = name == "Pack"
+    stacked = node.op is raw.Pack
     axis = node.attrs["axis"] if stacked else 0 if at is None else int(inputs[at].known)
     axis %= form.ndim
     sources = [w.pointer(h) for h in data]
@@ -292,7 +285,7 @@ def copied(
     name = f"copy_{rank}_{kind.bytes}_{int(axes[-1][1] == axes[-1][2] == 1)}"
     if name not in w.functions:
         w.functions[name] = _copier(name, rank, kind.bytes)
-    if math.prod(shape) >= entry.LARGE and axes[0][0] > 1:
+    if math.prod(shape) >= entry.MIN_PARALLEL_ELEMENTS and axes[0][0] > 1:
         name = shared(w, name, 1)
         w.long = True
     lengths, froms, tos = zip(*axes, strict=True)

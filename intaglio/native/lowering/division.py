@@ -16,11 +16,11 @@ from intaglio.native.lowering.elementwise import alone, broadcast, loop
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.guards import none_zero
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.vector_math.division import OPS, divided
 
-DIVISIONS = OPS
 
-
+@lowering(*OPS)
 def division(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """FloorDiv, FloorMod, TruncateDiv and their like."""
     shape, (_, divisor) = broadcast(inputs), inputs
@@ -31,4 +31,4 @@ def division(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         return loop(w, node.outputs, alone(node), inputs, shape)
     x, y = (w.spread(h, shape) for h in inputs)
     s = w.builder(int(np.prod(shape)))
-    return [w.in_registers(divided(s, node.op.name, x, y), shape)]
+    return [w.in_registers(divided(s, node.op, x, y), shape)]

@@ -104,7 +104,7 @@ def loop(
     for value, result in zip(values, body.outputs, strict=True):
         made.append(w.room(value, w.kind(result), shape))
     count = int(np.prod(dims))
-    if count >= entry.LARGE or count // nest.lanes * nest.cost >= LONG:
+    if count >= entry.MIN_PARALLEL_ELEMENTS or count // nest.lanes * nest.cost >= LONG:
         name = shared(w, name, nest.unit)
         w.long = True
     w.call_function(name, places, [h.pointer for h in made], dims)

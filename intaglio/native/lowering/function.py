@@ -8,7 +8,6 @@ the dims; no code holds an address.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,6 +35,8 @@ from intaglio.native.lowering.operands import Held, Variable, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -48,7 +49,7 @@ FOLDED = 1 << 12
 class Writer:
     """One native function, from its beginning to its end."""
 
-    def __init__(self, rules: dict[str, Rule], otherwise: Rule) -> None:
+    def __init__(self, lowering_of: Callable[[Op], Rule | None], otherwise: Rule) -> None:
         self.code = Code("program", entry.KERNEL)
         self.arena = Arena()
         self.scopes: list[Scope] = []
@@ -80,7 +81,7 @@ class Writer:
         self.mine: set[str] = set()
         # Where weights lie packed, by which they are and how.
         self.packed: dict[Any, str] = {}
-        self._rules = rules
+        self._lowering_of = lowering_of
         self._otherwise = otherwise
         self._temporary: list[Block] = []
         # By what they are: where the dims of calls stand, and words that are numbers.
@@ -91,7 +92,7 @@ class Writer:
         self._bodies: list[tuple[int, str, bool]] = []
         # Functions that all threads run, and of what their parts are multiples.
         self._units: dict[str, tuple[str, int]] = {}
-        # Calls that are to come, and what pointers stand for, both as `entry_code` reads them.
+        # Calls that are to come, and what pointers stand for, both as `entry` reads them.
         self._records: list[list[int]] = []
         self._known: dict[str, tuple[int, int, int]] = {"null": (0, 0, 0)}
         self._tables = [0, 0]
@@ -162,16 +163,16 @@ class Writer:
         """
         self.keep += [*homes.values(), *self._data.values()]
         for place, name, shared in self._bodies:
-            body, ways = homes.get(name, made).address(name), entry.ways()
+            body = homes.get(name, made).address(name)
             self._set(place, "body", body)
-            self._set(place, "kernel", ways.shared if shared else body)
+            self._set(place, "kernel", entry.trampolines().parallel if shared else body)
         for place in self._blocks.values() if self.long else ():
-            self._set(place, "save", entry.ways().save_nothing)
-            self._set(place, "restore", entry.ways().restore_nothing)
+            self._set(place, "save", entry.trampolines().save_nothing)
+            self._set(place, "restore", entry.trampolines().restore_nothing)
 
     def _set(self, place: int, name: str, value: int) -> None:
         """Changes a word of the process before the dims that stand at a place."""
-        self.words[place + entry.PROCESS.index(name) - len(entry.PROCESS)] = value
+        self.words[place + entry.HEADER.index(name) - len(entry.HEADER)] = value
 
     def argument(self, table: str, index: int) -> str:
         """The pointer to an input or output."""
@@ -235,7 +236,7 @@ class Writer:
         self.how, place = "", len(self.notes)
         made = self._folded(node, inputs)
         if made is None:
-            rule = self._rules.get(node.op.name, self._otherwise)
+            rule = self._lowering_of(node.op) or self._otherwise
             try:
                 checked(rule, node.op.name, inputs)
                 made = rule(self, node, inputs)
@@ -257,15 +258,16 @@ class Writer:
 
     def _called_back(self, node: Node, inputs: list[Held]) -> list[Held]:
         """The node by its NumPy kernel, out of native code."""
-        shapes = callbacks.forms(node, inputs)
+        shapes = callbacks.result_shapes(node, inputs)
         made = [self.room(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
         self.draws += callbacks.streams(node)
-        address = ctypes.cast(back, ctypes.c_void_p).value or 0
         places = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(places, [h.pointer for h in made])
-        status = self.code.let(f"call i64 {self.word(address)}(ptr {self._ins}, ptr {self._outs})")
+        status = self.code.let(
+            f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
+        )
         self.demand(self.code.integer("icmp eq", status, 0))
         self.how = "NumPy, called back"
         return made
@@ -273,7 +275,7 @@ class Writer:
     def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
         """The results, where they are known while the function is written."""
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             return [constant(node.attrs["value"])]
         if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
             return None
@@ -281,7 +283,7 @@ class Writer:
             return None
         if not all(numeric(v.dtype) for v in node.outputs):
             return None
-        if op.name in ("Shape", "Rank", "Size"):
+        if op in (raw.Shape, raw.Rank, raw.Size):
             inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
         elif any(h.known is None or h.count > FOLDED for h in inputs):
             return None
@@ -469,7 +471,7 @@ class Writer:
         """Words of the process with dims behind them, once for all calls that are alike: where
         the dims begin."""
         if key not in self._blocks:
-            self._blocks[key] = len(self.words) + len(entry.PROCESS)
+            self._blocks[key] = len(self.words) + len(entry.HEADER)
             self.words += words
         return self._blocks[key]
 
@@ -477,9 +479,9 @@ class Writer:
 
     def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:
         """A call of a kernel of another module."""
-        words = step.words
+        words = step.frame
         if self.alone:
-            words[entry.PROCESS.index("kernel")] = words[entry.PROCESS.index("body")]
+            words[entry.HEADER.index("kernel")] = words[entry.HEADER.index("body")]
         self.keep.append(step.kernel)
         self._call(self._block(tuple(words), words), ins, outs)
 
@@ -505,7 +507,7 @@ class Writer:
 
     def part(self) -> Writer:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
-        made = Writer(self._rules, self._otherwise)
+        made = Writer(self._lowering_of, self._otherwise)
         made.alone = True
         return made
 
@@ -517,8 +519,8 @@ class Writer:
             part.code.replace(old, f"[{size} x")
         name = part.code.name = f"{prefix}_{object_cache.name_of(part.code.text())[:16]}"
         self.functions |= {**part.functions, name: part.code}
-        begin = len(self.words) + len(entry.PROCESS)
-        self.words += [*entry.process(), *part.words]
+        begin = len(self.words) + len(entry.HEADER)
+        self.words += [*entry.header(), *part.words]
         self._bodies.append((begin, name, False))
         self._bodies += [(begin + at, n, shared) for at, n, shared in part._bodies]
         for key, at in part._blocks.items():
@@ -532,9 +534,9 @@ class Writer:
         name, unit = self._units.get(name, (name, 0))
         key = (name, unit, *dims)
         if key not in self._blocks:
-            begin = len(self.words) + len(entry.PROCESS)
+            begin = len(self.words) + len(entry.HEADER)
             self._bodies.append((begin, name, unit > 0))
-        return self._block(key, [*entry.process(unit=unit or 1), *dims])
+        return self._block(key, [*entry.header(unit=unit or 1), *dims])
 
     def _call(self, place: int, ins: Sequence[str], outs: Sequence[str]) -> None:
         """A call of a kernel on all that its dims say, which stand at a place.
@@ -555,7 +557,7 @@ class Writer:
         """A call of a kernel by code of its own."""
         self._fill(ins, outs)
         dims = self.code.at("i64", "%dims", str(place))
-        kernel = entry.of_process(self.code, "kernel", dims)
+        kernel = entry.load_header(self.code, "kernel", dims)
         self.code.do(
             f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
         )
@@ -567,7 +569,7 @@ class Writer:
         most = max([record[3] for record in self._records])
         self.words += [n for record in self._records for n in record]
         self._records.clear()
-        function = self.word(entry.ways().sequence)
+        function = self.word(entry.trampolines().sequence)
         records = self.code.at("i64", "%dims", str(place))
         self.code.do(
             f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})"

@@ -22,8 +22,10 @@ from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.guards import all_below
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 
 WORD = Kind("i64", 64, "i")
 
@@ -128,7 +130,7 @@ def taken(w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: 
     name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, places, [made.pointer], dims)
@@ -142,7 +144,7 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
     source, rows = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
     names = ("every", "size") if flat else ("every", "middle", "each", "length", "size")
-    given = entry.numbers(code, names)
+    given = entry.load_dims(code, names)
 
     def copy(to: str, place: str, first: str) -> None:
         row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)
@@ -206,7 +208,7 @@ def taken_rows(w: Writer, node: Node, source: Held, rows: Held) -> Held:
 
 # -- writing ----------------------------------------------------------------------------------
 
-# What becomes of an element and its update.
+# What becomes of an element and its update, by the trait `combines`.
 STEPS = {
     "update": lambda s, old, new: new,
     "add": lambda s, old, new: s.add(old, new),
@@ -215,22 +217,15 @@ STEPS = {
     "max": lambda s, old, new: s.maximum(old, new),
     "min": lambda s, old, new: s.minimum(old, new),
 }
-SCATTERS = {
-    "TensorScatterUpdate": "update",
-    "TensorScatterAdd": "add",
-    "TensorScatterSub": "sub",
-    "TensorScatterMax": "max",
-    "TensorScatterMin": "min",
-    "ScatterNdNonAliasingAdd": "add",
-}
-SEGMENTS = {
-    "UnsortedSegmentSum": "add",
-    "UnsortedSegmentProd": "mul",
-    "UnsortedSegmentMax": "max",
-    "UnsortedSegmentMin": "min",
-}
 
 
+@lowering(
+    raw.ScatterNdNonAliasingAdd,
+    raw.TensorScatterAdd,
+    raw.TensorScatterMax,
+    raw.TensorScatterMin,
+    raw.TensorScatterSub,
+)
 def scattered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """TensorScatterUpdate and its like: the value, changed at rows of coordinates."""
     source, indices, updates = inputs
@@ -239,7 +234,7 @@ def scattered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     made = w.room(node.outputs[0], source.kind, source.shape)
     if made.pointer != places[0]:
         w.copy(places[0], made.pointer, made.bytes)
-    _write_rows(w, SCATTERS[node.op.name], made, rows, updates, places[1])
+    _write_rows(w, node.op.combines, made, rows, updates, places[1])
     return [made]
 
 
@@ -274,7 +269,7 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     rank = len(ids.shape)
     if number.known is None or data.shape[:rank] != ids.shape or not data.count:
         raise Unsupported(f"{node.op.name} of segments that are data")
-    count, step = int(number.known), SEGMENTS[node.op.name]
+    count, step = int(number.known), node.op.combines
     if count <= 0 or data.kind.short:
         raise Unsupported(f"{node.op.name} of no segments, or of short floats")
     rows = _numbers_below(w, ids, count)
@@ -378,6 +373,7 @@ def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> 
 # -- marks --------------------------------------------------------------------------------------
 
 
+@lowering(raw.OneHot)
 def one_hot(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """OneHot; an index that is outside leaves no mark."""
     indices, depth, on, off = inputs
@@ -408,7 +404,7 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     indices, on = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, ("outer", "depth", "inner"))
+    given = entry.load_dims(code, ("outer", "depth", "inner"))
     element = f"i{8 * kind.bytes}"
     mark = code.load(element, on, kind.bytes)
     with code.loop("%from", "%to") as i, code.loop("0", given["inner"]) as j:
@@ -427,11 +423,5 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
     return code
 
 
-RULES: dict[str, Any] = {
-    **dict.fromkeys(SCATTERS, scattered),
-    **dict.fromkeys(SEGMENTS, segments),
-    **dict.fromkeys(("UnsortedSegmentSum", "UnsortedSegmentProd"), as_single(segments)),
-    "ScatterNd": scattered_nd,
-    "OneHot": one_hot,
-    "GatherNd": gathered_nd,
-}
+lowering(raw.UnsortedSegmentSum, raw.UnsortedSegmentProd)(as_single(segments))
+lowering(raw.UnsortedSegmentMax, raw.UnsortedSegmentMin)(segments)

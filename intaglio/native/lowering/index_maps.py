@@ -115,7 +115,7 @@ def _copied_in_runs(w: Writer, kind: Kind, sources: Sequence[Held], made: Held, 
     name = f"runs_{size if size in (1, 2, 4, 8, 16) else 'long'}_{kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _runs(name, size, kind.bytes)
-    called = shared(w, name, 1) if order.size >= entry.LARGE else name
+    called = shared(w, name, 1) if order.size >= entry.MIN_PARALLEL_ELEMENTS else name
     w.long |= called != name
     places = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
     w.call_function(called, places, [made.pointer], [len(table), size])

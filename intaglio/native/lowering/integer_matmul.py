@@ -41,7 +41,7 @@ def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 def _kernel(name: str, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
-    given = entry.numbers(code, ("rows", "inner", "columns"))
+    given = entry.load_dims(code, ("rows", "inner", "columns"))
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
     count = code.integer("sub", "%to", "%from")

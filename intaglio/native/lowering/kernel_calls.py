@@ -33,10 +33,10 @@ def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Hel
     rooms = _rooms(w, node, run, len(places))
     made = list(range(len(places)))
     for step in steps:
-        taken = made if step.takes is None else step.takes
+        taken = made if step.operands is None else step.operands
         given = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
         made = list(range(len(places), len(places) + len(step.results)))
-        there = _kept(w, step, given) if step.kept else ""
+        there = _kept(w, step, given) if step.cacheable else ""
         if there:
             places.append(there)
             continue

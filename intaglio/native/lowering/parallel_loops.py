@@ -312,7 +312,7 @@ class _Call:
         there = w.adopt(part, "rows")
         name = w.on_all_threads(named(w, "blocks", _blocks()), 1)
         steps = [step for _, step in (*ins, *outs)]
-        here = len(w.words) + len(entry.PROCESS)
+        here = len(w.words) + len(entry.HEADER)
         dims = (count, 8 * (there - here), len(ins), len(ins) + len(outs), *steps)
         w.call_function(name, [p for p, _ in ins], [p for p, _ in outs], dims)
         w.long = True
@@ -338,7 +338,7 @@ def _blocks() -> Code:
     there, inputs, total = (code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3))
     steps, dims = code.at("i64", "%dims", "4"), code.at("i8", "%dims", there)
     table = code.let(f"alloca ptr, i64 {total}")
-    kernel, rest = entry.of_process(code, "kernel", dims), code.at("ptr", table, inputs)
+    kernel, rest = entry.load_header(code, "kernel", dims), code.at("ptr", table, inputs)
     with code.loop("%from", "%to") as block:
         for array, first, last in (("%ins", "0", inputs), ("%outs", inputs, total)):
             with code.loop(first, last) as i:

@@ -7,7 +7,6 @@ stream of its own is asked of that stream, which is Python's, by a short call ba
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32
+from intaglio.base.memory import arrays_at
+from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import random_bits
 from intaglio.native.llvm.builder import Code
@@ -23,8 +24,10 @@ from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.half import converted
 from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.random.philox import RESERVED
 from intaglio.ops.random.stateless import AUTO_SELECT, PHILOX
 from intaglio.runtime import interpreter
@@ -33,7 +36,6 @@ from intaglio.runtime.hooks import SERVICES
 # The key of the cipher that seeds go through, as in `philox.scrambled`.
 SCRAMBLING = 0x02461E293EC8F720
 STATE = 32
-_TAKE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 
@@ -85,18 +87,17 @@ def words(w: Writer, held: Held) -> list[str]:
 def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
     """The state of the node's own stream, from which so many counters are set aside."""
     counters = interpreter.kept(node, SERVICES.stream)
-    words = ctypes.c_uint64 * 4
+    words = arrays_at((4,), np.dtype(np.uint64))
 
     def take(place: int) -> int:
-        words.from_address(place)[:] = (*counters.take(blocks), 1)
+        words(place)[:] = (*counters.take(blocks), 1)
         return 0
 
-    back = _TAKE(take)
+    back = Callback(take, 1)
     w.keep.append(back)
     w.draws.append(counters)
     place = w.scratch(STATE)
-    address = ctypes.cast(back, ctypes.c_void_p).value or 0
-    w.code.let(f"call i64 {w.word(address)}(ptr {place})")
+    w.code.let(f"call i64 {w.word(back.address)}(ptr {place})")
     return place
 
 
@@ -108,7 +109,7 @@ def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
     run: Any = random_bits.drawn(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")
-    w.long |= count >= entry.LARGE
+    w.long |= count >= entry.MIN_PARALLEL_ELEMENTS
     (step,) = run.steps
     w.call_step(step, [state], [place])
 
@@ -187,6 +188,7 @@ def seeded(kinds: Kinds) -> Any:
     return rule
 
 
+@lowering(raw.StatelessRandomGetKeyCounter, raw.StatelessRandomGetKeyCounterAlg)
 def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomGetKeyCounter, with the algorithm or without."""
     state = state_of_seed(w, inputs[0])
@@ -225,7 +227,7 @@ def _between(w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held
     name = f"bounded_{kind.bits}"
     if name not in w.functions:
         w.functions[name] = _bounded(name, kind)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [span], [made.pointer], [made.count])
@@ -260,6 +262,7 @@ def _bounded(name: str, kind: Kind) -> Code:
     return code
 
 
+@lowering(raw.RandomUniformInt)
 def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """RandomUniformInt."""
     dims, bounds = _dims(inputs[0]), inputs[1:3]
@@ -268,12 +271,14 @@ def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return _between(w, node, dims, state, bounds)
 
 
+@lowering(raw.StatelessRandomUniformIntV2, raw.StatelessRandomUniformFullIntV2)
 def keyed_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomUniformIntV2, and StatelessRandomUniformFullIntV2."""
     dims, state = _dims(inputs[0]), state_of_key(w, *inputs[1:4])
     return _integers(w, node, dims, state, inputs[4:])
 
 
+@lowering(raw.StatelessRandomUniformInt, raw.StatelessRandomUniformFullInt)
 def seeded_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomUniformInt, and StatelessRandomUniformFullInt."""
     dims, state = _dims(inputs[0]), state_of_seed(w, inputs[1])
@@ -287,21 +292,12 @@ def _integers(w: Writer, node: Node, dims: Any, state: str, bounds: list[Held]) 
     return _between(w, node, dims, state, bounds)
 
 
-RULES: dict[str, Any] = {
-    "RandomUniform": stateful(UNIFORM),
-    "RandomStandardNormal": stateful(NORMAL),
-    "TruncatedNormal": stateful(TRUNCATED),
-    "RandomUniformInt": stateful_integers,
-    "StatelessRandomUniformV2": keyed(UNIFORM),
-    "StatelessRandomNormalV2": keyed(NORMAL),
-    "StatelessTruncatedNormalV2": keyed(TRUNCATED),
-    "StatelessRandomUniform": seeded(UNIFORM),
-    "StatelessRandomNormal": seeded(NORMAL),
-    "StatelessTruncatedNormal": seeded(TRUNCATED),
-    "StatelessRandomUniformIntV2": keyed_integers,
-    "StatelessRandomUniformFullIntV2": keyed_integers,
-    "StatelessRandomUniformInt": seeded_integers,
-    "StatelessRandomUniformFullInt": seeded_integers,
-    "StatelessRandomGetKeyCounter": key_counter,
-    "StatelessRandomGetKeyCounterAlg": key_counter,
-}
+lowering(raw.RandomUniform)(stateful(UNIFORM))
+lowering(raw.RandomStandardNormal)(stateful(NORMAL))
+lowering(raw.TruncatedNormal)(stateful(TRUNCATED))
+lowering(raw.StatelessRandomUniformV2)(keyed(UNIFORM))
+lowering(raw.StatelessRandomNormalV2)(keyed(NORMAL))
+lowering(raw.StatelessTruncatedNormalV2)(keyed(TRUNCATED))
+lowering(raw.StatelessRandomUniform)(seeded(UNIFORM))
+lowering(raw.StatelessRandomNormal)(seeded(NORMAL))
+lowering(raw.StatelessTruncatedNormal)(seeded(TRUNCATED))

@@ -16,8 +16,10 @@ from intaglio.native.lowering import random
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.gather_scatter import taken_rows
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.random.philox import RESERVED
 
 WORD = Kind("i64", 64, "i")
@@ -54,6 +56,7 @@ def _distances() -> Code:
     return code
 
 
+@lowering(raw.RandomShuffle)
 def shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """RandomShuffle."""
     (source,) = inputs
@@ -63,6 +66,7 @@ def shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return _shuffled(w, node, source, random.state_of_stream(w, node, blocks))
 
 
+@lowering(raw.StatelessShuffle)
 def keyed_shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessShuffle."""
     source, *stream = inputs
@@ -74,6 +78,7 @@ def keyed_shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 # -- categories -----------------------------------------------------------------------------
 
 
+@lowering(raw.Multinomial)
 def categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Multinomial: its counters are set aside for whole blocks of draws."""
     rows, count = _sizes(node, inputs)
@@ -81,6 +86,7 @@ def categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return _drawn(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
 
 
+@lowering(raw.StatelessMultinomial)
 def seeded_categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessMultinomial."""
     _, count = _sizes(node, inputs)
@@ -118,7 +124,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
-    given = entry.numbers(code, ("rows", "classes", "count", "halvings"))
+    given = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
     classes, count = given["classes"], given["count"]
     with code.loop("%from", "%to") as number:
         row = code.at(kind.memory, logits, code.integer("mul", number, classes))
@@ -207,11 +213,3 @@ def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> st
             code.let(f"select i1 {above}, i64 {middle}, i64 {high}"),
         ]
     return state.values[0]
-
-
-RULES: dict[str, Any] = {
-    "RandomShuffle": shuffle,
-    "StatelessShuffle": keyed_shuffle,
-    "Multinomial": categories,
-    "StatelessMultinomial": seeded_categories,
-}

@@ -17,13 +17,14 @@ from intaglio.native.llvm.vectors import FLOAT, Unsupported
 from intaglio.native.lowering.elementwise import named
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held, known
+from intaglio.opdef import raw
 
 
 def pack(w: Writer, body: Graph, state: Sequence[Any]) -> None:
     """Packs the weights of a loop's cells, before the loop."""
     places = {id(v): held for v, held in zip(body.inputs, state, strict=True)}
     for node in body.nodes:
-        if node.op.name != "_FusedCell":
+        if node.op is not raw._FusedCell:
             continue
         plan, weights = _plan(node), places[id(_weights(node))]
         if not isinstance(weights, Held):
@@ -41,7 +42,7 @@ def _weights(node: Node) -> SymbolicTensor:
 
 
 def _product_of(body: Graph) -> Node:
-    return next(n for n in body.nodes if n.op.name == "MatMul")
+    return next(n for n in body.nodes if n.op is raw.MatMul)
 
 
 def _places(body: Graph) -> list[int]:

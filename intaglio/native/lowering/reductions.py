@@ -16,27 +16,29 @@ from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
 from intaglio.native.vector_math.division import divided
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
 Join = Callable[[Lanes, Lanes], Lanes]
-OPS: dict[str, Callable[[Functions], Join]] = {
-    "Sum": lambda s: s.add,
-    "Mean": lambda s: s.add,
-    "Prod": lambda s: s.mul,
-    "Max": lambda s: s.maximum,
-    "Min": lambda s: s.minimum,
-    "All": lambda s: s.logical_and,
-    "Any": lambda s: s.logical_or,
+# By the trait `reduces`; the mean's sum is divided at the end.
+JOINS: dict[str, Callable[[Functions], Join]] = {
+    "sum": lambda s: s.add,
+    "mean": lambda s: s.add,
+    "product": lambda s: s.mul,
+    "maximum": lambda s: s.maximum,
+    "minimum": lambda s: s.minimum,
+    "all": lambda s: s.logical_and,
+    "any": lambda s: s.logical_or,
 }
 # NumPy adds so many sums of every so many elements side by side, if they lie in order.
 ABREAST = 8
 
 
 def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
-    """One of `OPS` over axes that are known."""
+    """A reduction over axes that are known."""
     source, axes = _over(node, inputs)
     kind, shape = source.kind, source.shape
-    if kind.letter == "c" and node.op.name in ("Max", "Min"):
+    if kind.letter == "c" and node.op in (raw.Max, raw.Min):
         raise Unsupported(f"{node.op.name} of complex numbers")
     order = np.arange(source.count).reshape(shape)
     kept = [d for d in range(len(shape)) if d not in axes]
@@ -57,11 +59,11 @@ def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     trailing = list(axes) == list(range(len(kept), len(shape)))
     # Complex numbers are two.
     abreast = ABREAST // 2 if kind.letter == "c" else ABREAST
-    total = _total(OPS[node.op.name](s), parts, abreast if trailing else 0)
-    if node.op.name == "Mean":
+    total = _total(JOINS[node.op.reduces](s), parts, abreast if trailing else 0)
+    if node.op is raw.Mean:
         count = s.const(len(parts), total)
         if total.kind.letter in "iu":
-            total = divided(s, "TruncateDiv", total, count)
+            total = divided(s, raw.TruncateDiv, total, count)
         else:
             total = s.div(total, count)
     return [w.in_registers(s.converted(total, kind), result)]
@@ -69,7 +71,7 @@ def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 def _widened(s: Functions, node: Node, x: Lanes) -> Lanes:
     """What is added up: 16-bit floats as float32, integers of which a mean is wanted as 64 bits."""
-    if node.op.name == "Mean" and x.kind.letter in "iu":
+    if node.op is raw.Mean and x.kind.letter in "iu":
         return s.converted(x, Kind("i64", 64, x.kind.letter))
     return s.widened(x)
 
@@ -94,13 +96,13 @@ def of_memory(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     if all(shape[d] == 1 for d in axes):
         return [w.also(source.reshaped(result))]
     if kind.letter != "c":
-        run = reductions.reduction(name, shape, axes, keep, dtype)
+        run = reductions.reduction(node.op.reduces, shape, axes, keep, dtype)
         return stepped(w, node, run, [source])
     # The parts of complex numbers are sums of their own.
     part, form = part_of(kind), (*shape, 2)
-    if name not in ("Sum", "Mean"):
+    if node.op not in (raw.Sum, raw.Mean):
         raise Unsupported(f"{name} of complex numbers")
-    run = reductions.reduction(name, form, axes, keep, np.dtype(f"f{part.bytes}"))
+    run = reductions.reduction(node.op.reduces, form, axes, keep, np.dtype(f"f{part.bytes}"))
     steps = getattr(run, "steps", [])
     if not steps:
         raise Unsupported(f"{name} of {shape}")

@@ -10,9 +10,9 @@ from intaglio.base import shapes
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import softmax
-from intaglio.native.kernels.node_selection import CHOICES, has_choice, kernel_of
+from intaglio.native.kernels.node_selection import choice_of, has_choice, kernel_of
 from intaglio.native.kernels.sequence import has_steps
-from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
+from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import (
     adapters,
     batch_matmul,
@@ -37,6 +37,21 @@ from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held, Variable, takes
+from intaglio.native.lowering.rules import LOWERINGS, lowering
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+
+# Importing these fills the table of lowerings.
+FAMILIES = (
+    adapters,
+    batch_matmul,
+    batch_normalization,
+    division,
+    random,
+    random_choice,
+    resize,
+    scans,
+)
 
 
 def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -54,8 +69,10 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 def _chosen(node: Node, arrays: list[Any]) -> Any:
     """The kernel for arrays of these shapes, None if there is none."""
+    choose = choice_of(node.op)
+    assert choose is not None
     try:
-        return CHOICES[node.op.name](node.attrs, *arrays)
+        return choose(node.attrs, *arrays)
     except (OpError, ValueError, IndexError):
         raise Unsupported(f"{node.op.name} that fails") from None
 
@@ -74,13 +91,13 @@ def lacking(node: Node) -> str:
 
     `kernel` would say so as well, but of one node at a time, when much is written already.
     """
-    if RULES.get(node.op.name) is not single_kernel:
+    if lowering_of(node.op) is not single_kernel:
         return ""
     if not has_choice(node) and not _is_single(node):
         return ""
     arrays: list[Any] = []
     for value in node.inputs:
-        if value.node.op.name == "Const":
+        if value.node.op is raw.Const:
             arrays.append(value.node.attrs["value"])
         elif value.dtype.is_integer:
             return ""  # it may be known once more is
@@ -96,6 +113,7 @@ def lacking(node: Node) -> str:
     return "" if has_steps(run) else f"{node.op.name} of {sizes}"
 
 
+@lowering(raw._FusedLayers, raw._FusedRows)
 def compiled_part(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """What is one kernel of several ops: a layer, or what goes along rows."""
     return stepped(w, node, kernel_of(node), inputs)
@@ -125,12 +143,14 @@ def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return rule(w, node, inputs)
 
 
+@lowering(raw.Identity, raw.StopGradient, raw.IdentityN, raw.PreventGradient)
 @takes(tensor_lists.HeldList, Variable)
 def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The values themselves."""
     return [w.also(v) for v in control_flow.lent(w, node, inputs, 0)]
 
 
+@lowering(raw.StridedSlice)
 def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A slice; where it begins may be data, if it is one row."""
     if all(h.known is not None for h in inputs[1:]):
@@ -138,6 +158,7 @@ def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return dynamic_rows.sliced(w, node, inputs)
 
 
+@lowering(raw.Slice)
 def window(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A slice of a size; where it begins may be data."""
     if all(h.known is not None for h in inputs[1:]):
@@ -145,6 +166,7 @@ def window(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return adapters.window(w, node, inputs)
 
 
+@lowering(raw.GatherV2, raw.Gather)
 def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """Elements or rows of an index."""
     source, at = inputs[:2]
@@ -157,6 +179,7 @@ def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return gather_scatter.gathered(w, node, inputs)
 
 
+@lowering(raw.ResourceGather)
 @takes(Variable)
 def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ResourceGather: rows of a variable, where it lies."""
@@ -165,21 +188,23 @@ def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Hel
     return [gather_scatter.taken(w, node, table, inputs[1], batch, batch)]
 
 
-def slices(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
-    """GatherNd, ScatterNd and TensorScatterUpdate: where the places are known, an order."""
-    known = [
-        h.known is not None
-        for i, h in enumerate(inputs)
-        if i not in data_movement.DATA[node.op.name]
-    ]
-    if all(known):
-        try:
-            return data_movement.moved(w, node, inputs)
-        except Unsupported:  # places repeat
-            pass
-    return gather_scatter.RULES[node.op.name](w, node, inputs)
+def ordered_or(rule: Rule) -> Rule:
+    """The lowering of an op on indices: where they are known, an order; else `rule`."""
+
+    def slices(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+        data = node.op.data_inputs
+        names = node.op.input_names
+        if all(h.known is not None for n, h in zip(names, inputs, strict=True) if n not in data):
+            try:
+                return data_movement.moved(w, node, inputs)
+            except Unsupported:  # places repeat
+                pass
+        return rule(w, node, inputs)
+
+    return slices
 
 
+@lowering(raw.NoOp)
 def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """NoOp."""
     return []
@@ -201,6 +226,7 @@ def like(number: int) -> Rule:
     return rule
 
 
+@lowering(raw.Assert)
 def asserted(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """Assert: the interpreter says what is wrong."""
     (held, *_) = inputs
@@ -209,54 +235,36 @@ def asserted(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return []
 
 
-def condition(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
-    """ToBool: what a value means as a condition."""
-    test = control_flow.truth(w, inputs[0])
-    vector = w.code.let(f"insertelement <1 x i1> poison, i1 {test}, i64 0")
-    return [w.in_registers(Lanes(BOOL, (vector,)), ())]
+lowering(raw._FusedElementwise)(fused)
+lowering(raw._FusedCell)(recurrent_cell.written)
+lowering(raw.TopKV2)(top_k.top_k)
+lowering(raw._AddAt)(dynamic_rows.add_at)
+lowering(raw.ZerosLike)(like(0))
+lowering(raw.OnesLike)(like(1))
+lowering(raw.SparseSoftmaxCrossEntropyWithLogits)(as_single(sparse_cross_entropy))
+lowering(raw.GatherNd)(ordered_or(gather_scatter.gathered_nd))
+lowering(raw.ScatterNd)(ordered_or(gather_scatter.scattered_nd))
+lowering(raw.TensorScatterUpdate)(ordered_or(gather_scatter.scattered))
 
 
-RULES: dict[str, Any] = {
-    **dict.fromkeys(CHOICES, single_kernel),
-    **dict.fromkeys(data_movement.DATA, data_movement.moved),
-    **dict.fromkeys(data_movement.JOINS, data_movement.joined),
-    **dict.fromkeys(reductions.OPS, reduction),
-    **scans.RULES,
-    **random.RULES,
-    **random_choice.RULES,
-    **resize.RULES,
-    **adapters.RULES,
-    **gather_scatter.RULES,
-    **dict.fromkeys(("GatherNd", "ScatterNd", "TensorScatterUpdate"), slices),
-    **control_flow.RULES,
-    **tensor_lists.RULES,
-    **{name: takes(Variable)(rule) for name, rule in variables.RULES.items()},
-    "_FusedElementwise": fused,
-    "_FusedCell": recurrent_cell.written,
-    **dict.fromkeys(("_FusedLayers", "_FusedRows"), compiled_part),
-    **dict.fromkeys(division.DIVISIONS, division.division),
-    **{name: as_single(rule) for name, rule in batch_matmul.RULES.items()},
-    "SparseSoftmaxCrossEntropyWithLogits": as_single(sparse_cross_entropy),
-    **batch_normalization.RULES,
-    **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
-    "StridedSlice": slice_,
-    "Slice": window,
-    "GatherV2": gather,
-    "Gather": gather,
-    "ResourceGather": gather_from_variable,
-    "TopKV2": top_k.top_k,
-    "Assert": asserted,
-    "NoOp": nothing,
-    "_AddAt": dynamic_rows.add_at,
-    "ToBool": condition,
-    "ZerosLike": like(0),
-    "OnesLike": like(1),
-}
+def lowering_of(op: Op) -> Rule | None:
+    """The lowering of an op: its own, or what its traits and its kernels say; None if it has none.
+
+    Ops with a `scalar` rule and no lowering are `elementwise`.
+    """
+    own = LOWERINGS.get(op.name)
+    if own is not None:
+        return own
+    if op.reduces:
+        return reduction
+    if op.data_inputs:
+        return data_movement.moved
+    return None if choice_of(op) is None else single_kernel
 
 
-def has_code(name: str) -> bool:
-    """True if an op of this name may have code."""
-    return name in RULES
+def has_code(op: Op) -> bool:
+    """True if an op may have code."""
+    return lowering_of(op) is not None
 
 
-__all__ = ["RULES", "elementwise", "has_code", "lacking"]
+__all__ = ["FAMILIES", "elementwise", "has_code", "lacking", "lowering_of"]

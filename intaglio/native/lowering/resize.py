@@ -20,19 +20,22 @@ from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.half import converted
 from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import late
 from intaglio.ops.image import resampling
 from intaglio.ops.image.resampling import Taps
 
 DIMS = ("parts", "size", "inner", "out", "taps")
 
 
+@lowering(late.ResizeBilinear, late.ResizeBicubic, late.ResizeArea)
 def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """ResizeBilinear, ResizeBicubic and ResizeArea, to float32."""
     images, attrs = inputs[0], node.attrs
     outs = _size(node, images, inputs[1])
-    if node.op.name == "ResizeArea":
+    if late.ResizeArea.is_op(node.op):
         maps = [
             resampling.area(n, m, attrs["align_corners"])
             for n, m in zip(images.shape[1:3], outs, strict=True)
@@ -44,6 +47,7 @@ def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [_resampled(w, node, images, maps, float32)]
 
 
+@lowering(late.ResizeBilinearGrad, late.ResizeBicubicGrad)
 def gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """The gradients of resizing by images."""
     grads, images = inputs
@@ -54,6 +58,7 @@ def gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [_resampled(w, node, grads, [resampling.transposed(t) for t in maps], wide)]
 
 
+@lowering(late.ResizeNearestNeighborGrad)
 def nearest_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """ResizeNearestNeighborGrad."""
     grads, dtype = inputs[0], node.outputs[0].dtype
@@ -129,7 +134,7 @@ def _along(
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
     if name not in w.functions:
         w.functions[name] = _mapping(name, kind, taps.between)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     dims = [outer * taps.out, taps.size, inner, taps.out, len(places)]
@@ -145,7 +150,7 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
     )
     target = code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     inner, out = given["inner"], given["out"]
     lanes = max(jit.WIDTH // kind.bytes, 1)
 
@@ -188,10 +193,3 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
                 )
     code.do("ret void")
     return code
-
-
-RULES: dict[str, Any] = {
-    **dict.fromkeys(("ResizeBilinear", "ResizeBicubic", "ResizeArea"), resized),
-    **dict.fromkeys(("ResizeBilinearGrad", "ResizeBicubicGrad"), gradient),
-    "ResizeNearestNeighborGrad": nearest_gradient,
-}

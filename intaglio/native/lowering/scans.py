@@ -15,8 +15,11 @@ from intaglio.native.llvm.vectors import BOOL, FLOAT, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 WORD = Kind("i64", 64, "i")
 DIMS = ("outer", "length", "inner")
@@ -46,9 +49,10 @@ def _columns(code: Code, inner: str, lanes: int, body: Callable[[str, int], None
 # -- running totals -------------------------------------------------------------------------
 
 # The step, what changes nothing, and what is before the first.
-STEPS = {"Cumsum": ("add", -0.0, 0), "Cumprod": ("mul", 1, 1)}
+STEPS: dict[Op, tuple[str, Any, Any]] = {raw.Cumsum: ("add", -0.0, 0), raw.Cumprod: ("mul", 1, 1)}
 
 
+@lowering(raw.Cumsum, raw.Cumprod)
 def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Cumsum and Cumprod."""
     source, _, dims = _along(node, inputs)
@@ -58,8 +62,8 @@ def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
     if name not in w.functions:
-        w.functions[name] = _running(name, STEPS[node.op.name], kind, *ways)
-    if source.count >= entry.LARGE:
+        w.functions[name] = _running(name, STEPS[node.op], kind, *ways)
+    if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [place], [made.pointer], dims)
@@ -72,7 +76,7 @@ def _running(
 ) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     source, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     # 16-bit floats are added up as float32.
     wide = FLOAT if kind.short else kind
     method, neutral, before = step
@@ -118,6 +122,7 @@ def _running(
 # -- where the extreme is ---------------------------------------------------------------------
 
 
+@lowering(raw.ArgMax, raw.ArgMin)
 def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """ArgMax and ArgMin: the first of several; NaNs are passed over."""
     source, at, dims = _along(node, inputs)
@@ -131,9 +136,9 @@ def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     rows = dims[2] == 1
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
     if name not in w.functions:
-        greatest = node.op.name == "ArgMax"
+        greatest = node.op is raw.ArgMax
         w.functions[name] = _Finder(name, kind, result, greatest).write(rows)
-    if source.count >= entry.LARGE:
+    if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [place], [made.pointer], dims)
@@ -150,7 +155,7 @@ class _Finder:
         self.wide = FLOAT if kind.short else kind
         self.lanes = jit.WIDTH // 8
         self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-        self.given = entry.numbers(self.code, DIMS)
+        self.given = entry.load_dims(self.code, DIMS)
 
     def write(self, rows: bool) -> Code:
         """The kernel: for rows that lie in order, or for columns."""
@@ -249,10 +254,3 @@ class _Finder:
             better = one.logical_or(self._better(one, x, best), equal)
             best, at = one.select(better, x, best), one.select(better, place, at)
         return [best.names[0], at.names[0]]
-
-
-RULES: dict[str, Any] = {
-    **dict.fromkeys(STEPS, running),
-    "ArgMax": place_of_extreme,
-    "ArgMin": place_of_extreme,
-}

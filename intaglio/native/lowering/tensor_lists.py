@@ -22,6 +22,8 @@ from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held, Operand, known, takes
+from intaglio.native.lowering.rules import lowering
+from intaglio.opdef import raw
 from intaglio.ops.control_flow.tensor_list import given_dims
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
@@ -222,6 +224,8 @@ class TurningList:
 # -- making lists ----------------------------------------------------------------------------
 
 
+@lowering(raw.EmptyTensorList, raw.TensorListReserve)
+@takes(HeldList)
 def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """EmptyTensorList and TensorListReserve."""
     form, number = inputs
@@ -232,7 +236,7 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     kind = kind_of(node.attrs["element_dtype"].numpy)
     element = _element(w, given_dims(form.known), node.outputs[0])
     size, dims = "0", given_dims(form.known)
-    if node.op.name == "EmptyTensorList":
+    if node.op is raw.EmptyTensorList:
         if number.known is None:
             raise Unsupported("a list whose limit is data")
         if number.known > 0:
@@ -332,6 +336,8 @@ def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
     return known(dims)
 
 
+@lowering(raw.TensorListFromTensor)
+@takes(HeldList)
 def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The rows of a tensor as a list that shares its memory."""
     source = inputs[0]
@@ -381,6 +387,8 @@ def _fits(held: HeldList, dtype: DType, dims: Dims) -> None:
         raise Unsupported("a list whose elements are read as others")
 
 
+@lowering(raw.TensorListSetItem)
+@takes(HeldList)
 def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListSetItem."""
     held, at, item = inputs
@@ -405,6 +413,8 @@ def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [held.like(size)]
 
 
+@lowering(raw.TensorListPushBack)
+@takes(HeldList)
 def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPushBack."""
     held, item = inputs
@@ -435,7 +445,7 @@ def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
         users_of = users.get(id(handle), [])
         if not isinstance(held, HeldList) or not held.owned or len(users_of) != 1:
             continue
-        if users_of[0].op.name != "TensorListPushBack" or any(v is handle for v in body.outputs):
+        if users_of[0].op is not raw.TensorListPushBack or any(v is handle for v in body.outputs):
             continue
         if users.get(id(users_of[0].outputs[0])):  # who might change the element again
             continue
@@ -451,6 +461,8 @@ def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
     return found
 
 
+@lowering(raw.AddN)
+@takes(HeldList)
 def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """AddN of lists; elements never set are zeros."""
     first, *others = inputs
@@ -469,6 +481,8 @@ def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [total]
 
 
+@lowering(raw.TensorListResize)
+@takes(HeldList)
 def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListResize to fewer elements."""
     held, size = placed(w, inputs[0]), inputs[1]
@@ -495,7 +509,7 @@ def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, in
 
 
 # Ops that give a list with the elements where they are.
-SHARING = ("TensorListPopBack", "Identity")
+SHARING = (raw.TensorListPopBack, raw.Identity)
 
 
 def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
@@ -506,7 +520,7 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
     if any(v is value for v in graph.outputs):
         return False
     handles = [node.inputs[0]]
-    while handles[-1].node.op.name in SHARING:
+    while handles[-1].node.op in SHARING:
         handles.append(handles[-1].node.inputs[0])
     return all(only_read(graph, handle) for handle in handles)
 
@@ -515,12 +529,12 @@ def pushed(body: Graph, index: int) -> bool:
     """True if every turn pushes one element onto a list that it hands on."""
     result, given = body.outputs[index], body.inputs[index]
     push = result.node
-    return push.op.name == "TensorListPushBack" and push.inputs[0] is given
+    return push.op is raw.TensorListPushBack and push.inputs[0] is given
 
 
 def only_read(graph: Graph, value: SymbolicTensor) -> bool:
     """True if nothing in the graph changes a list, or one that shares its elements."""
-    return _only(graph, value, lambda user: user.op.name in SHARING)
+    return _only(graph, value, lambda user: user.op in SHARING)
 
 
 def never_grows(graph: Graph, value: SymbolicTensor) -> bool:
@@ -529,7 +543,7 @@ def never_grows(graph: Graph, value: SymbolicTensor) -> bool:
         graph,
         value,
         lambda user: (
-            user.op.name in (*SHARING, "AddN")
+            user.op in (*SHARING, raw.AddN)
             or user.attrs.get("resize_if_index_out_of_bounds") is False
         ),
     )
@@ -541,13 +555,15 @@ def _only(graph: Graph, value: SymbolicTensor, allowed: Callable[[Node], bool]) 
     while handles:
         handle = handles.pop()
         for user in graph.nodes:
-            if user.op.name not in READERS and any(v is handle for v in user.inputs):
+            if user.op not in READERS and any(v is handle for v in user.inputs):
                 if not allowed(user):
                     return False
                 handles.append(user.outputs[0])
     return True
 
 
+@lowering(raw.TensorListGetItem)
+@takes(HeldList)
 def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListGetItem."""
     held, at = placed(w, inputs[0]), w.index(inputs[1])
@@ -555,6 +571,8 @@ def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [_element_at(w, node, node.outputs[0], held, at)]
 
 
+@lowering(raw.TensorListPopBack)
+@takes(HeldList)
 def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPopBack."""
     held = placed(w, inputs[0])
@@ -565,6 +583,8 @@ def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [w.also(held).like(size, held.owned and owned), item]
 
 
+@lowering(raw.TensorListLength)
+@takes(HeldList)
 def length(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListLength."""
     size = w.code.let(f"trunc i64 {inputs[0].size} to i32")
@@ -596,6 +616,8 @@ class Rows(Operand):
         w.code.do(f"store i64 {self.list.size}, ptr {place}, align 8")
 
 
+@lowering(raw.TensorListStack)
+@takes(HeldList)
 def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListStack."""
     held, wanted = inputs[0], node.attrs["num_elements"]
@@ -623,19 +645,3 @@ def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     result = w.room(node.outputs[0], held.kind, shape)
     w.copy(held.pointer, result.pointer, result.bytes)
     return [result]
-
-
-_rules: dict[str, Any] = {
-    "EmptyTensorList": made,
-    "TensorListReserve": made,
-    "TensorListFromTensor": from_tensor,
-    "TensorListSetItem": set_item,
-    "TensorListPushBack": push,
-    "TensorListResize": resized,
-    "TensorListGetItem": get_item,
-    "TensorListPopBack": pop,
-    "TensorListLength": length,
-    "TensorListStack": stack,
-    "AddN": added,
-}
-RULES = {name: takes(HeldList)(rule) for name, rule in _rules.items()}

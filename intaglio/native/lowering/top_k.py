@@ -48,9 +48,9 @@ def top_k(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         w.functions[name] = writer.few() if few else writer.many()
     if not few:
         outs.append(w.scratch(size))
-    if source.count >= entry.LARGE and rows > 1:
+    if source.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
         name = shared(w, name, 1)
-    w.long |= source.count >= entry.LARGE
+    w.long |= source.count >= entry.MIN_PARALLEL_ELEMENTS
     w.call_function(name, [place], outs, [rows, length, k])
     w.how = "kernel"
     return made
@@ -64,7 +64,7 @@ class _Writer:
         self.kind, self.places = kind, places
         self.wide = FLOAT if kind.short else kind
         self.source = self.code.load("ptr", "%ins", 8)
-        self.given = entry.numbers(self.code, DIMS)
+        self.given = entry.load_dims(self.code, DIMS)
         self.one = Functions(self.code, 1, 1)
 
     def _out(self, number: int) -> str:

@@ -8,7 +8,6 @@ variable's block, and those that are used after the assignment are copied before
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from intaglio.base import shapes
@@ -17,7 +16,8 @@ from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.memory_plan import Block
-from intaglio.native.lowering.operands import Held, Variable
+from intaglio.native.lowering.operands import Held, Variable, takes
+from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def _contents(variable: Value) -> tuple[Any, tuple[int, ...]]:
     return kind_of(variable.spec.dtype.numpy), tuple(variable.spec.shape)
 
 
+@lowering(raw.ReadVariableOp, raw._ReadVariablesOp)
+@takes(Variable)
 def read(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ReadVariableOp, and _ReadVariablesOp for several."""
     return [there(w, v) for v in inputs]
@@ -94,6 +96,8 @@ def _lies_in(value: Value, variable: Variable) -> bool:
     return not isinstance(value, Variable) and variable.block in value.blocks
 
 
+@lowering(raw.AssignVariableOp)
+@takes(Variable)
 def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """AssignVariableOp."""
     variable, value = inputs
@@ -165,10 +169,3 @@ def _faces(value: Value, result: SymbolicTensor) -> bool:
     """True if the elements of both lie in the same places."""
     size = kind_of(result.dtype.numpy).bytes
     return isinstance(value, Held) and value.shape == result.dims and value.kind.bytes == size
-
-
-RULES: dict[str, Callable[..., list[Value]]] = {
-    "ReadVariableOp": read,
-    "_ReadVariablesOp": read,
-    "AssignVariableOp": assign,
-}

@@ -38,11 +38,11 @@ def fuse_cells(body: Graph, fuel: Fuel | None = None) -> Graph:
 def _is_part(value: SymbolicTensor) -> bool:
     """True for constants that say what becomes of a gate."""
     node = value.node
-    return is_number(value) or (node.op.name == "Const" and value.dtype.is_integer)
+    return is_number(value) or (node.op is raw.Const and value.dtype.is_integer)
 
 
 def _is_product(node: Node, stay: set[int]) -> bool:
-    if node.op.name != "MatMul" or node.control or node.device:
+    if node.op is not raw.MatMul or node.control or node.device:
         return False
     if node.attrs["transpose_a"] or node.attrs["transpose_b"]:
         return False

@@ -19,7 +19,7 @@ from intaglio.native.passes.normalization_fusion import fits
 from intaglio.native.passes.use_def import Users, is_large, is_plain, only_user, users_of
 from intaglio.opdef import door, raw
 
-SUMS = frozenset(["BiasAdd", "AddV2", "Add"])
+SUMS = frozenset([raw.BiasAdd, raw.AddV2, raw.Add])
 
 
 class _Fold(NamedTuple):
@@ -31,7 +31,7 @@ class _Fold(NamedTuple):
 
 def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with all that folded."""
-    if not any(n.op.name == "Conv2D" for n in graph.nodes):
+    if not any(n.op is raw.Conv2D for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     users = users_of(graph)
@@ -39,7 +39,7 @@ def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
     folds: dict[int, _Fold] = {}
     gone: set[int] = set()
     for node in graph.nodes:
-        following = _following(node, users) if node.op.name == "Conv2D" else []
+        following = _following(node, users) if node.op is raw.Conv2D else []
         if not following or awaited & {id(n) for n in (node, *following)} or not fuel.burn():
             continue
         folds[id(following[-1])] = _Fold(node, following)
@@ -68,27 +68,27 @@ def _following(node: Node, users: Users) -> list[Node]:
             break
         found.append(user)
         value = user.outputs[0]
-    return found if any(n.op.name in (*FORWARD, "Mul") for n in found) else []
+    return found if any(n.op in (*FORWARD, raw.Mul) for n in found) else []
 
 
 def _folds(node: Node, value: SymbolicTensor) -> bool:
     """True for a sum or product of a value and something for each channel, or the like of it."""
-    dims, name = value.dims, node.op.name
+    dims, op = value.dims, node.op
     if not is_plain(node) or dims is None or node.outputs[0].dims != dims:
         return False
-    if name in FORWARD:
+    if op in FORWARD:
         first = node.inputs[0] is value and not node.attrs["is_training"]
         return first and fits(node)
-    if name not in SUMS and name not in ("Sub", "Mul"):
+    if op not in SUMS and op not in (raw.Sub, raw.Mul):
         return False
-    if name == "BiasAdd" and node.attrs["data_format"] != "NHWC":
+    if op is raw.BiasAdd and node.attrs["data_format"] != "NHWC":
         return False
-    if name == "Sub" and node.inputs[0] is not value:
+    if op is raw.Sub and node.inputs[0] is not value:
         return False
     other = _other(node, value).dims
     assert other is not None
     count = math.prod([d or 0 for d in other])
-    return other[-1:] == dims[-1:] == (count,) or (name == "Mul" and count == 1)
+    return other[-1:] == dims[-1:] == (count,) or (op is raw.Mul and count == 1)
 
 
 def _other(node: Node, value: SymbolicTensor) -> SymbolicTensor:
@@ -118,17 +118,17 @@ def _affine(fold: _Fold, new: Rewriter) -> tuple[SymbolicTensor | None, Symbolic
     slope: SymbolicTensor | None = None
     shift: SymbolicTensor | None = None
     for node in fold.following:
-        name = node.op.name
-        if name in FORWARD:
+        op = node.op
+        if op in FORWARD:
             factor, least = _normal(node, new)
             slope = factor if slope is None else raw.Mul(slope, factor)
             shift = least if shift is None else raw.AddV2(raw.Mul(shift, factor), least)
         else:
             other = new.value(_other(node, value))
-            if name == "Mul":
+            if op is raw.Mul:
                 slope = other if slope is None else raw.Mul(slope, other)
                 shift = shift if shift is None else raw.Mul(shift, other)
-            elif name == "Sub":
+            elif op is raw.Sub:
                 shift = raw.Neg(other) if shift is None else raw.Sub(shift, other)
             else:
                 shift = other if shift is None else raw.AddV2(shift, other)

@@ -6,6 +6,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.trace.graph import record
 
@@ -36,6 +37,6 @@ def expression(node: Node) -> Graph | None:
 
 def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
     """The input of a rule, with what is known of its value."""
-    if value.node.op.name == "Const":
+    if value.node.op is raw.Const:
         given.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
     return given

@@ -21,14 +21,6 @@ from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 from intaglio.ops import compiled
 
-# NumPy spends less on one of these than a call of a kernel costs.
-CHEAP = frozenset(
-    ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Neg", "Maximum", "Minimum", "Square",
-     "Abs", "Sqrt", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual",
-     "LogicalAnd", "LogicalOr", "LogicalNot", "Identity", "StopGradient", "Relu", "Cast"]
-)  # fmt: skip
-
-
 # Elements of the arrays of which several such ops are worth a loop of their own.
 FEWEST = 1 << 12
 
@@ -245,11 +237,11 @@ class _Search:
 
 def _worth_it(cluster: Cluster) -> bool:
     first = cluster.nodes[0]
-    large = (first.outputs[0].spec.count or 0) >= entry.LARGE
-    return len(cluster.nodes) > 1 or first.op.name not in CHEAP or large
+    large = (first.outputs[0].spec.count or 0) >= entry.MIN_PARALLEL_ELEMENTS
+    return len(cluster.nodes) > 1 or not first.op.cheap or large
 
 
 def _saves_memory(cluster: Cluster) -> bool:
     """True for a cluster beside whose arrays the call of a kernel costs nothing."""
-    least = FEWEST if len(cluster.nodes) > 1 else entry.LARGE
+    least = FEWEST if len(cluster.nodes) > 1 else entry.MIN_PARALLEL_ELEMENTS
     return _least(cluster.nodes[-1].outputs[0]) >= least

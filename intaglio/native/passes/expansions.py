@@ -11,6 +11,7 @@ from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.passes.decompositions import expression
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.ops.array.slicing import is_index
 
 Expand = Callable[[Rewriter, Node], SymbolicTensor]
@@ -27,7 +28,7 @@ def expand(graph: Graph, fuel: Fuel | None = None) -> Graph:
         if said is not None and fuel.burn():
             new.replace(node, _inlined(new, node, expand(said, fuel)))
         elif said is None and can_expand(node) and fuel.burn():
-            new.replace(node, [EXPANSIONS[node.op.name](new, node)])
+            new.replace(node, [EXPANSIONS[node.op](new, node)])
         else:
             new.keep(node)
             continue
@@ -49,7 +50,7 @@ def _inlined(new: Rewriter, node: Node, said: Graph) -> list[SymbolicTensor]:
 
 def can_expand(node: Node) -> bool:
     """True if the node's op is one of them and its inputs have one known shape."""
-    if node.op.name not in EXPANSIONS or len(node.inputs) < 2:
+    if node.op not in EXPANSIONS or len(node.inputs) < 2:
         return False
     if node.inputs[0].dtype is variant:
         return any(_is_element(v) for v in node.inputs)
@@ -77,10 +78,10 @@ def _sum(new: Rewriter, node: Node) -> SymbolicTensor:
 def _is_element(value: SymbolicTensor) -> bool:
     """True for a list of which one element is set: the gradient of reading it."""
     change = value.node
-    if change.op.name != "TensorListSetItem":
+    if change.op is not raw.TensorListSetItem:
         return False
     made, item = change.inputs[0].node, change.inputs[2]
-    return made.op.name == "TensorListReserve" and item.dtype in raw.AddV2.T
+    return made.op is raw.TensorListReserve and item.dtype in raw.AddV2.T
 
 
 def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
@@ -107,14 +108,14 @@ def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
 
 def _row_axis(node: Node) -> int | None:
     """The axis of the index, for the gradient of `x[i]` or `x[:, i]`: zeros but for a row."""
-    if node.op.name != "StridedSliceGrad":
+    if node.op is not raw.StridedSliceGrad:
         return None
     _, begin, _, strides, _ = node.inputs
-    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op.name != "Const":
+    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op is not raw.Const:
         return None
     axis = begin.dims[0] - 1
     ones = (strides.node.attrs["value"] == 1).all()
     return axis if ones and is_index(node.attrs, axis) else None
 
 
-EXPANSIONS: dict[str, Expand] = {"AddN": _sum, "AccumulateNV2": _sum}
+EXPANSIONS: dict[Op, Expand] = {raw.AddN: _sum, raw.AccumulateNV2: _sum}

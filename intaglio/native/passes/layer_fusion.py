@@ -16,17 +16,18 @@ from intaglio.native.passes import normalization_fusion
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.passes.use_def import Users, is_large, only_user, users_of
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 
 def fuse_layers(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
-    if not any(n.op.name in FINDERS for n in graph.nodes):
+    if not any(n.op in FINDERS for n in graph.nodes):
         return graph
     users = users_of(graph)
     clusters: list[Cluster] = []
     taken: set[int] = set()
     for node in graph.nodes:
-        find = FINDERS.get(node.op.name)
+        find = FINDERS.get(node.op)
         if find is None or id(node) in taken:
             continue
         found = find(node, users)
@@ -39,7 +40,7 @@ def fuse_layers(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def _is_number(value: SymbolicTensor) -> bool:
     """True for the axes of a sum, which are part of a layer, and for what is nothing."""
-    constant = value.node.op.name == "Const"
+    constant = value.node.op is raw.Const
     return constant and (value.dtype.is_integer or value.dims == (0,))
 
 
@@ -49,14 +50,14 @@ def _is_number(value: SymbolicTensor) -> bool:
 def _convolution(node: Node, users: Users) -> list[Node]:
     """A convolution, the addition of its bias, Relu, and a pooling of 2x2."""
     added = only_user(node.outputs[0], users)
-    if not is_large(node) or added is None or added.op.name not in layers.ADDITIONS:
+    if not is_large(node) or added is None or added.op not in layers.ADDITIONS:
         return []
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
     if bias.dims != node.outputs[0].dims[-1:]:  # type: ignore[index]  # they are known
         return []
     layer = [node, added]
     following = only_user(added.outputs[0], users)
-    if following is not None and following.op.name == "Relu":
+    if following is not None and following.op is raw.Relu:
         layer.append(following)
     seen = users.get(id(layer[-1].outputs[0]), [])
     for pool in seen:
@@ -69,9 +70,9 @@ def _convolution(node: Node, users: Users) -> list[Node]:
 
 def _pools(node: Node) -> bool:
     """True for what pools windows of 2x2 side by side that cover the images."""
-    if node.op.name not in layers.POOLS or node.control or node.device:
+    if node.op not in layers.POOLS or node.control or node.device:
         return False
-    return node.op.name == "_ReluMaxPool" or layers.covers_images(node)
+    return node.op is raw._ReluMaxPool or layers.covers_images(node)
 
 
 # -- gradients of pooling -------------------------------------------------------------------
@@ -80,7 +81,7 @@ def _pools(node: Node) -> bool:
 def _pooling_gradient(node: Node, users: Users) -> list[Node]:
     """The gradient of a pooling, of the Relu before it, and its sum."""
     passed = only_user(node.outputs[0], users)
-    if not is_large(node) or passed is None or passed.op.name != "ReluGrad":
+    if not is_large(node) or passed is None or passed.op is not raw.ReluGrad:
         return []
     if passed.inputs[0] is not node.outputs[0] or passed.inputs[1] is not node.inputs[0]:
         return []
@@ -97,12 +98,12 @@ def _sums(node: Node, users: Users) -> list[Node]:
 
 def _is_sum(node: Node) -> bool:
     """True for a sum over all but the channels."""
-    if node.op.name == "BiasAddGrad":
+    if node.op is raw.BiasAddGrad:
         return node.attrs["data_format"] == "NHWC" and not node.control
-    if node.op.name != "Sum" or node.attrs["keep_dims"] or node.control:
+    if node.op is not raw.Sum or node.attrs["keep_dims"] or node.control:
         return False
     axes = node.inputs[1].node
-    return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
+    return axes.op is raw.Const and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
 
 
 def _relu_pooling(node: Node, users: Users) -> list[Node]:
@@ -115,10 +116,10 @@ def _relu_pooling_gradient(node: Node, users: Users) -> list[Node]:
     return [node, *_sums(node, users)]
 
 
-FINDERS: dict[str, Callable[[Node, Users], list[Node]]] = {
-    "Conv2D": _convolution,
-    "MaxPoolGrad": _pooling_gradient,
-    "_ReluMaxPool": _relu_pooling,
-    "_ReluMaxPoolGrad": _relu_pooling_gradient,
+FINDERS: dict[Op, Callable[[Node, Users], list[Node]]] = {
+    raw.Conv2D: _convolution,
+    raw.MaxPoolGrad: _pooling_gradient,
+    raw._ReluMaxPool: _relu_pooling,
+    raw._ReluMaxPoolGrad: _relu_pooling_gradient,
     **normalization_fusion.FINDERS,
 }

@@ -16,9 +16,10 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.list_elements import READERS
+from intaglio.opdef import raw
 
 # Ops that make lists of which no element is set.
-NEW = frozenset(["EmptyTensorList", "TensorListReserve"])
+NEW = frozenset([raw.EmptyTensorList, raw.TensorListReserve])
 
 
 def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -45,14 +46,14 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
     users = walk.uses(graph)
     place = {id(n): i for i, n in enumerate(graph.nodes)}
     for node in graph.nodes:
-        if node.op.name in READERS:
+        if node.op in READERS:
             continue
         readers = [
             user
             for value in node.inputs
             if value.dtype is variant
             for user in users[id(value)]
-            if user.op.name in READERS and place[id(user)] > place[id(node)]
+            if user.op in READERS and place[id(user)] > place[id(node)]
         ]
         if readers:
             yield node, readers
@@ -63,15 +64,15 @@ def own_lists(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
     What only asks for the length of a list shares the first one.
     """
-    if not any(n.op.name in NEW for n in graph.nodes):
+    if not any(n.op in NEW for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     new, taken = Rewriter(graph), set[int]()
 
     def used(value: SymbolicTensor, user: Node | None) -> SymbolicTensor:
         node: Node = value.node
-        shared = user is not None and user.op.name == "TensorListLength"
-        if node.op.name not in NEW or shared:
+        shared = user is not None and user.op is raw.TensorListLength
+        if node.op not in NEW or shared:
             return new.value(value)
         if id(value) not in taken or not fuel.burn():
             taken.add(id(value))

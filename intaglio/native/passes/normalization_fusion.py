@@ -12,6 +12,7 @@ from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.normalization_layers import FORWARD, GRADIENTS, LAST, dims_of
 from intaglio.native.passes.use_def import Users, is_plain, only_user
+from intaglio.opdef import raw
 
 
 def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -20,14 +21,14 @@ def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
     That is the third thing that they keep for gradients, which is nothing, and, with given
     statistics, these.
     """
-    if not any(n.op.name in FORWARD for n in graph.nodes):
+    if not any(n.op in FORWARD for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     new, users = Rewriter(graph), {id(v) for n in graph.nodes for v in n.inputs}
     users |= {id(v) for v in graph.outputs}
     for node in graph.nodes:
         now = new.keep(node)
-        if node.op.name not in FORWARD or not fits(node) or not fuel.burn():
+        if node.op not in FORWARD or not fits(node) or not fuel.burn():
             continue
         if not node.attrs["is_training"]:
             for old, given in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
@@ -62,10 +63,10 @@ def _normalization(node: Node, users: Users) -> list[Node]:
     if not _wanted(node, users, 0, 1):
         return [node]
     following = only_user(node.outputs[0], users)
-    if following is None or following.op.name != "Relu":
+    if following is None or following.op is not raw.Relu:
         return [node]
     taker = only_user(following.outputs[0], users)
-    if taker is not None and taker.op.name == "ReluGrad":
+    if taker is not None and taker.op is raw.ReluGrad:
         return []  # it is part of the gradient
     return [node, following]
 
@@ -81,14 +82,14 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     if not fits(node) or _wanted(node, users, 3):
         return []
     before = node.inputs[0].node
-    if before.op.name != "ReluGrad" or only_user(before.outputs[0], users) is not node:
+    if before.op is not raw.ReluGrad or only_user(before.outputs[0], users) is not node:
         return [*_number(node, 0, users), node]
     layer = [*_number(before, 0, users), before, node]
     relu = before.inputs[1].node
-    if relu.op.name == "Relu" and only_user(relu.outputs[0], users) is before:
+    if relu.op is raw.Relu and only_user(relu.outputs[0], users) is before:
         normal = relu.inputs[0].node
         alone = only_user(normal.outputs[0], users) is relu
-        if normal.op.name in FORWARD and alone and not _wanted(normal, users, 1):
+        if normal.op in FORWARD and alone and not _wanted(normal, users, 1):
             return [normal, relu, *layer]
     return layer
 
@@ -96,10 +97,10 @@ def _gradient(node: Node, users: Users) -> list[Node]:
 def _number(node: Node, place: int, users: Users) -> list[Node]:
     """What broadcasts a single number to an input of a node."""
     source = node.inputs[place].node
-    if source.op.name != "BroadcastTo" or source.inputs[0].spec.count != 1:
+    if source.op is not raw.BroadcastTo or source.inputs[0].spec.count != 1:
         return []
     alone = only_user(source.outputs[0], users) is node
-    constant = source.inputs[1].node.op.name == "Const"
+    constant = source.inputs[1].node.op is raw.Const
     return [source] if alone and constant and is_plain(source) else []
 
 

@@ -25,7 +25,7 @@ class Cluster:
 
 def is_number(value: SymbolicTensor) -> bool:
     """True for a constant without dims: it becomes part of the code."""
-    return value.node.op.name == "Const" and value.dims == ()
+    return value.node.op is raw.Const and value.dims == ()
 
 
 def outline(
@@ -74,9 +74,9 @@ class _Outlining:
 
     def graph(self) -> Graph:
         """The new graph."""
-        # All nodes of a cluster are one.
-        keys = {key: id(cluster) for key, cluster in self.home.items()}
-        units = walk.scheduled(self._roots(), self._needed, lambda n: keys.get(id(n), id(n)))
+        home = self.home
+        # All nodes of a cluster have one key.
+        units = walk.scheduled(self._roots(), self._needed, lambda n: id(home.get(id(n), n)))
         for node in units:
             cluster = self.home.get(id(node))
             if cluster is None:
@@ -89,7 +89,7 @@ class _Outlining:
         """The nodes that others do not have to ask for, then those of the graph's outputs."""
         for node in self.old.nodes:
             # Constants and clusters come when they are needed: most constants are part of one.
-            on_demand = id(node) in self.home or node.op.name == "Const"
+            on_demand = id(node) in self.home or node.op is raw.Const
             if node.op.stateful or not on_demand:
                 yield node
         for value in self.old.outputs:

@@ -12,7 +12,6 @@ from collections.abc import Container
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
-from intaglio.native.passes.elementwise_fusion import CHEAP
 from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.opdef import raw
@@ -37,7 +36,7 @@ def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
-    return value.node.op.name == "Const"
+    return value.node.op is raw.Const
 
 
 def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]]:
@@ -77,9 +76,4 @@ def _has_effects(node: Node, excluded: Container[int]) -> bool:
 
 def _worth_it(region: Cluster) -> bool:
     """True if a native function saves something."""
-    names = [n.op.name for n in region.nodes]
-    return len(names) > 1 or names[0] not in FREE
-
-
-# NumPy spends no more on one of these than the call of a native function costs.
-FREE = CHEAP | {"BroadcastTo", "ReadVariableOp", "_ReadVariablesOp", "Reshape", "NoOp", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Transpose", "AssignVariableOp", "TensorListReserve", "EmptyTensorList", "TensorListFromTensor"}  # fmt: skip
+    return len(region.nodes) > 1 or not region.nodes[0].op.cheap

@@ -27,14 +27,14 @@ class _Layer(NamedTuple):
 
 def keep_indices(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with the two ops for every such layer whose gradient of the pooling has a kernel."""
-    if not any(n.op.name == "MaxPoolGrad" for n in graph.nodes):
+    if not any(n.op is raw.MaxPoolGrad for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
     found: list[_Layer] = []
     for node in graph.nodes:
-        if node.op.name == "MaxPoolGrad":
+        if node.op is raw.MaxPoolGrad:
             layer = _layer(node, users)
             if layer is None or any(n.control or n.device or id(n) in awaited for n in layer):
                 continue
@@ -48,10 +48,10 @@ def _layer(by_pool: Node, users: Users) -> _Layer | None:
     seen, most, _ = by_pool.inputs
     relu, pool = seen.node, most.node
     after = users.get(id(by_pool.outputs[0]), [])
-    if relu.op.name != "Relu" or pool.op.name != "MaxPool" or len(after) != 1:
+    if relu.op is not raw.Relu or pool.op is not raw.MaxPool or len(after) != 1:
         return None
     (by_relu,) = after
-    if by_relu is None or by_relu.op.name != "ReluGrad":
+    if by_relu is None or by_relu.op is not raw.ReluGrad:
         return None
     same = pool.inputs[0] is seen and by_relu.inputs[1] is seen
     same = same and by_relu.inputs[0] is by_pool.outputs[0]

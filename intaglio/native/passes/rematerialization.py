@@ -11,6 +11,7 @@ from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.passes.normalization_fusion import has_relu
 from intaglio.native.passes.use_def import Users, users_of
+from intaglio.opdef import raw
 
 # The outputs of a normalisation that its gradient takes, and where.
 KEPT = ((3, 3), (4, 4))
@@ -18,13 +19,13 @@ KEPT = ((3, 3), (4, 4))
 
 def rematerialize(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with normalisations and Relus of their own for the gradients that have kernels."""
-    if not any(n.op.name == "FusedBatchNormGradV3" for n in graph.nodes):
+    if not any(n.op is raw.FusedBatchNormGradV3 for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     users = users_of(graph)
     found: dict[int, tuple[Node, Node]] = {}
     for node in graph.nodes:
-        if node.op.name == "FusedBatchNormGradV3" and has_relu(node):
+        if node.op is raw.FusedBatchNormGradV3 and has_relu(node):
             pair = _layer(node, users)
             if pair is not None and fuel.burn():
                 found[id(node.inputs[0].node)] = pair
@@ -34,13 +35,13 @@ def rematerialize(graph: Graph, fuel: Fuel | None = None) -> Graph:
 def _layer(gradient: Node, users: Users) -> tuple[Node, Node] | None:
     """The normalisation and the Relu whose gradients some node and the one before it are."""
     before = gradient.inputs[0].node
-    if before.op.name != "ReluGrad" or users[id(before.outputs[0])] != [gradient]:
+    if before.op is not raw.ReluGrad or users[id(before.outputs[0])] != [gradient]:
         return None
     relu = before.inputs[1].node
-    if relu.op.name != "Relu":
+    if relu.op is not raw.Relu:
         return None
     normal = relu.inputs[0].node
-    if normal.op.name != "FusedBatchNormV3" or relu.inputs[0] is not normal.outputs[0]:
+    if normal.op is not raw.FusedBatchNormV3 or relu.inputs[0] is not normal.outputs[0]:
         return None
     same = [gradient.inputs[i] is normal.inputs[i - 1] for i in (1, 2)]
     same += [gradient.inputs[i] is normal.outputs[o] for i, o in KEPT]

@@ -23,10 +23,10 @@ from intaglio.native.analysis.loops import (
 )
 from intaglio.native.analysis.sizes import is_small
 from intaglio.native.passes.row_independence import Dependent, Dims, Rows
-from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.native.runtime.thread_pool import thread_count
+from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
-LOOPS = frozenset(["While", "StatelessWhile"])
 # Rows of a block, at least; multiplications of all iterations from which on it is worth it, and the
 # iterations of a loop of which nobody knows how many they are.
 LEAST, WORTH, EXPECTED = 4, 1 << 20, 16
@@ -34,13 +34,13 @@ LEAST, WORTH, EXPECTED = 4, 1 << 20, 16
 
 def divide_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with the attributes of `analysis/loops.py` on its loops of independent rows."""
-    threads = wanted_threads()
-    if threads == 1 or not any(n.op.name in LOOPS for n in graph.nodes):
+    threads = thread_count()
+    if threads == 1 or not any(n.op.control_flow == "loop" for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     new = Rewriter(graph)
     for node in graph.nodes:
-        found = _divided(graph, node, threads) if node.op.name in LOOPS else None
+        found = _divided(graph, node, threads) if node.op.control_flow == "loop" else None
         if found is None or not fuel.burn():
             new.keep(node)
             continue
@@ -119,7 +119,7 @@ def _work(body: Graph) -> int:
     """The multiplications by matrices of an iteration, about."""
     total = 0
     for node in body.nodes:
-        if node.op.name == "MatMul":
+        if node.op is raw.MatMul:
             dims = node.inputs[0].dims
             inner = dims[-1] if dims else None
             total += (node.outputs[0].spec.count or 0) * (inner or 1)
@@ -130,7 +130,7 @@ def _row_counts(body: Graph, forms: Sequence[Dims | None]) -> list[int]:
     """How many rows a loop may have: the first dims of what its iterations change."""
     found: dict[int, None] = {}
     for value, result, form in zip(body.inputs, body.outputs, forms, strict=True):
-        if form and len(form) > 1 and value is not result and result.node.op.name != "_AddAt":
+        if form and len(form) > 1 and value is not result and result.node.op is not raw._AddAt:
             found[form[0]] = None
     return list(found)
 

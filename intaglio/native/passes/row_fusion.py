@@ -10,14 +10,14 @@ from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel
-from intaglio.native.kernels.row_kernels import LONGEST, OPS, form_of
+from intaglio.native.kernels.row_kernels import LONGEST, form_of
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
-SOFTMAX = frozenset(["Softmax", "LogSoftmax"])
+SOFTMAX = frozenset([raw.Softmax, raw.LogSoftmax])
 # Forms that a node of a cluster may have; columns are results only.
 WITHIN = frozenset(["wide", "narrow"])
 
@@ -35,7 +35,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
     """The shapes of what is reduced along rows, that are worth a kernel."""
     found: dict[tuple[int, ...], None] = {}
     for node in graph.nodes:
-        if node.op.name in OPS or node.op.name in SOFTMAX:
+        if node.op.reduces or node.op in SOFTMAX:
             value = node.inputs[0]
             dims = value.dims
             if value.dtype is not float32 or not shapes.known(dims):
@@ -44,7 +44,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
             if (
                 len(dims) > 1
                 and 1 < dims[-1] <= LONGEST
-                and size >= entry.LARGE
+                and size >= entry.MIN_PARALLEL_ELEMENTS
                 and size > dims[-1]
             ):
                 found[tuple(dims)] = None
@@ -54,7 +54,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
 def _is_number(value: SymbolicTensor) -> bool:
     """True for constants that are part of a kernel: single numbers, axes and shapes."""
     node = value.node
-    if node.op.name != "Const":
+    if node.op is not raw.Const:
         return False
     return value.dtype.is_integer or (value.dtype is float32 and node.attrs["value"].size == 1)
 
@@ -108,37 +108,37 @@ class _Search:
         if len(node.outputs) != 1 or node.outputs[0].dtype is not float32 or not node.inputs:
             return False
         form = form_of(node.outputs[0].dims, self.shape)
-        if op.name in OPS:
+        if op.reduces:
             return self._reduces(node, form)
         if form not in WITHIN:
             return False
-        if op.name == "BroadcastTo":
+        if op is raw.BroadcastTo:
             inputs = node.inputs[:1]
-            if node.inputs[1].node.op.name != "Const":
+            if node.inputs[1].node.op is not raw.Const:
                 return False
         else:
             inputs = node.inputs
-            known = op.name in SOFTMAX or op.name == "AddN" or "scalar" in op.rules
-            if not known or (op.name in SOFTMAX and form != "wide"):
+            known = op in SOFTMAX or op is raw.AddN or "scalar" in op.rules
+            if not known or (op in SOFTMAX and form != "wide"):
                 return False
         for value in inputs:
             seen = form_of(value.dims, self.shape)
             if value.dtype is not float32 or not seen:
                 return False
-        if op.name in SOFTMAX or op.name in ("BroadcastTo", "AddN"):
+        if op in SOFTMAX or op in (raw.BroadcastTo, raw.AddN):
             return True
         return not can_compile(node)
 
     def _reduces(self, node: Node, form: str) -> bool:
         value, axis = node.inputs
-        if tuple(value.dims or ()) != self.shape or axis.node.op.name != "Const":
+        if tuple(value.dims or ()) != self.shape or axis.node.op is not raw.Const:
             return False
         try:
             axes = axes_of(axis.node.attrs["value"], len(self.shape))
         except InvalidArgumentError:  # the op's kernel says so
             return False
         last = len(self.shape) - 1
-        if node.op.name == "Sum" and form == "columns":
+        if node.op is raw.Sum and form == "columns":
             return sorted(axes) == list(range(last))
         return axes == (last,) and form == "narrow"
 
@@ -147,8 +147,8 @@ class _Search:
         along = [
             n
             for n in cluster.nodes
-            if n.op.name in SOFTMAX
-            or (n.op.name in OPS and form_of(n.outputs[0].dims, self.shape) == "narrow")
+            if n.op in SOFTMAX
+            or (n.op.reduces and form_of(n.outputs[0].dims, self.shape) == "narrow")
         ]
         return bool(along) and len(cluster.nodes) > 1
 

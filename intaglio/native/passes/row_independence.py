@@ -18,7 +18,8 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.native.analysis.loops import SHARED
 from intaglio.native.analysis.sizes import SMALL
-from intaglio.native.kernels import reductions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.slicing import is_index
 
@@ -86,15 +87,15 @@ class Rows:
     def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
         """The axis of what every turn changes."""
         axis = 0
-        if result.node.op.name == "_AddAt":
+        if result.node.op is raw._AddAt:
             axis = 1 if not result.node.attrs["axis"] else 0
         return axis if self.has_rows(value, axis) else SHARED
 
     def _node(self, node: Node) -> None:
         """Finds the axes of a node's results; of equal rows nothing is said before somebody takes them."""
-        if node.op.name == "Const" and _are_equal(node.attrs["value"], self.count):
+        if node.op is raw.Const and _are_equal(node.attrs["value"], self.count):
             return
-        rule = RULES.get(node.op.name)
+        rule = _along(0, 1) if node.op.reduces else RULES.get(node.op)
         if rule is None and "scalar" in node.op.rules:
             rule = _elementwise
         if node.control or node.op.stateful or node.device:
@@ -118,14 +119,15 @@ class Rows:
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
             attrs, inputs = node.attrs, new.values(node.inputs)
-            if node.op.name in reductions.OPS and (inputs[0].spec.count or 0) <= SMALL:
+            if node.op.reduces and (inputs[0].spec.count or 0) <= SMALL:
                 raise Dependent  # in registers they would be added in another order
             if id(node) in given:
                 attrs = {**attrs, "shape": specs[0].shape}
-            if node.op.name == "Const" and self.axis(node.outputs[0]) == 0:
+            if node.op is raw.Const and self.axis(node.outputs[0]) == 0:
                 attrs = {**attrs, "value": node.attrs["value"][:size]}
-            place = SHAPES.get(node.op.name)
-            if place is not None and self.axis(node.outputs[-1]) == 0:
+            name = node.op.shape_input
+            if name and self.axis(node.outputs[-1]) == 0:
+                place = node.op.input_names.index(name)
                 inputs[place] = self._shape(new, node.inputs[place].node, size)
             new.keep(node, derived(node, inputs, attrs=attrs, specs=specs))
         return new.result()
@@ -140,7 +142,7 @@ class Rows:
 
     def _shape(self, new: Rewriter, node: Node, size: int) -> SymbolicTensor:
         """A constant shape with the other number of rows."""
-        shape = node.attrs["value"].copy() if node.op.name == "Const" else None
+        shape = node.attrs["value"].copy() if node.op is raw.Const else None
         if shape is None or shape.ndim != 1 or shape[0] not in (self.count, -1):
             raise Dependent
         shape[0] = size
@@ -161,7 +163,7 @@ def _elementwise(rows: Rows, node: Node) -> int:
     """All operands have their rows at the axis that broadcasting makes the same."""
     rank = len(rows.dims(node.outputs[0]))
     ranks = {len(rows.dims(v)) for v in node.inputs}
-    if node.op.name == "Select" and len(ranks) > 1:  # its condition is one of rows
+    if node.op is raw.Select and len(ranks) > 1:  # its condition is one of rows
         raise Dependent
     places: set[int] = set()
     for value in node.inputs:
@@ -234,7 +236,7 @@ def _whole(node: Node) -> bool:
     if attrs["ellipsis_mask"] & 1:
         dims = node.inputs[0].dims
         return dims is not None and len(dims) >= (strides.outputs[0].dims or (99,))[0]
-    if attrs["ellipsis_mask"] or strides.op.name != "Const":
+    if attrs["ellipsis_mask"] or strides.op is not raw.Const:
         return False
     both = attrs["begin_mask"] & attrs["end_mask"] & 1
     return bool(both) and int(strides.attrs["value"][0]) == 1
@@ -260,7 +262,7 @@ def _along(value: int, *numbers: int) -> Callable[[Rows, Node], int]:
 
 def _not_first(axes: Node, rank: int) -> None:
     """Raises Dependent unless axes are known, and the first is not among them."""
-    if axes.op.name != "Const":
+    if axes.op is not raw.Const:
         raise Dependent
     found = np.asarray(axes.attrs["value"]).reshape(-1).tolist()
     if rank < 2 or not found or any(a % rank == 0 for a in found):
@@ -323,21 +325,18 @@ def _added(rows: Rows, node: Node) -> int:
     return axis
 
 
-# Which input of an op is the shape of its result.
-SHAPES = {"TensorListGetItem": 2, "TensorListPopBack": 1, "Reshape": 1}
-RULES: dict[str, Callable[[Rows, Node], int]] = {
-    "MatMul": _product,
-    "StridedSlice": _slice,
-    "Split": _along(1, 0),
-    "SplitV": _along(0, 2),
-    "ConcatV2": _joined,
-    **dict.fromkeys(("Reshape", "ExpandDims", "Squeeze"), _reshaped),
-    **dict.fromkeys(("Identity", "StopGradient", "PreventGradient"), _passed),
-    **dict.fromkeys(("Softmax", "LogSoftmax"), _rowwise),
-    **dict.fromkeys(reductions.OPS, _along(0, 1)),
-    "TensorListGetItem": _taken,
-    "TensorListPopBack": _taken,
-    "TensorListPushBack": _put,
-    "TensorListSetItem": _put,
-    "_AddAt": _added,
+RULES: dict[Op, Callable[[Rows, Node], int]] = {
+    raw.MatMul: _product,
+    raw.StridedSlice: _slice,
+    raw.Split: _along(1, 0),
+    raw.SplitV: _along(0, 2),
+    raw.ConcatV2: _joined,
+    **dict.fromkeys((raw.Reshape, raw.ExpandDims, raw.Squeeze), _reshaped),
+    **dict.fromkeys((raw.Identity, raw.StopGradient, raw.PreventGradient), _passed),
+    **dict.fromkeys((raw.Softmax, raw.LogSoftmax), _rowwise),
+    raw.TensorListGetItem: _taken,
+    raw.TensorListPopBack: _taken,
+    raw.TensorListPushBack: _put,
+    raw.TensorListSetItem: _put,
+    raw._AddAt: _added,
 }

@@ -22,7 +22,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.state.resource_variable import contents_of
 
 # Ops that become a read, a sum and an assignment.
-UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp")
+UPDATES = (raw.AssignAddVariableOp, raw.AssignSubVariableOp)
 
 
 def forward_stores(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -59,19 +59,19 @@ class _Forwarding:
         return self.new.result()
 
     def _add(self, node: Node) -> None:
-        name = node.op.name
+        op = node.op
         inputs = self.new.values(node.inputs)
         mine = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
         if not mine:  # a handle that may be that of any variable
             self._other(node, inputs)
-        elif name in ("ReadVariableOp", "_ReadVariablesOp"):
+        elif op in (raw.ReadVariableOp, raw._ReadVariablesOp):
             self.new.replace(node, [self._read(node, handle) for handle in inputs])
-        elif name == "AssignVariableOp":
+        elif op is raw.AssignVariableOp:
             self._assign(node, inputs[0], inputs[1])
             self.new.drop(node)
-        elif name in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
+        elif op in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
             both = [self._read(node, inputs[0]), inputs[1]]
-            change = raw.AddV2 if name == "AssignAddVariableOp" else raw.Sub
+            change = raw.AddV2 if op is raw.AssignAddVariableOp else raw.Sub
             specs = [contents_of(inputs[0].spec)]
             total = self.new.like(node, both, op=change, specs=specs)
             self._assign(node, inputs[0], total.outputs[0])

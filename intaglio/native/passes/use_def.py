@@ -38,4 +38,4 @@ def is_plain(node: Node) -> bool:
 
 def is_large(node: Node) -> bool:
     """The same, for a node that is worth all threads."""
-    return is_plain(node) and (node.outputs[0].spec.count or 0) >= entry.LARGE
+    return is_plain(node) and (node.outputs[0].spec.count or 0) >= entry.MIN_PARALLEL_ELEMENTS

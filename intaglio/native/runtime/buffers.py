@@ -1,8 +1,8 @@
-"""Memory for large results, used again once nobody refers to it.
+"""Buffers of large results, which are reused once nothing refers to them.
 
-New memory of some megabytes costs more than most kernels that fill it: the system hands it
-out page by page, each cleared when it is first touched. A block is in use as long as an array
-refers to it, which the count of references of its owner says. What is kept is bounded.
+New memory of some megabytes costs more than most kernels that fill it: the system maps it page by
+page and clears each on first touch. A buffer is in use as long as an array refers to it, which the
+reference count of its owner says. The total size of what is kept is bounded.
 """
 
 from __future__ import annotations
@@ -10,84 +10,77 @@ from __future__ import annotations
 import functools
 import math
 import os
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from intaglio import cpython
 from intaglio.base.memory import aligned
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.references import other_references
 
-# Arrays of so many bytes are worth it, and not more; and what all blocks may have together.
-LEAST, LARGEST, MOST = 1 << 17, 1 << 26, 1 << 28
+# Arrays of this many bytes are allocated from kept buffers; and the size of all that are kept.
+MIN_BYTES, MAX_BYTES, MAX_KEPT_BYTES = 1 << 17, 1 << 26, 1 << 28
 
 
 class Buffers:
-    """Blocks of memory by their size."""
+    """Buffers by their size in bytes."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._held = 0
+    def __init__(self, max_kept: int = MAX_KEPT_BYTES) -> None:
+        self._max_kept = max_kept
+        self._kept = 0
         self._lock = threading.Lock()
-        self._blocks: dict[int, list[Any]] = {}
+        self._buffers: dict[int, list[Any]] = {}
 
     def after_fork(self) -> None:
-        """In a new process: a thread that held the lock is not there to give it back."""
+        """In a new process: a thread that had acquired the lock does not exist there."""
         self._lock = threading.Lock()
 
     def empty(self, shape: tuple[int, ...], dtype: Any, size: int) -> Any:
-        """An array of this shape and dtype, of `size` bytes, filled with anything."""
+        """An array of this shape and dtype, of `size` bytes, whose elements are undefined."""
         rounded = _rounded(size)
         with self._lock:
-            block = self._found(rounded)
-            if block is None:
-                block = self._made(rounded)
-            # Made while no other thread may take the block: arrays refer to its owner.
-            return block[:size].view(dtype).reshape(shape)
+            buffer = self._free(rounded)
+            if buffer is None:
+                buffer = self._allocate(rounded)
+            # While no other thread may take the buffer: the new array refers to its owner.
+            return buffer[:size].view(dtype).reshape(shape)
 
-    def _found(self, size: int) -> Any | None:
-        blocks = self._blocks.get(size, [])
-        # What was taken last is most likely to be in cache still.
-        for i in range(len(blocks) - 1, -1, -1):
-            if _is_free(blocks[i]):
-                blocks.append(blocks.pop(i))
-                return blocks[-1]
+    def _free(self, size: int) -> Any | None:
+        buffers = self._buffers.get(size, [])
+        # The buffer that was used last is most likely to be in cache still.
+        for i in range(len(buffers) - 1, -1, -1):
+            if _is_free(buffers[i]):
+                buffers.append(buffers.pop(i))
+                return buffers[-1]
         return None
 
-    def _made(self, size: int) -> Any:
-        block = aligned(size)
-        if self._held + size > self._most:
-            self._forget()
-        if self._held + size <= self._most:
-            self._held += size
-            self._blocks.setdefault(size, []).append(block)
-        return block
+    def _allocate(self, size: int) -> Any:
+        buffer = aligned(size)
+        if self._kept + size > self._max_kept:
+            self._drop_free()
+        if self._kept + size <= self._max_kept:
+            self._kept += size
+            self._buffers.setdefault(size, []).append(buffer)
+        return buffer
 
-    def _forget(self) -> None:
-        """Gives back what is free."""
-        for size, blocks in self._blocks.items():
-            used = [b for b in blocks if not _is_free(b)]
-            self._held -= size * (len(blocks) - len(used))
-            self._blocks[size] = used
-
-
-def _references(block: Any) -> int:
-    """How many refer to the owner of a block, this call among them."""
-    return sys.getrefcount(block.base)
+    def _drop_free(self) -> None:
+        """Returns the memory of all buffers that are not in use."""
+        for size, buffers in self._buffers.items():
+            used = [b for b in buffers if not _is_free(b)]
+            self._kept -= size * (len(buffers) - len(used))
+            self._buffers[size] = used
 
 
-# What a block has that no array refers to; Pythons count differently.
-_FREE = _references(np.empty(1, np.uint8)[:])
-
-
-def _is_free(block: Any) -> bool:
-    return _references(block) == _FREE
+def _is_free(buffer: Any) -> bool:
+    """True if nothing refers to the owner of a buffer's memory but the buffer."""
+    owner = buffer.base
+    return other_references(owner) == 1
 
 
 def _rounded(size: int) -> int:
-    """Sizes that differ by less than an eighth share blocks."""
+    """Sizes that differ by less than an eighth share buffers."""
     step = 1 << max(size.bit_length() - 4, 12)
     return -(-size // step) * step
 
@@ -97,9 +90,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=BUFFERS.after_fork)
 
 
-def maker(shape: tuple[int, ...], dtype: Any) -> Callable[[], Any]:
-    """A function that makes arrays of this shape and dtype, filled with anything."""
+def allocator(shape: tuple[int, ...], dtype: Any) -> Callable[[], Any]:
+    """A function that allocates arrays of this shape and dtype, whose elements are undefined."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if not LEAST <= size <= LARGEST or PORTABLE:
+    if not MIN_BYTES <= size <= MAX_BYTES or not cpython.AVAILABLE:
         return functools.partial(np.empty, shape, dtype)
     return functools.partial(BUFFERS.empty, shape, dtype, size)

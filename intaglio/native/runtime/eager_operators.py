@@ -1,37 +1,34 @@
 """`a + b`, `a - b`, `a * b` and `a / b` of eager tensors in machine code, for programs that do many.
 
-What NumPy needs to find out for an operation on a few numbers takes longer than the operation. A
-method in machine code checks that nothing unusual is about and that the operands are tensors of one
-shape and of a common dtype, or a tensor and a Python number; it makes the result and computes it.
-Whatever is otherwise it leaves to the method in Python. Results are the same bits: each operation is
-one instruction that rounds as IEEE 754 says. Offsets in objects are verified on live ones, as those
-of `objects` are.
+NumPy's preparation of an operation on a few numbers takes longer than the operation. A method in
+machine code checks that no tape or graph is open and that the operands are tensors of one shape and
+dtype, or a tensor and a Python number; it allocates the result and computes it. All other operands
+it passes to the method in Python. Results have the same bits: each operation is one instruction that
+rounds as IEEE 754 says. Offsets in objects are those of `cpython.layout`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.cpython import layout
+from intaglio.cpython.methods import MethodDefinition
 from intaglio.native.llvm import jit as llvm
 from intaglio.native.llvm.builder import Code, module
-from intaglio.native.runtime import entry, objects
-from intaglio.native.runtime.entry_code import DATA, LENGTHS, RANK, TYPE
-from intaglio.native.runtime.object_code import DESCR, ObjectCode
+from intaglio.native.runtime import tensor_objects
+from intaglio.native.runtime.tensor_objects import ObjectEmitter
 from intaglio.opdef.door import STATE, State
 from intaglio.runtime.eager import ARITHMETIC, EagerTensor
 
 Method = Callable[[Any, Any], Any]
-# METH_O: the function of an object and one argument.
-ONE_ARGUMENT = 0x0008
-# Beyond so many elements NumPy's way is as fast.
-MOST = 4096
-# Python integers up to here, of either sign, are the same number in every dtype.
-TINY = 127
+# For tensors of more elements NumPy is as fast.
+MAX_ELEMENTS = 4096
+# Python integers of at most this magnitude are the same number in every dtype.
+MAX_EXACT_INTEGER = 127
 
 
 class Kind(NamedTuple):
@@ -60,182 +57,180 @@ INSTRUCTIONS = {
     "mul": ("fmul", "mul"),
     "truediv": ("fdiv", None),
 }
+# The operation of each special method, and whether its operands are reversed.
 SPECIAL = {s: (s.strip("_").removeprefix("r"), s.startswith("__r")) for s in ARITHMETIC}
-# What the code finds in the table that it is given, and the Python methods behind it.
-SYMBOLS = ("tensor", "slot", "array", "new_array", "new_object", "incref", "decref")
-FUNCTIONS = {
-    "as_double": "PyFloat_AsDouble",
-    "as_long": "PyLong_AsLongAndOverflow",
-    "call": "PyObject_CallFunctionObjArgs",
-}
+# The table that the code reads: `unusual` is the address of the flag that is `usual` while no tape
+# or graph is open; under the name of a special method is the method in Python.
+SYMBOLS = (
+    "tensor_type",
+    "array_slot",
+    "array_type",
+    "new_array",
+    "allocate_object",
+    "incref",
+    "decref",
+)
+FUNCTIONS = ("float_as_double", "int_as_int64", "call")
 TABLE = (
     "unusual",
-    "nothing",
+    "usual",
     *SYMBOLS,
-    "float",
-    "int",
+    "float_type",
+    "int_type",
     *FUNCTIONS,
     *[k.name for k in KINDS],
     *SPECIAL,
 )
+TABLE_DECLARATION = "@table = internal global ptr null"
 
 
-GIVEN = "@table = internal global ptr null"
+class _MethodEmitter(ObjectEmitter):
+    """Emits one method."""
 
-
-class _Writer(ObjectCode):
-    """Writes one method."""
-
-    otherwise = "slow"
+    fallback = "python"
 
     def __init__(self, special: str) -> None:
         super().__init__(Code(special.strip("_"), ["ptr %self", "ptr %other"], "ptr"))
         self.special = special
         self.name, self.reverse = SPECIAL[special]
-        self.code.declarations.add(GIVEN)
-        self.given = self.code.load("ptr", "@table", 8)
+        self.code.declarations.add(TABLE_DECLARATION)
+        self.table = self.code.load("ptr", "@table", 8)
 
-    def place(self, name: str) -> str:
-        """Where the table has something."""
-        return self.code.at("i64", self.given, str(TABLE.index(name)))
+    def entry(self, name: str) -> str:
+        """The pointer to an entry of the table."""
+        return self.code.at("i64", self.table, str(TABLE.index(name)))
 
-    def write(self) -> Code:
+    def emit(self) -> Code:
         """The function."""
         code = self.code
-        self.equal(code.load("ptr", self.address("unusual"), 8), self.address("nothing"))
-        self.equal(self.field("%self", TYPE), self.address("tensor"))
+        self.guard_equal(code.load("ptr", self.address("unusual"), 8), self.address("usual"))
+        self.guard_equal(self.field("%self", layout.TYPE), self.address("tensor_type"))
         self.x = self.array_of("%self")
-        self.descr = self.field(self.x, DESCR)
-        self.rank = self.field(self.x, RANK, "i32")
-        self.lengths = self.field(self.x, LENGTHS)
+        self.dtype = self.field(self.x, layout.ARRAY_DTYPE)
+        self.rank = self.field(self.x, layout.ARRAY_RANK, "i32")
+        self.lengths = self.field(self.x, layout.ARRAY_LENGTHS)
         rank = code.let(f"sext i32 {self.rank} to i64")
-        with code.carrying("0", rank, 1, ("i64", "1")) as turn:
-            length = code.load("i64", code.at("i64", self.lengths, turn.index), 8)
-            turn.following = [code.integer("mul", turn.values[0], length)]
-        self.count = turn.values[0]
-        self.demand(code.integer("icmp ule", self.count, MOST))
-        self.equal(self.field("%other", TYPE), self.address("tensor"), otherwise="number")
-        self._tensors(rank)
+        with code.carrying("0", rank, 1, ("i64", "1")) as loop:
+            length = code.load("i64", code.at("i64", self.lengths, loop.index), 8)
+            loop.following = [code.integer("mul", loop.values[0], length)]
+        self.count = loop.values[0]
+        self.guard(code.integer("icmp ule", self.count, MAX_ELEMENTS))
+        other_type = self.field("%other", layout.TYPE)
+        self.guard_equal(other_type, self.address("tensor_type"), fallback="number")
+        self._tensor_operand(rank)
         code.label("number")
-        self._number()
-        code.label("slow")
-        self._slow()
+        self._number_operand(other_type)
+        code.label("python")
+        self._call_python()
         return code
 
     # -- operands ------------------------------------------------------------------------
 
-    def _tensors(self, rank: str) -> None:
-        """Two tensors of one dtype and shape."""
+    def _tensor_operand(self, rank: str) -> None:
+        """The other operand is a tensor of the same dtype and shape."""
         code = self.code
         y = self.array_of("%other")
-        self.equal(self.field(y, DESCR), self.descr)
-        self.equal(self.field(y, RANK, "i32"), self.rank, "i32")
-        lengths = self.field(y, LENGTHS)
+        self.guard_equal(self.field(y, layout.ARRAY_DTYPE), self.dtype)
+        self.guard_equal(self.field(y, layout.ARRAY_RANK, "i32"), self.rank, "i32")
+        lengths = self.field(y, layout.ARRAY_LENGTHS)
         with code.loop("0", rank) as i:
-            mine, its = (code.load("i64", code.at("i64", p, i), 8) for p in (self.lengths, lengths))
-            self.equal(mine, its, "i64")
-        data = self.field(y, DATA)
-        self._by_kind("tensors", lambda kind: self._computed(kind, data, None))
+            own, its = (code.load("i64", code.at("i64", p, i), 8) for p in (self.lengths, lengths))
+            self.guard_equal(own, its, "i64")
+        data = self.field(y, layout.ARRAY_DATA)
+        self._by_kind("tensor", lambda kind: self._compute(kind, data, None))
 
-    def _number(self) -> None:
-        """A tensor and a Python float, or a small int."""
+    def _number_operand(self, other_type: str) -> None:
+        """The other operand is a Python float, or a small int."""
         code = self.code
-        kind = self.field("%other", TYPE)
-        self.equal(kind, self.address("float"), otherwise="integer")
-        value = code.let(f"call double {self.address('as_double')}(ptr %other)")
-        self._by_kind("floats", lambda k: self._computed(k, None, self._narrowed(k, value)), True)
+        self.guard_equal(other_type, self.address("float_type"), fallback="integer")
+        value = code.let(f"call double {self.address('float_as_double')}(ptr %other)")
+        self._by_kind("float", lambda k: self._compute(k, None, self._from_double(k, value)), True)
         code.label("integer")
-        self.equal(kind, self.address("int"))
-        beyond = code.first("alloca i32")
-        whole = code.let(f"call i64 {self.address('as_long')}(ptr %other, ptr {beyond})")
-        # It is -1 where no i64 holds the number.
-        self.equal(code.load("i32", beyond, 4), "0", "i32")
-        self.demand(code.integer("icmp ule", code.integer("add", whole, TINY), 2 * TINY))
-        self._by_kind("integers", lambda k: self._computed(k, None, self._of_integer(k, whole)))
+        self.guard_equal(other_type, self.address("int_type"))
+        overflow = code.first("alloca i32")
+        whole = code.let(f"call i64 {self.address('int_as_int64')}(ptr %other, ptr {overflow})")
+        self.guard_equal(code.load("i32", overflow, 4), "0", "i32")
+        shifted = code.integer("add", whole, MAX_EXACT_INTEGER)
+        self.guard(code.integer("icmp ule", shifted, 2 * MAX_EXACT_INTEGER))
+        self._by_kind("integer", lambda k: self._compute(k, None, self._from_integer(k, whole)))
 
-    def _narrowed(self, kind: Kind, value: str) -> str:
+    def _from_double(self, kind: Kind, value: str) -> str:
         return value if kind.bytes == 8 else self.code.let(f"fptrunc double {value} to float")
 
-    def _of_integer(self, kind: Kind, value: str) -> str:
+    def _from_integer(self, kind: Kind, value: str) -> str:
         if kind.is_float:
             return self.code.let(f"sitofp i64 {value} to {kind.llvm}")
         return value if kind.bytes == 8 else self.code.let(f"trunc i64 {value} to i32")
 
-    def _by_kind(self, what: str, write: Callable[[Kind], None], floats: bool = False) -> None:
-        """Writes what is done for each dtype; others are left to Python."""
+    def _by_kind(
+        self, operand: str, emit: Callable[[Kind], None], only_floats: bool = False
+    ) -> None:
+        """Emits the operation for each dtype; tensors of other dtypes are left to Python."""
         for kind in KINDS:
-            if kind.is_float or not (floats or INSTRUCTIONS[self.name][1] is None):
-                following = f"{what}_not_{kind.name}"
-                self.equal(self.descr, self.address(kind.name), otherwise=following)
-                write(kind)
+            if kind.is_float or not (only_floats or INSTRUCTIONS[self.name][1] is None):
+                following = f"{operand}_not_{kind.name}"
+                self.guard_equal(self.dtype, self.address(kind.name), fallback=following)
+                emit(kind)
                 self.code.label(following)
-        self.code.jump("slow")
+        self.code.jump("python")
 
     # -- results -------------------------------------------------------------------------
 
-    def _computed(self, kind: Kind, data: str | None, number: str | None) -> None:
-        """Makes the result, computes it and returns it; of `data`, or of one number."""
+    def _compute(self, kind: Kind, data: str | None, number: str | None) -> None:
+        """Allocates, computes and returns the result; the other operand is `data` or one number."""
         code = self.code
-        array = self._array()
-        floating, integral = INSTRUCTIONS[self.name]
-        word = floating if kind.is_float else integral
-        to, of = self.field(array, DATA), self.field(self.x, DATA)
+        result = self.new_array(self.dtype, self.rank, self.lengths)
+        self._check_allocated(result)
+        of_floats, of_integers = INSTRUCTIONS[self.name]
+        instruction = of_floats if kind.is_float else of_integers
+        to, of = self.field(result, layout.ARRAY_DATA), self.field(self.x, layout.ARRAY_DATA)
         lanes = llvm.WIDTH // kind.bytes
         vector = f"<{lanes} x {kind.llvm}>"
-        every = number and code.splat(lanes, kind.llvm, number)
+        splat = number and code.splat(lanes, kind.llvm, number)
 
         def step(form: str, i: str, other: str | None) -> None:
             x = code.load(form, code.at(kind.llvm, of, i), kind.bytes)
             y = other or code.load(form, code.at(kind.llvm, str(data), i), kind.bytes)
             pair = f"{y}, {x}" if self.reverse else f"{x}, {y}"
-            made = code.let(f"{word} {form} {pair}")
-            code.do(f"store {form} {made}, ptr {code.at(kind.llvm, to, i)}, align {kind.bytes}")
+            value = code.let(f"{instruction} {form} {pair}")
+            code.do(f"store {form} {value}, ptr {code.at(kind.llvm, to, i)}, align {kind.bytes}")
 
         whole = code.integer("and", self.count, -lanes)
         with code.loop("0", whole, lanes) as i:
-            step(vector, i, every)
+            step(vector, i, splat)
         with code.loop(whole, self.count) as i:
             step(kind.llvm, i, number)
-        self._wrapped(array)
+        tensor = self.new_tensor()
+        self._check_allocated(tensor, result)
+        self.set_array(tensor, result)
+        code.do(f"ret ptr {tensor}")
 
-    def _array(self) -> str:
-        """A new array like that of the first operand."""
-        array = self.new_array(self.descr, self.rank, self.lengths)
-        self._there(array)
-        return array
-
-    def _wrapped(self, array: str) -> None:
-        made = self.new_tensor()
-        self._there(made, array)
-        self.refer(made, array)
-        self.code.do(f"ret ptr {made}")
-
-    def _there(self, thing: str, array: str = "") -> None:
-        """Gives up, with the error that is set, if something could not be made."""
+    def _check_allocated(self, thing: str, array: str = "") -> None:
+        """Returns null, with the exception that is set, if `thing` is null; releases an array."""
         code = self.code
-        there, none = code.new_label("there"), code.new_label("none")
-        code.branch(code.let(f"icmp ne ptr {thing}, null"), there, none)
-        code.label(none)
+        allocated, null = code.new_label("allocated"), code.new_label("null")
+        code.branch(code.let(f"icmp ne ptr {thing}, null"), allocated, null)
+        code.label(null)
         if array:
-            self.drop(array)
+            self.release(array)
         code.do("ret ptr null")
-        code.label(there)
+        code.label(allocated)
 
-    def _slow(self) -> None:
+    def _call_python(self) -> None:
         method = self.address(self.special)
-        made = self.code.let(
+        result = self.code.let(
             f"call ptr (ptr, ...) {self.address('call')}(ptr {method}, ptr %self, ptr %other, ptr null)"
         )
-        self.code.do(f"ret ptr {made}")
+        self.code.do(f"ret ptr {result}")
 
 
 def text() -> str:
-    """The module: every method, and what the table is handed to."""
-    take = Code("take", ["ptr %words"])
-    take.declarations.add(GIVEN)
-    take.do("store ptr %words, ptr @table, align 8")
-    take.do("ret void")
-    return module([*[_Writer(special).write() for special in SPECIAL], take])
+    """The module: every method, and the function that sets the table."""
+    set_table = Code("set_table", ["ptr %words"])
+    set_table.declarations.add(TABLE_DECLARATION)
+    set_table.do("store ptr %words, ptr @table, align 8")
+    set_table.do("ret void")
+    return module([*[_MethodEmitter(special).emit() for special in SPECIAL], set_table])
 
 
 class _Methods:
@@ -245,44 +240,36 @@ class _Methods:
         self.code = llvm.Module(text())
         self.table = np.zeros(len(TABLE), np.int64)
         words = {
-            "unusual": id(STATE) + _place_of_unusual(),
-            "nothing": id(0),
-            "float": id(float),
-            "int": id(int),
-            **{name: objects.symbols()[name] for name in SYMBOLS},
-            **{name: objects.address(function) for name, function in FUNCTIONS.items()},
-            **{kind.name: id(np.dtype(kind.name)) for kind in KINDS},
+            "unusual": layout.address_of(STATE) + _offset_of_unusual(),
+            "usual": layout.address_of(0),
+            "float_type": layout.address_of(float),
+            "int_type": layout.address_of(int),
+            **{name: tensor_objects.symbols()[name] for name in SYMBOLS},
+            **{name: layout.function_address(name) for name in FUNCTIONS},
+            **{kind.name: layout.address_of(np.dtype(kind.name)) for kind in KINDS},
         }
         for name, word in words.items():
-            self.put(name, word)
-        self.code.function("take", ctypes.c_void_p)(self.table.ctypes.data)
+            self._set(name, word)
+        self.code.function("set_table", llvm.POINTER)(self.table.ctypes.data)
         self._keep: list[Any] = []
 
-    def put(self, name: str, word: int) -> None:
-        """Writes a word of the table."""
+    def _set(self, name: str, word: int) -> None:
         self.table[TABLE.index(name)] = word
 
     def method(self, special: str, python: Method) -> Method:
-        """The method, which leaves to `python` what it does not do."""
-        self.put(special, id(python))
+        """The method, which passes to `python` the operands that it does not support."""
+        self._set(special, layout.address_of(python))
         name = special.strip("_")
-        definition = entry.MethodDef(
-            special.encode(), self.code.address(name), ONE_ARGUMENT, python.__doc__
-        )
+        definition = MethodDefinition(special, self.code.address(name), python.__doc__)
         self._keep += [python, definition]
-        return _new_method(EagerTensor, ctypes.addressof(definition))
+        return definition.method(EagerTensor)
 
 
-_new_method: Any = ctypes.pythonapi.PyDescr_NewMethod
-_new_method.restype = ctypes.py_object
-_new_method.argtypes = [ctypes.py_object, ctypes.c_void_p]
-
-
-def _place_of_unusual() -> int:
-    """Where the state says whether anything unusual is about; 0 if that is not to be found."""
+def _offset_of_unusual() -> int:
+    """The offset in the state of its flag `unusual`; 0 if it is not found."""
     state, mark = State(), object()
-    state.unusual = mark  # type: ignore[assignment]  # only to be found again
-    return objects.place_of(state, mark)
+    state.unusual = mark  # type: ignore[assignment]  # only to find it again
+    return layout.slot_offset(state, mark)
 
 
 @functools.cache
@@ -291,7 +278,7 @@ def _methods() -> _Methods:
 
 
 def methods(python: dict[str, Method]) -> dict[str, Method]:
-    """Methods in machine code for some of these; none where objects do not look as expected."""
-    if not objects.AVAILABLE or not _place_of_unusual():
+    """Methods in machine code for some of these; none where the layout of objects is unknown."""
+    if not tensor_objects.AVAILABLE or not _offset_of_unusual():
         return {}
     return {s: _methods().method(s, python[s]) for s in SPECIAL if s in python}

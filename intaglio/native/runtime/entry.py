@@ -1,16 +1,17 @@
-"""The way from Python into machine code: a built-in function that is written in LLVM.
+"""Entries: built-in functions of machine code through which Python calls kernels.
 
-CPython calls it with an array of arguments (METH_FASTCALL); it checks that each is an
-ndarray whose elements lie in order, takes the pointers to the data from the objects, and
-runs the kernel. Nothing is allocated and no argument is parsed. What it relies on, the
-offsets inside of ndarrays and bytes, is verified on live objects when this module is
-imported; where it does not hold, `AVAILABLE` is false and kernels are called through ctypes;
-`INTAGLIO_PORTABLE=1` has it so everywhere.
+CPython calls an entry with an array of arguments. It checks that each is an ndarray whose elements
+lie in order, reads the pointers to their data, and runs the kernel. Nothing is allocated and no
+argument is parsed. Offsets and addresses are those of `cpython.layout`; where that may not be used,
+`AVAILABLE` is false.
+
+The code of all entries is the same and is compiled once. What an entry runs stands in its *frame*,
+the `bytes` object that is its `self`: the words named in `HEADER`, then the dims that its kernel
+reads. Machine code that contains addresses could not be kept on disk.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import threading
 from collections.abc import Callable, Sequence
@@ -18,269 +19,414 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.base.portable import PORTABLE
+from intaglio import cpython
+from intaglio.cpython import layout
+from intaglio.cpython.methods import FunctionDefinition
 from intaglio.native.llvm import jit
-from intaglio.native.runtime import entry_code
-from intaglio.native.runtime.buffers import maker
-from intaglio.native.runtime.entry_code import (
-    BYTES,
-    DATA,
-    FLAGS,
-    IN_ORDER,
-    KERNEL,
-    LENGTHS,
-    PROCESS,
-    RANK,
-    TYPE,
-    numbers,
-    of_process,
-)
+from intaglio.native.llvm.builder import Code, module
+from intaglio.native.runtime.buffers import allocator
 from intaglio.native.runtime.thread_pool import pool
 
-FASTCALL = 0x0080
-# Kernels with fewer elements than this are done before another thread could help.
-LARGE = 1 << 15
-# Parts of the work for each thread: more than one, for threads may be kept from running.
-PARTS = 4
+# Whether Python calls kernels through entries. Where not, ctypes calls those of elementwise ops,
+# and all else is NumPy's.
+AVAILABLE = cpython.AVAILABLE
+# Kernels with fewer elements than this finish before another thread could help.
+MIN_PARALLEL_ELEMENTS = 1 << 15
+# Tasks for each thread: more than one, for the system may keep a thread from running.
+TASKS_PER_THREAD = 4
+# The parameters of a kernel: pointers to data, dims, range of the outermost loop.
+KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
+# The words before the dims, eight bytes each. `kernel` is called; where that is a trampoline, it
+# runs `body`: `parallel` in at most `max_tasks` tasks, whose sizes are multiples of `unit`.
+# `shapes` points to what arrays `enter` accepts (see `_shapes`). All others are addresses of the
+# process.
+HEADER = (
+    "kernel",
+    "body",
+    "unit",
+    "shapes",
+    "array_type",
+    "none",
+    "not_implemented",
+    "save",
+    "restore",
+    "parallel_for",
+    "pool",
+    "task",
+    "max_tasks",
+)
 
 
-class MethodDef(ctypes.Structure):
-    """PyMethodDef."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
+def load_header(code: Code, name: str, dims: str = "%dims", kind: str = "ptr") -> str:
+    """Loads a word named in `HEADER`, of an LLVM type, in code that has a pointer to the dims."""
+    offset = HEADER.index(name) - len(HEADER)
+    return code.load(kind, code.at("i64", dims, str(offset)), 8)
 
 
-def _verified() -> bool:
-    """True if objects look as the entries expect."""
-    if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
-    word, number = ctypes.c_void_p.from_address, ctypes.c_int.from_address
-    for array in (np.arange(3.0), np.zeros((2, 3), "i4"), np.arange(6)[::2], np.zeros(())):
-        at, flags = id(array), array.flags
-        if word(at + TYPE).value != id(np.ndarray):
-            return False
-        if word(at + DATA).value != array.ctypes.data:
-            return False
-        if number(at + RANK).value != array.ndim:
-            return False
-        lengths = word(at + LENGTHS).value or 0
-        length = ctypes.c_ssize_t.from_address
-        if array.shape != tuple([length(lengths + 8 * i).value for i in range(array.ndim)]):
-            return False
-        if (number(at + FLAGS).value & 1 == 1) != flags.c_contiguous:
-            return False
-        if (number(at + FLAGS).value & 0x100 == 0x100) != flags.aligned:
-            return False
-    text = b"offsets of bytes"
-    return ctypes.string_at(id(text) + BYTES, len(text)) == text
-
-
-AVAILABLE = _verified()
-
-_new_function = ctypes.pythonapi.PyCFunction_NewEx
-_new_function.restype = ctypes.py_object
-_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-
-
-class Definition:
-    """A native function from which built-in functions are made."""
-
-    def __init__(self, name: str, address: int, keep: Any) -> None:
-        self._method = MethodDef(name.encode(), address, FASTCALL, None)
-        self._keep = keep
-
-    def function(self, held: bytes, keep: Any = None) -> Callable[..., Any]:
-        """The built-in function whose `self` is `held`. It keeps alive what it needs.
-
-        A built-in function holds a second object, which is meant for the name of its module.
-        """
-        made: Callable[..., Any] = _new_function(ctypes.addressof(self._method), held, [self, keep])
-        return made
-
-
-class _Ways(NamedTuple):
-    """Addresses of the functions of `entry_code`, and the module that they are in."""
-
-    enter: int
-    shared: int
-    part: int
-    released: int
-    save_nothing: int
-    restore_nothing: int
-    sequence: int
-    made: jit.Module
-
-
-_ways: list[_Ways] = []
-_ways_lock = threading.Lock()
-
-
-def ways() -> _Ways:
-    """What stands before every kernel, compiled when it is first asked for."""
-    if not _ways:
-        with _ways_lock:
-            # Code has its addresses: there must be one that stays.
-            if not _ways:
-                made = jit.Module(entry_code.text())
-                names = [name for name in _Ways._fields if name != "made"]
-                _ways.append(_Ways(**{n: made.address(n) for n in names}, made=made))
-    return _ways[0]
-
-
-@functools.cache
-def _python() -> dict[str, int]:
-    """Addresses of the interpreter."""
-    names = {"save": "PyEval_SaveThread", "restore": "PyEval_RestoreThread"}
-    objects = {"array": np.ndarray, "none": None, "refused": NotImplemented}
+def load_dims(code: Code, names: Sequence[str]) -> dict[str, str]:
+    """Loads the first dims of a kernel, int64 each, by their names."""
     return {
-        **{
-            k: ctypes.cast(getattr(ctypes.pythonapi, n), ctypes.c_void_p).value or 0
-            for k, n in names.items()
-        },
-        **{k: id(x) for k, x in objects.items()},
+        name: code.load("i64", code.at("i64", "%dims", str(i)), 8) for i, name in enumerate(names)
     }
 
 
-def process(kernel: int = 0, body: int = 0, unit: int = 1, form: int = 0) -> list[int]:
-    """The words named in `PROCESS`."""
+def header(kernel: int = 0, body: int = 0, unit: int = 1, shapes: int = 0) -> list[int]:
+    """The words named in `HEADER`."""
     threads = pool()
     words = {
-        **_python(),
+        **_process_addresses(),
         "kernel": kernel,
         "body": body,
         "unit": unit,
-        "form": form,
-        "part": ways().part,
+        "shapes": shapes,
+        "task": trampolines().task,
         "parallel_for": threads.parallel_for if threads else 0,
         "pool": threads.address if threads else 0,
-        "most": (threads.workers + 1) * PARTS if threads else 1,
+        "max_tasks": (threads.workers + 1) * TASKS_PER_THREAD if threads else 1,
     }
-    return [words[name] for name in PROCESS]
+    return [words[name] for name in HEADER]
+
+
+@functools.cache
+def _process_addresses() -> dict[str, int]:
+    return {
+        "save": layout.function_address("save_thread"),
+        "restore": layout.function_address("restore_thread"),
+        "array_type": layout.address_of(np.ndarray),
+        "none": layout.address_of(None),
+        "not_implemented": layout.address_of(NotImplemented),
+    }
 
 
 class Entry:
-    """The way into a kernel, from which functions are made, one for each tuple of dims."""
+    """The entry into a kernel, from which functions are made, one for each tuple of dims."""
 
     def __init__(
         self,
-        made: jit.Module,
+        code: jit.Module,
         name: str,
         inputs: int,
         outputs: int,
         *,
-        forms: Sequence[tuple[int, ...]] = (),
+        shapes: Sequence[tuple[int, ...]] = (),
         unit: int = 0,
-        released: bool = False,
+        unlocked: bool = False,
     ) -> None:
-        """Inputs of other shapes than `forms` says are refused. With a `unit` all threads take part."""
-        self._form = np.array(_form(inputs, outputs, forms), np.int64)
-        self._definition = Definition("kernel", ways().enter, (made, self._form))
-        body = made.address(name)
-        self.kernel = ways().shared if unit else ways().released if released else body
-        self._words = process(self.kernel, body, unit or 1, self._form.ctypes.data)
+        """`name` is the kernel in `code`, with so many input and output arrays.
 
-    def for_dims(self, dims: Sequence[int], parts: int = 0) -> Callable[..., Any]:
-        """The built-in function that runs the kernel on arrays of these dims.
-
-        Threads claim up to so many parts, if that is more than usual.
+        The first arrays must have the `shapes`. With a `unit`, all threads run the kernel on ranges
+        that are multiples of it. `unlocked` runs it without the interpreter's lock.
         """
-        words = [*self._words, *dims]
-        most = PROCESS.index("most")
-        words[most] = max(words[most], parts)
-        return self._definition.function(np.asarray(words, np.int64).tobytes())
+        self._shapes = np.array(_shapes(inputs, outputs, shapes), np.int64)
+        self._definition = FunctionDefinition("kernel", trampolines().enter, (code, self._shapes))
+        body = code.address(name)
+        self.kernel = (
+            trampolines().parallel if unit else trampolines().unlocked if unlocked else body
+        )
+        self._header = header(self.kernel, body, unit or 1, self._shapes.ctypes.data)
+
+    def for_dims(self, dims: Sequence[int], tasks: int = 0) -> Callable[..., Any]:
+        """The function of input and output arrays that runs the kernel with these dims.
+
+        It returns None, or NotImplemented if an argument is no array in order or has another shape
+        than it must have. Threads claim up to `tasks` tasks, if that is more than usual.
+        """
+        frame = [*self._header, *dims]
+        at = HEADER.index("max_tasks")
+        frame[at] = max(frame[at], tasks)
+        return self._definition.function(np.asarray(frame, np.int64).tobytes())
 
 
-def _form(inputs: int, outputs: int, forms: Sequence[tuple[int, ...]]) -> list[int]:
-    """How many arrays there are, and which shapes: as `entry_code` reads it."""
+def _shapes(inputs: int, outputs: int, shapes: Sequence[tuple[int, ...]]) -> list[int]:
+    """The numbers of inputs and of all arrays, then each array's rank and lengths; -1 for any shape."""
     words = [inputs, inputs + outputs]
-    for form in forms:
-        words += [len(form), *form]
-    return words + [-1] * (inputs + outputs - len(forms))
+    for shape in shapes:
+        words += [len(shape), *shape]
+    return words + [-1] * (inputs + outputs - len(shapes))
 
 
-def filling(
-    kernel: Callable[..., Any], shape: tuple[int, ...], dtype: Any = np.float32
-) -> Callable[..., Any]:
-    """A function of arrays that makes an array of this shape and lets a kernel fill it."""
-    empty, in_order = maker(shape, dtype), np.ascontiguousarray
-
-    # `filling_all` for one result, without its lists: small products spend most of their time here.
-    def run(*arrays: Any) -> Any:
-        result = empty()
-        if kernel(*arrays, result) is NotImplemented:
-            kernel(*[in_order(a) for a in arrays], result)
-        return result
-
-    return _known(run, Step(kernel, [(shape, np.dtype(dtype))]))
-
-
-def filling_all(
-    kernel: Callable[..., Any], results: Sequence[tuple[tuple[int, ...], Any]]
-) -> Callable[..., list[Any]]:
-    """The same for several results, of these shapes and dtypes.
-
-    Arrays that do not lie in order, and NumPy scalars, are copied.
-    """
-    makers = [maker(shape, dtype) for shape, dtype in results]
-    in_order = np.ascontiguousarray
-
-    def run(*arrays: Any) -> list[Any]:
-        made = [make() for make in makers]
-        if kernel(*arrays, *made) is NotImplemented:
-            kernel(*[in_order(a) for a in arrays], *made)
-        return made
-
-    return _known(run, Step(kernel, results))
+# -- functions that allocate their results --------------------------------------------------
 
 
 class Step(NamedTuple):
-    """What a function made by `filling` does, for native code that is to do it by itself:
-    the kernel, and shapes and dtypes of the results.
+    """A call of a kernel that allocates its results, for native code that calls it by itself.
 
-    It takes the results of the step before, or the arguments; or, where `takes` says which, some of
-    them all: numbers of the arguments and then of all results, or arrays. The result of one that
-    is `kept` is worth to be kept for an argument that stays the same.
+    `results` are their shapes and dtypes. The operands are the results of the step before, or the
+    arguments; where `operands` is given, it has the number of each, counted over the arguments and
+    then the results of all steps, or a constant array. A `cacheable` result may be kept for an
+    operand that stays the same.
     """
 
     kernel: Any
     results: Sequence[tuple[tuple[int, ...], Any]]
-    takes: Sequence[Any] | None = None
-    kept: bool = False
+    operands: Sequence[Any] | None = None
+    cacheable: bool = False
 
-    def made(self, array: Any) -> Any:
-        """The only result for the only argument."""
+    def run(self, array: Any) -> Any:
+        """The only result for the only operand."""
         ((shape, dtype),) = self.results
         result = np.empty(shape, dtype)
         self.kernel(np.ascontiguousarray(array), result)
         return result
 
     @property
-    def words(self) -> list[int]:
-        """The addresses named in `PROCESS`, then the dims."""
+    def frame(self) -> list[int]:
+        """The words named in `HEADER`, then the dims."""
         return np.frombuffer(self.kernel.__self__, np.int64).tolist()
 
 
-def _known(run: Any, step: Step) -> Any:
-    """The function, with what it does written down."""
+def filling(
+    kernel: Callable[..., Any], shape: tuple[int, ...], dtype: Any = np.float32
+) -> Callable[..., Any]:
+    """The function of input arrays that allocates the result, which the kernel fills, and returns it.
+
+    Arrays that do not lie in order, and NumPy scalars, are copied. The function's `steps` say what
+    it does.
+    """
+    allocate, in_order = allocator(shape, dtype), np.ascontiguousarray
+
+    # `filling_all` for one result, without its lists: small products spend most of their time here.
+    def run(*arrays: Any) -> Any:
+        result = allocate()
+        if kernel(*arrays, result) is NotImplemented:
+            kernel(*[in_order(a) for a in arrays], result)
+        return result
+
+    return _with_step(run, Step(kernel, [(shape, np.dtype(dtype))]))
+
+
+def filling_all(
+    kernel: Callable[..., Any], results: Sequence[tuple[tuple[int, ...], Any]]
+) -> Callable[..., list[Any]]:
+    """The same for several results, of these shapes and dtypes."""
+    allocators = [allocator(shape, dtype) for shape, dtype in results]
+    in_order = np.ascontiguousarray
+
+    def run(*arrays: Any) -> list[Any]:
+        filled = [allocate() for allocate in allocators]
+        if kernel(*arrays, *filled) is NotImplemented:
+            kernel(*[in_order(a) for a in arrays], *filled)
+        return filled
+
+    return _with_step(run, Step(kernel, results))
+
+
+def _with_step(run: Any, step: Step) -> Any:
     run.steps = [step]
     return run
 
 
-__all__ = [
-    "BYTES",
-    "DATA",
-    "FLAGS",
-    "IN_ORDER",
-    "KERNEL",
-    "LENGTHS",
-    "PROCESS",
-    "RANK",
-    "TYPE",
-    "numbers",
-    "of_process",
-]
+# -- the code of entries ---------------------------------------------------------------------
+
+
+class _Trampolines(NamedTuple):
+    """Addresses of the functions below, and the module that they are in."""
+
+    enter: int
+    parallel: int
+    task: int
+    unlocked: int
+    save_nothing: int
+    restore_nothing: int
+    sequence: int
+    code: jit.Module
+
+
+_trampolines: list[_Trampolines] = []
+_trampolines_lock = threading.Lock()
+
+
+def trampolines() -> _Trampolines:
+    """The functions that run before kernels, compiled when they are first needed."""
+    if not _trampolines:
+        with _trampolines_lock:
+            # Frames contain their addresses: there must be one module, which stays.
+            if not _trampolines:
+                code = jit.Module(_text())
+                names = [name for name in _Trampolines._fields if name != "code"]
+                _trampolines.append(_Trampolines(**{n: code.address(n) for n in names}, code=code))
+    return _trampolines[0]
+
+
+def _text() -> str:
+    """The module."""
+    return module([_enter(), _parallel(), _task(), _unlocked(), *_nothing(), _sequence()])
+
+
+def _enter() -> Code:
+    """The built-in function: its arguments are the input arrays, then the output arrays.
+
+    It runs the kernel over the first dim, and returns None; or NotImplemented if an argument is no
+    array in order, or has another shape than the frame says.
+    """
+    code = Code("enter", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
+    dims = code.at("i8", "%self", str(layout.BYTES_DATA + 8 * len(HEADER)))
+    kernel, shapes, array_type, refused = (
+        load_header(code, name, dims)
+        for name in ("kernel", "shapes", "array_type", "not_implemented")
+    )
+    inputs, total = (code.load("i64", code.at("i64", shapes, str(i)), 8) for i in (0, 1))
+    table = code.let(f"alloca ptr, i64 {total}")
+    first = code.at("i64", shapes, "2")
+    with code.carrying("0", total, 1, ("ptr", first)) as loop:
+        array = code.load("ptr", code.at("ptr", "%args", loop.index), 8)
+        own_type = code.load("ptr", code.at("i8", array, str(layout.TYPE)), 8)
+        _return_unless(code, code.let(f"icmp eq ptr {own_type}, {array_type}"), refused)
+        flags = code.load("i32", code.at("i8", array, str(layout.ARRAY_FLAGS)), 4)
+        order = code.let(f"and i32 {flags}, {layout.ARRAY_IN_ORDER}")
+        in_order = code.let(f"icmp eq i32 {order}, {layout.ARRAY_IN_ORDER}")
+        _return_unless(code, in_order, refused)
+        loop.following = [_check_shape(code, array, loop.values[0], refused)]
+        data = code.load("ptr", code.at("i8", array, str(layout.ARRAY_DATA)), 8)
+        code.do(f"store ptr {data}, ptr {code.at('ptr', table, loop.index)}, align 8")
+    outs, to = code.at("ptr", table, inputs), code.load("i64", dims, 8)
+    code.do(f"call void {kernel}(ptr {table}, ptr {outs}, ptr {dims}, i64 0, i64 {to})")
+    _return(code, load_header(code, "none", dims))
+    return code
+
+
+def _check_shape(code: Code, array: str, shape: str, refused: str) -> str:
+    """Refuses an array of another shape; gives the pointer to the shape of the next."""
+    wanted = code.load("i64", shape, 8)
+    wanted_lengths = code.at("i64", shape, "1")
+    is_any = code.integer("icmp slt", wanted, 0)
+    narrow = code.load("i32", code.at("i8", array, str(layout.ARRAY_RANK)), 4)
+    same = code.integer("icmp eq", code.let(f"sext i32 {narrow} to i64"), wanted)
+    _return_unless(code, code.let(f"or i1 {is_any}, {same}"), refused)
+    lengths = code.load("ptr", code.at("i8", array, str(layout.ARRAY_LENGTHS)), 8)
+    with code.loop("0", wanted) as i:
+        length, expected = (
+            code.load("i64", code.at("i64", p, i), 8) for p in (lengths, wanted_lengths)
+        )
+        _return_unless(code, code.integer("icmp eq", length, expected), refused)
+    count = code.let(f"select i1 {is_any}, i64 0, i64 {wanted}")
+    return code.at("i64", wanted_lengths, count)
+
+
+def _return_unless(code: Code, condition: str, answer: str) -> None:
+    """Returns `answer` unless a condition holds."""
+    holds, fails = code.new_label("holds"), code.new_label("fails")
+    code.branch(condition, holds, fails)
+    code.label(fails)
+    _return(code, answer)
+    code.label(holds)
+
+
+def _return(code: Code, singleton: str) -> None:
+    """Returns None or NotImplemented, with a reference of its own."""
+    if not layout.IMMORTAL_SINGLETONS:
+        place = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
+        count = code.load("i64", place, 8)
+        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {place}, align 8")
+    code.do(f"ret ptr {singleton}")
+
+
+def _parallel() -> Code:
+    """A kernel that runs another, its body, on all threads, without the interpreter's lock.
+
+    Every task is a range of the outermost loop, a multiple of the unit.
+    """
+    code = Code("parallel", KERNEL)
+    state = code.let(f"call ptr {load_header(code, 'save')}()")
+    body, threads = load_header(code, "body"), load_header(code, "pool")
+    alone = code.let(f"icmp eq ptr {threads}, null")
+    with code.when(alone):
+        code.do(f"call void {body}(ptr %ins, ptr %outs, ptr %dims, i64 0, i64 %to)")
+    with code.when(code.let(f"xor i1 {alone}, true")):
+        unit, max_tasks = (load_header(code, n, kind="i64") for n in ("unit", "max_tasks"))
+        rounded = code.integer("add", "%to", code.integer("sub", unit, 1))
+        tasks = code.least(code.integer("sdiv", rounded, unit), max_tasks)
+        context = code.first("alloca [5 x i64]")
+        words = [
+            ("ptr", "%ins"),
+            ("ptr", "%outs"),
+            ("ptr", "%dims"),
+            ("i64", "%to"),
+            ("i64", tasks),
+        ]
+        for i, (kind, value) in enumerate(words):
+            place = code.at("i64", context, str(i))
+            code.do(f"store {kind} {value}, ptr {place}, align 8")
+        run, task = load_header(code, "parallel_for"), load_header(code, "task")
+        code.do(f"call void {run}(ptr {threads}, ptr {task}, ptr {context}, i64 {tasks})")
+    code.do(f"call void {load_header(code, 'restore')}(ptr {state})")
+    code.do("ret void")
+    return code
+
+
+def _task() -> Code:
+    """One of the tasks of `parallel`, by its number."""
+    code = Code("task", ["ptr %context", "i64 %task"])
+    ins, outs, dims = (code.load("ptr", code.at("i64", "%context", str(i)), 8) for i in range(3))
+    total, tasks = (code.load("i64", code.at("i64", "%context", str(i)), 8) for i in (3, 4))
+    body, unit = load_header(code, "body", dims), load_header(code, "unit", dims, "i64")
+    rounded = code.integer("add", total, code.integer("sub", unit, 1))
+    units = code.integer("sdiv", rounded, unit)
+    bounds: list[str] = []
+    for task in ("%task", code.integer("add", "%task", 1)):
+        share = code.integer("sdiv", code.integer("mul", units, task), tasks)
+        bounds.append(code.least(code.integer("mul", share, unit), total))
+    first, last = bounds
+    code.do(f"call void {body}(ptr {ins}, ptr {outs}, ptr {dims}, i64 {first}, i64 {last})")
+    code.do("ret void")
+    return code
+
+
+def _unlocked() -> Code:
+    """A kernel that runs another, its body, without the interpreter's lock."""
+    code = Code("unlocked", KERNEL)
+    state = code.let(f"call ptr {load_header(code, 'save')}()")
+    body = load_header(code, "body")
+    code.do(f"call void {body}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)")
+    code.do(f"call void {load_header(code, 'restore')}(ptr {state})")
+    code.do("ret void")
+    return code
+
+
+def _nothing() -> list[Code]:
+    """What stands for `save` and `restore` where the lock is released already."""
+    save = Code("save_nothing", [], "ptr")
+    save.do("ret ptr null")
+    restore = Code("restore_nothing", ["ptr %state"])
+    restore.do("ret void")
+    return [save, restore]
+
+
+def _sequence() -> Code:
+    """Calls of kernels that a table lists, in their order.
+
+    A record is: the offset of the kernel's dims, counted in words from the caller's; the end of its
+    range; its numbers of inputs and of pointers; and for each pointer three words: 0, or 1 for one
+    of the caller's inputs, 2 for one of its outputs; its number; and an offset in bytes. For 0 the
+    offset is the address itself.
+    """
+    code = Code(
+        "sequence",
+        ["ptr %ins", "ptr %outs", "ptr %dims", "ptr %records", "i64 %count", "i64 %pointers"],
+    )
+    table = code.let("alloca ptr, i64 %pointers")
+    null = code.let("alloca ptr")
+    code.do(f"store ptr null, ptr {null}, align 8")
+    with code.carrying("0", "%count", 1, ("ptr", "%records")) as record:
+        at, to, inputs, total = (
+            code.load("i64", code.at("i64", record.values[0], str(i)), 8) for i in range(4)
+        )
+        first = code.at("i64", record.values[0], "4")
+        with code.carrying("0", total, 1, ("ptr", first)) as pointer:
+            kind, number, offset = (
+                code.load("i64", code.at("i64", pointer.values[0], str(i)), 8) for i in range(3)
+            )
+            is_input = code.integer("icmp eq", kind, 1)
+            is_address = code.integer("icmp eq", kind, 0)
+            array = code.let(f"select i1 {is_input}, ptr %ins, ptr %outs")
+            array = code.let(f"select i1 {is_address}, ptr {null}, ptr {array}")
+            start = code.load("ptr", code.at("ptr", array, number), 8)
+            place = code.let(f"getelementptr i8, ptr {start}, i64 {offset}")
+            code.do(f"store ptr {place}, ptr {code.at('ptr', table, pointer.index)}, align 8")
+            pointer.following = [code.at("i64", pointer.values[0], "3")]
+        dims = code.at("i64", "%dims", at)
+        kernel, outs = load_header(code, "kernel", dims), code.at("ptr", table, inputs)
+        code.do(f"call void {kernel}(ptr {table}, ptr {outs}, ptr {dims}, i64 0, i64 {to})")
+        record.following = [pointer.values[0]]
+    code.do("ret void")
+    return code

@@ -1,8 +1,8 @@
-"""Calls of compiled functions in machine code: arguments are recognised, results made and wrapped.
+"""Calls of compiled functions in machine code: it checks the arguments, and allocates and wraps the results.
 
-One built-in function, compiled once, reads for each trace a table of small steps: this argument
-is a tuple of two, its first part a tensor of this dtype and shape, its second that very object.
-Whatever is not as the table says it answers with a miss, and the general way is taken.
+One built-in function, compiled once, interprets for each trace a table of guards: this argument is a
+tuple of two items, the first a tensor of this dtype and shape, the second that very object. If a
+guard fails it returns the caller's `miss`, and the call falls back on Python.
 """
 
 from __future__ import annotations
@@ -13,73 +13,106 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from intaglio.cpython import layout
+from intaglio.cpython.methods import FunctionDefinition
 from intaglio.ir.graph import Graph
 from intaglio.native import fallback
 from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code, module
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.buffers import LEAST
-from intaglio.native.runtime.call_code import HEADER, dispatcher
-from intaglio.native.runtime.objects import AVAILABLE, ITEMS, symbols
+from intaglio.native.runtime.buffers import MIN_BYTES
+from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, symbols
 
-# Memory that a call may have on the stack, in bytes.
-STACK = 1 << 15
+# The memory that a call may allocate on the stack, in bytes.
+MAX_STACK_BYTES = 1 << 15
+# The kinds of guards, by which a table's instructions begin; END ends them.
+END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
+# The words before the instructions. After them stand the results' dtypes, ranks and lengths, from
+# word `result_specs` on.
+HEADER = (
+    "tensor_type",
+    "array_slot",
+    "array_type",
+    "tuple_type",
+    "list_type",
+    "dict_type",
+    "new_array",
+    "allocate_object",
+    "incref",
+    "decref",
+    "dict_get",
+    "new_tuple",
+    "miss",
+    "kernel",
+    "dims",
+    "memory",
+    "fails",
+    "results",
+    "single",
+    "inputs",
+    "objects",
+    "result_specs",
+)
 
-END, TUPLE, LIST, DICT, KEY, TENSOR, SAME, FIXED, ALIVE = range(9)
 
+class GuardTable:
+    """The guards that recognise a call, and what must live as long as they do.
 
-class Table:
-    """The steps that recognise a call, and what must live as long as they."""
+    Objects have numbers: 0 is the tuple of positional arguments, 1 the dict of keyword arguments, and
+    guards number what they unpack. Inputs of the kernel are counted as guards find them.
+    """
 
     def __init__(self) -> None:
-        self.steps: list[int] = []
+        self.instructions: list[int] = []
         self.keep: list[Any] = []
         self.objects = 2
         self.inputs = 0
 
-    def new(self, count: int = 1) -> int:
-        """Numbers for objects."""
+    def _new_objects(self, count: int = 1) -> int:
+        """The first of so many new numbers."""
         self.objects += count
         return self.objects - count
 
     def sequence(self, source: int, value: Any) -> int:
-        """A tuple or list of so many; gives the number of its first part."""
-        first = self.new(len(value))
+        """A tuple or list of the length of `value`; gives the number of its first item."""
+        first = self._new_objects(len(value))
         kind = TUPLE if type(value) is tuple else LIST
-        self.steps += [kind, source, len(value), first]
+        self.instructions += [kind, source, len(value), first]
         return first
 
     def mapping(self, source: int, keys: Sequence[Any]) -> list[int]:
-        """A dict with these keys; gives the numbers of their values."""
-        self.steps += [DICT, source, len(keys)]
+        """A dict with exactly these keys; gives the numbers of their values."""
+        self.instructions += [DICT, source, len(keys)]
         found: list[int] = []
         for key in keys:
-            found.append(self.new())
+            found.append(self._new_objects())
             self.keep.append(key)
-            self.steps += [KEY, source, id(key), found[-1]]
+            self.instructions += [KEY, source, layout.address_of(key), found[-1]]
         return found
 
     def tensor(self, source: int, array: Any) -> None:
-        """A tensor of the dtype and shape of this array: the next input."""
+        """An eager tensor of the dtype and shape of this array: the next input."""
         self.keep.append(array.dtype)
-        self.steps += [TENSOR, source, self.inputs, id(array.dtype), array.ndim, *array.shape]
+        dtype = layout.address_of(array.dtype)
+        self.instructions += [TENSOR, source, self.inputs, dtype, array.ndim, *array.shape]
         self.inputs += 1
 
-    def same(self, source: int, value: Any) -> None:
+    def identity(self, source: int, value: Any) -> None:
         """That very object."""
         self.keep.append(value)
-        self.steps += [SAME, source, id(value)]
+        self.instructions += [IDENTITY, source, layout.address_of(value)]
 
-    def fixed(self, array: Any) -> None:
-        """An array that is always the same: the next input."""
+    def constant(self, array: Any) -> None:
+        """An array that is the same in all calls: the next input."""
         self.keep.append(array)
-        self.steps += [FIXED, self.inputs, array.ctypes.data]
+        self.instructions += [CONSTANT, self.inputs, array.ctypes.data]
         self.inputs += 1
 
-    def alive(self) -> Callable[[], None]:
-        """A flag without which every call misses; gives the function that takes it away."""
+    def invalidation(self) -> Callable[[], None]:
+        """A function after whose call every guard fails."""
         flag = np.ones(1, np.int64)
         self.keep.append(flag)
-        self.steps += [ALIVE, flag.ctypes.data]
+        self.instructions += [FLAG, flag.ctypes.data]
         return lambda: flag.fill(0)
 
 
@@ -103,57 +136,273 @@ class CompiledProgram(Protocol):
         ...
 
 
-def call(program: CompiledProgram, table: Table, miss: Any, single: bool) -> Any:
-    """The built-in function of (args, kwargs) that does a call of a program, or gives `miss`.
+def native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: bool) -> Any:
+    """The built-in function of (args, kwargs) that runs a program, or returns `miss`.
 
-    None where it cannot be: for programs that write to variables, or need much memory, or may
-    have drawn random numbers when they miss; nor for large results, whose memory is used again.
+    It returns a tensor if the result is a `single` one, else a tuple of tensors. None if there is no
+    such function: for programs that write variables, need much memory, or may have consumed random
+    numbers when they miss; nor for large results, whose buffers are reused.
     """
     try:
-        return _call(program, table, miss, single)
+        return _native_call(program, table, miss, single)
     except Exception as e:
         fallback.failed(program.graph.name, e)
         return None
 
 
-def _call(program: CompiledProgram, table: Table, miss: Any, single: bool) -> Any:
+def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: bool) -> Any:
     plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
     if (
         not AVAILABLE
         or not plain
-        or program.memory > STACK
+        or program.memory > MAX_STACK_BYTES
         or not program.plain_results
         or program.rounds
         or program.derived
     ):
         return None
-    if any(held.bytes >= LEAST for held in program.results):
+    if any(result.bytes >= MIN_BYTES for result in program.results):
         return None
-    results: list[int] = []
-    for value, held in zip(program.graph.outputs, program.results, strict=True):
+    specs: list[int] = []
+    for value, result in zip(program.graph.outputs, program.results, strict=True):
         dtype = value.dtype.numpy
         table.keep.append(dtype)
-        results += [id(dtype), len(held.shape), *held.shape]
+        specs += [layout.address_of(dtype), len(result.shape), *result.shape]
     frame = program.kernel.__self__
     header = {
         **symbols(),
-        "miss": id(miss),
+        "miss": layout.address_of(miss),
         "kernel": program.address,
-        "dims": id(frame) + entry.BYTES + 8 * len(entry.PROCESS),
+        "dims": layout.bytes_address(frame) + 8 * len(entry.HEADER),
         "memory": program.memory,
-        "refuses": int(program.refuses),
+        "fails": int(program.refuses),
         "results": len(program.results),
         "single": int(single),
         "inputs": max(table.inputs, 1),
         "objects": table.objects,
-        "made": len(HEADER) + len(table.steps) + 1,
+        "result_specs": len(HEADER) + len(table.instructions) + 1,
     }
-    words = [*[header[name] for name in HEADER], *table.steps, END, *results]
-    held = np.asarray(words, np.int64).tobytes()
-    return _dispatcher().function(held, [program, table.keep, miss])
+    words = [*[header[name] for name in HEADER], *table.instructions, END, *specs]
+    return _interpreter().function(
+        np.asarray(words, np.int64).tobytes(), [program, table.keep, miss]
+    )
 
 
 @functools.cache
-def _dispatcher() -> entry.Definition:
-    made = jit.module(dispatcher(ITEMS))
-    return entry.Definition("call", made.address("dispatch"), made)
+def _interpreter() -> FunctionDefinition:
+    code = jit.module(module([_Interpreter().emit()]))
+    return FunctionDefinition("call", code.address("interpret"), code)
+
+
+class _Interpreter(ObjectEmitter):
+    """Emits the built-in function that interprets a table, the `bytes` object that is its `self`."""
+
+    fallback = "miss"
+
+    def __init__(self) -> None:
+        super().__init__(Code("interpret", ["ptr %self", "ptr %args", "i64 %count"], "ptr"))
+        code = self.code
+        self.table = code.at("i8", "%self", str(layout.BYTES_DATA))
+        self.objects = code.let(f"alloca ptr, i64 {self.number('objects')}")
+        self.inputs = code.let(f"alloca ptr, i64 {self.number('inputs')}")
+        count = code.integer("add", self.number("results"), 1)
+        self.outputs = code.let(f"alloca ptr, i64 {count}")
+        self.arrays = code.let(f"alloca ptr, i64 {count}")
+        self.memory = code.let(f"alloca i8, i64 {self.number('memory')}, align 64")
+        self.cursor = code.let("alloca i64")
+        self.length = code.let("alloca i64")
+
+    def emit(self) -> Code:
+        """The function."""
+        code = self.code
+        for i in (0, 1):
+            self._set(self.objects, str(i), code.load("ptr", code.at("ptr", "%args", str(i)), 8))
+        code.do(f"store i64 {len(HEADER)}, ptr {self.cursor}, align 8")
+        code.jump("instruction")
+        code.label("instruction")
+        kinds = [
+            self._end,
+            self._tuple,
+            self._list,
+            self._dict,
+            self._key,
+            self._tensor,
+            self._identity,
+            self._constant,
+            self._flag,
+        ]
+        targets = " ".join([f"i64 {i}, label %kind{i}" for i in range(len(kinds))])
+        kind = self._next()
+        code.do(f"switch i64 {kind}, label %miss [ {targets} ]")
+        for i, emit in enumerate(kinds):
+            code.label(f"kind{i}")
+            emit()
+            if i:
+                code.jump("instruction")
+        self._miss()
+        return code
+
+    # -- the table and the stack -------------------------------------------------------------
+
+    def entry(self, name: str) -> str:
+        """The pointer to a word of the table's header."""
+        return self.code.at("i64", self.table, str(HEADER.index(name)))
+
+    def _next(self, kind: str = "i64") -> str:
+        """The next word of the table."""
+        code = self.code
+        at = code.load("i64", self.cursor, 8)
+        code.do(f"store i64 {code.integer('add', at, 1)}, ptr {self.cursor}, align 8")
+        return code.load(kind, code.at("i64", self.table, at), 8)
+
+    def _next_object(self) -> str:
+        """The object whose number is the next word."""
+        return self.code.load("ptr", self.code.at("ptr", self.objects, self._next()), 8)
+
+    def _set(self, pointers: str, number: str, value: str) -> None:
+        """Stores a pointer in one of the arrays of pointers."""
+        self.code.do(f"store ptr {value}, ptr {self.code.at('ptr', pointers, number)}, align 8")
+
+    # -- guards ------------------------------------------------------------------------------
+
+    def _tuple(self) -> None:
+        source = self._sized("tuple_type")
+        self._unpack(self.code.at("i8", source, str(layout.TUPLE_ITEMS)))
+
+    def _list(self) -> None:
+        source = self._sized("list_type")
+        self._unpack(self.field(source, layout.LIST_ITEMS))
+
+    def _dict(self) -> None:
+        self._sized("dict_type")
+
+    def _sized(self, kind: str) -> str:
+        """The next object; guards its type and its length, which is the next word."""
+        source = self._next_object()
+        self.guard_equal(self.field(source, layout.TYPE), self.address(kind))
+        count = self._next()
+        self.code.do(f"store i64 {count}, ptr {self.length}, align 8")
+        self.guard_equal(self.field(source, layout.SIZE, "i64"), count, "i64")
+        return source
+
+    def _unpack(self, items: str) -> None:
+        code = self.code
+        first = self._next()
+        count = code.load("i64", self.length, 8)
+        with code.loop("0", count) as i:
+            item = code.load("ptr", code.at("ptr", items, i), 8)
+            self._set(self.objects, code.integer("add", first, i), item)
+
+    def _key(self) -> None:
+        source, key, number = self._next_object(), self._next("ptr"), self._next()
+        value = self.code.let(f"call ptr {self.address('dict_get')}(ptr {source}, ptr {key})")
+        self.guard(self.code.let(f"icmp ne ptr {value}, null"))
+        self._set(self.objects, number, value)
+
+    def _tensor(self) -> None:
+        code = self.code
+        source = self._next_object()
+        self.guard_equal(self.field(source, layout.TYPE), self.address("tensor_type"))
+        array = self.array_of(source)
+        number = self._next()
+        self.guard_equal(self.field(array, layout.ARRAY_DTYPE), self._next("ptr"))
+        rank = self._next()
+        own_rank = self.field(array, layout.ARRAY_RANK, "i32")
+        self.guard_equal(code.let(f"sext i32 {own_rank} to i64"), rank, "i64")
+        lengths = self.field(array, layout.ARRAY_LENGTHS)
+        with code.loop("0", rank) as i:
+            length = code.load("i64", code.at("i64", lengths, i), 8)
+            self.guard_equal(length, self._next(), "i64")
+        self._set(self.inputs, number, self.field(array, layout.ARRAY_DATA))
+
+    def _identity(self) -> None:
+        source = self._next_object()
+        self.guard_equal(source, self._next("ptr"))
+
+    def _constant(self) -> None:
+        number = self._next()
+        self._set(self.inputs, number, self._next("ptr"))
+
+    def _flag(self) -> None:
+        flag = self.code.load("i64", self._next("ptr"), 8)
+        self.guard(self.code.let(f"icmp ne i64 {flag}, 0"))
+
+    # -- the call ----------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        code = self.code
+        count = self.number("results")
+        code.do(f"store i64 {self.number('result_specs')}, ptr {self.cursor}, align 8")
+        with code.loop("0", count) as i:
+            self._allocate_result(i)
+        self._set(self.outputs, count, self.memory)
+        code.do(
+            f"call void {self.address('kernel')}(ptr {self.inputs}, ptr {self.outputs}, "
+            f"ptr {self.address('dims')}, i64 0, i64 0)"
+        )
+        status = code.load("i64", self.memory, 8)
+        failed = code.integer("and", status, self.number("fails"))
+        failure, success = code.new_label("failure"), code.new_label("success")
+        code.branch(code.integer("icmp ne", failed, 0), failure, success)
+        code.label(failure)
+        self._release_arrays(count)
+        code.jump("miss")
+        code.label(success)
+        self._return_results(count)
+
+    def _allocate_result(self, number: str) -> None:
+        code = self.code
+        dtype, rank = self._next("ptr"), self._next()
+        at = code.load("i64", self.cursor, 8)
+        lengths = code.at("i64", self.table, at)
+        code.do(f"store i64 {code.integer('add', at, rank)}, ptr {self.cursor}, align 8")
+        narrow = code.let(f"trunc i64 {rank} to i32")
+        array = self.new_array(dtype, narrow, lengths)
+        self._check_allocated(array, number)
+        self._set(self.arrays, number, array)
+        self._set(self.outputs, number, self.field(array, layout.ARRAY_DATA))
+
+    def _check_allocated(self, thing: str, count: str) -> None:
+        """Returns null, with the exception that is set, if `thing` is null; releases `count` arrays."""
+        code = self.code
+        allocated, null = code.new_label("allocated"), code.new_label("null")
+        code.branch(code.let(f"icmp ne ptr {thing}, null"), allocated, null)
+        code.label(null)
+        self._release_arrays(count)
+        code.do("ret ptr null")
+        code.label(allocated)
+
+    def _release_arrays(self, count: str) -> None:
+        with self.code.loop("0", count) as i:
+            self.release(self.code.load("ptr", self.code.at("ptr", self.arrays, i), 8))
+
+    def _return_results(self, count: str) -> None:
+        """Returns the tensor, or a tuple of tensors."""
+        code = self.code
+        is_single = code.integer("icmp ne", self.number("single"), 0)
+        single, several = code.new_label("single"), code.new_label("several")
+        code.branch(is_single, single, several)
+        code.label(single)
+        code.do(f"ret ptr {self._wrap('0', count)}")
+        code.label(several)
+        results = code.let(f"call ptr {self.address('new_tuple')}(i64 {count})")
+        self._check_allocated(results, count)
+        with code.loop("0", count) as i:
+            tensor = self._wrap(i, "0")
+            place = code.at("ptr", code.at("i8", results, str(layout.TUPLE_ITEMS)), i)
+            code.do(f"store ptr {tensor}, ptr {place}, align 8")
+        code.do(f"ret ptr {results}")
+
+    def _wrap(self, number: str, count: str) -> str:
+        """The tensor of a result's array; releases `count` arrays if it is not allocated."""
+        code = self.code
+        tensor = self.new_tensor()
+        self._check_allocated(tensor, count)
+        self.set_array(tensor, code.load("ptr", code.at("ptr", self.arrays, number), 8))
+        return tensor
+
+    def _miss(self) -> None:
+        self.code.label("miss")
+        miss = self.address("miss")
+        self.code.do(f"call void {self.address('incref')}(ptr {miss})")
+        self.code.do(f"ret ptr {miss}")

@@ -1,20 +1,20 @@
 """Threads for large kernels: a fork-join pool whose waiting and claiming are machine code.
 
-The workers are Python daemon threads that enter `pool_worker` once and never come back to
-Python. A worker looks for work for a short time, then sleeps in the kernel: on a futex where
-there are any (Linux), elsewhere on a lock of Python's, its bell. Tasks are claimed one by one, by the caller too: a worker that sleeps or is kept from running is not
-waited for, its share is done by the others. For a task that a worker has begun the caller
-waits as the workers do: it looks for a short time, then sleeps, and the worker may run in its
-place. Tasks take about equally long: where the caller waited for longer than it had worked, a
-processor was missing, and the next calls do without the workers: one call, then three, seven,
-up to 63, as long as it goes on happening. One caller at a time
-has the workers; another runs its tasks by itself. What tasks there are does not depend on who
-runs them, nor do results.
+The workers are Python daemon threads that enter `pool_worker` once and never return to Python. A
+worker spins for a short time, then sleeps: on a futex where the system has them (Linux), elsewhere on
+a lock of the interpreter, in a slot of its own. Threads claim tasks one by one, and the caller is one
+of them: nobody waits for a worker that sleeps or is preempted, since the others do its share. For a
+task that a worker has begun the caller waits as workers do: it spins, then sleeps, so that the worker
+may run on its processor.
+
+Tasks take about equally long. A caller that waited longer than it computed assumes that a processor
+was missing, and the next calls run serially: one call, then three, seven, up to 63, as long as that
+goes on. One caller at a time has the workers; any other runs its tasks by itself. Neither the tasks
+nor the results depend on who runs them.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import sys
@@ -23,22 +23,26 @@ import time
 
 import numpy as np
 
+from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
 from intaglio.base.processors import cores
+from intaglio.cpython import layout
+from intaglio.cpython.thread_locks import new_acquired_lock
 from intaglio.native.llvm import jit
 
-# How often a worker looks before it sleeps: some tens of microseconds.
-LOOKS = 2000
-# Nanoseconds that a caller waits in any case before it says that a processor is missing.
-PATIENCE = 50_000
-# Shared state; what different threads write is on different cache lines.
+# How often a thread looks before it sleeps: some tens of microseconds.
+SPINS = 2000
+# A caller that waited for fewer nanoseconds than this never assumes that a processor is missing.
+STALL_NS = 50_000
+# Offsets in the shared state, in bytes; what different threads write is on different cache lines.
 EPOCH, SLEEPING, BUSY, DONE, WAITING, TICKET = range(0, 384, 64)
 TASK, CONTEXT, COUNT = range(384, 408, 8)
-ALONE, PENALTY = BUSY + 8, BUSY + 12
-# Bells: of the caller, then of each worker. A bell has a word that says whether its owner sleeps,
-# and a lock that an owner who sleeps waits for. Before the first are the functions that take and release.
+# How many of the next calls run serially, and how many did when a processor was last missing.
+SERIAL_CALLS, BACKOFF = BUSY + 8, BUSY + 12
+# A slot of the caller, then one of each worker: a word that says whether its owner sleeps, and a lock
+# that a sleeping owner waits for. Before them are the functions that acquire and release locks.
 WORKERS, ACQUIRE, RELEASE = range(408, 432, 8)
-BELLS, LINE, LOCK = 448, 64, 8
+SLOTS, LINE, LOCK = 448, 64, 8
 
 # A ticket is the epoch in its upper and the next task in its lower half. It is exhausted
 # before the fields of a new epoch are written, and a worker reads them before the ticket: if
@@ -62,23 +66,23 @@ look:
 take:
   %after = add i64 %ticket, 1
   %swap = cmpxchg ptr %ticket.at, i64 %ticket, i64 %after seq_cst seq_cst
-  %taken = extractvalue { i64, i1 } %swap, 1
-  br i1 %taken, label %work, label %look
+  %claimed = extractvalue { i64, i1 } %swap, 1
+  br i1 %claimed, label %work, label %look
 work:
   call void %task(ptr %context, i64 %next)
   %before = atomicrmw add ptr %done.at, i64 1 seq_cst
   %waiting = load atomic i32, ptr %waiting.at seq_cst, align 4
   %one.waits = icmp ne i32 %waiting, 0
-  br i1 %one.waits, label %tell, label %look
-tell:
-  %bell = getelementptr i8, ptr %pool, i64 BELLS
-  call void @wake(ptr %pool, ptr %done.at, ptr %bell, i64 1)
+  br i1 %one.waits, label %notify, label %look
+notify:
+  %slot = getelementptr i8, ptr %pool, i64 SLOTS
+  call void @wake(ptr %pool, ptr %done.at, ptr %slot, i64 1)
   br label %look
 leave:
   ret void
 }
 
-define void @pool_worker(ptr %pool, ptr %bell) {
+define void @pool_worker(ptr %pool, ptr %slot) {
 entry:
   %sleeping.at = getelementptr i8, ptr %pool, i64 SLEEPING
   %task.at = getelementptr i8, ptr %pool, i64 TASK
@@ -89,18 +93,18 @@ wait:
   %seen = phi i32 [ 0, %entry ], [ %seen, %asleep ], [ %epoch, %work ]
   br label %look
 look:
-  %looked = phi i64 [ 0, %wait ], [ %more, %again ]
+  %spun = phi i64 [ 0, %wait ], [ %more, %again ]
   %epoch = load atomic i32, ptr %pool seq_cst, align 4
   %new = icmp ne i32 %epoch, %seen
   br i1 %new, label %work, label %again
 again:
   call void asm sideeffect "PAUSE", ""()
-  %more = add i64 %looked, 1
-  %patient = icmp ult i64 %more, LOOKS
+  %more = add i64 %spun, 1
+  %patient = icmp ult i64 %more, SPINS
   br i1 %patient, label %look, label %asleep
 asleep:
   %in = atomicrmw add ptr %sleeping.at, i32 1 seq_cst
-  call void @sleep(ptr %pool, ptr %pool, ptr %bell, i32 %seen)
+  call void @sleep(ptr %pool, ptr %pool, ptr %slot, i32 %seen)
   %out = atomicrmw sub ptr %sleeping.at, i32 1 seq_cst
   br label %wait
 work:
@@ -118,18 +122,18 @@ entry:
   %mine = extractvalue { i32, i1 } %swap, 1
   br i1 %mine, label %decide, label %alone
 decide:
-  %alone.at = getelementptr i8, ptr %pool, i64 ALONE
-  %penalty.at = getelementptr i8, ptr %pool, i64 PENALTY
-  %calls = load i32, ptr %alone.at, align 4
-  %shunned = icmp ne i32 %calls, 0
-  br i1 %shunned, label %shun, label %publish
-shun:
+  %serial.at = getelementptr i8, ptr %pool, i64 SERIAL_CALLS
+  %backoff.at = getelementptr i8, ptr %pool, i64 BACKOFF
+  %calls = load i32, ptr %serial.at, align 4
+  %is_serial = icmp ne i32 %calls, 0
+  br i1 %is_serial, label %serial, label %publish
+serial:
   %fewer = sub i32 %calls, 1
-  store i32 %fewer, ptr %alone.at, align 4
+  store i32 %fewer, ptr %serial.at, align 4
   store atomic i32 0, ptr %busy.at seq_cst, align 4
   br label %alone
 alone:
-  %i = phi i64 [ 0, %entry ], [ 0, %shun ], [ %i.next, %one ]
+  %i = phi i64 [ 0, %entry ], [ 0, %serial ], [ %i.next, %one ]
   %some = icmp ult i64 %i, %count
   br i1 %some, label %one, label %gone
 one:
@@ -163,9 +167,9 @@ publish:
   %any = icmp ne i32 %asleep, 0
   br i1 %any, label %wake, label %join
 wake:
-  %bells = getelementptr i8, ptr %pool, i64 WORKER_BELLS
+  %slots = getelementptr i8, ptr %pool, i64 WORKER_SLOTS
   %workers = load i64, ptr %workers.at, align 8
-  call void @wake(ptr %pool, ptr %pool, ptr %bells, i64 %workers)
+  call void @wake(ptr %pool, ptr %pool, ptr %slots, i64 %workers)
   br label %join
 join:
   call void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 %count)
@@ -179,7 +183,7 @@ check:
   br i1 %all, label %free, label %patience
 patience:
   %again = add i64 %checked, 1
-  %still = icmp ult i64 %checked, LOOKS
+  %still = icmp ult i64 %checked, SPINS
   br i1 %still, label %idle, label %rest
 idle:
   call void asm sideeffect "PAUSE", ""()
@@ -191,8 +195,8 @@ rest:
   br i1 %late, label %awake, label %sleep
 sleep:
   %low = trunc i64 %now to i32
-  %bell = getelementptr i8, ptr %pool, i64 BELLS
-  call void @sleep(ptr %pool, ptr %done.at, ptr %bell, i32 %low)
+  %slot = getelementptr i8, ptr %pool, i64 SLOTS
+  call void @sleep(ptr %pool, ptr %done.at, ptr %slot, i32 %low)
   br label %awake
 awake:
   store atomic i32 0, ptr %waiting.at seq_cst, align 4
@@ -201,20 +205,20 @@ free:
   %over = call i64 @now()
   %worked = sub i64 %joined, %begun
   %waited = sub i64 %over, %joined
-  %usual = add i64 %worked, PATIENCE
+  %usual = add i64 %worked, STALL_NS
   %stalled = icmp sgt i64 %waited, %usual
-  %old.penalty = load i32, ptr %penalty.at, align 4
-  %twice = shl i32 %old.penalty, 1
-  %next.penalty = or i32 %twice, 1
-  %bounded = and i32 %next.penalty, 63
-  %penalty = select i1 %stalled, i32 %bounded, i32 0
-  store i32 %penalty, ptr %penalty.at, align 4
-  store i32 %penalty, ptr %alone.at, align 4
+  %old.backoff = load i32, ptr %backoff.at, align 4
+  %twice = shl i32 %old.backoff, 1
+  %next.backoff = or i32 %twice, 1
+  %bounded = and i32 %next.backoff, 63
+  %backoff = select i1 %stalled, i32 %bounded, i32 0
+  store i32 %backoff, ptr %backoff.at, align 4
+  store i32 %backoff, ptr %serial.at, align 4
   store atomic i32 0, ptr %busy.at seq_cst, align 4
   ret void
 }
 """
-# The clock is for telling whether a processor is missing; without one, none ever is.
+# The clock measures whether a processor is missing; without a clock none ever is.
 _CLOCK = """
 declare i32 @clock_gettime(i32, ptr)
 
@@ -236,41 +240,41 @@ define internal i64 @now() {
 }
 """
 
-# `sleep` returns when the word is no longer what was seen, or earlier; `wake` is called when
-# the word has been changed, and wakes who sleeps there.
+# `sleep` returns when the word is no longer what was seen, or earlier; `wake` is called when the
+# word has been changed, and wakes the threads that sleep on it.
 _FUTEX = """
 declare i64 @syscall(i64, ...)
 
-define internal void @sleep(ptr %pool, ptr %word, ptr %bell, i32 %seen) {
+define internal void @sleep(ptr %pool, ptr %word, ptr %slot, i32 %seen) {
   %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %word, i64 128, i32 %seen, ptr null)
   ret void
 }
 
-define internal void @wake(ptr %pool, ptr %word, ptr %bells, i64 %count) {
+define internal void @wake(ptr %pool, ptr %word, ptr %slots, i64 %count) {
   %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %word, i64 129, i32 2147483647)
   ret void
 }
 """
 
-# Who sets a bell's word back from one to zero decides: a waker that did so releases the lock,
-# and the owner waits for it, once. The owner looks at the word that it waits for after it has
-# said that it sleeps, and wakers look for sleepers after they have changed that word: so one
-# of the two sees the other.
+# The thread that sets a slot's word back from one to zero decides: a waker that did so releases the
+# lock, and the owner waits for it, once. The owner reads the word that it waits for after it has set
+# that of its slot, and wakers look at the slots after they have changed that word: so one of the two
+# sees the other.
 _LOCKS = """
-define internal void @sleep(ptr %pool, ptr %word, ptr %bell, i32 %seen) {
+define internal void @sleep(ptr %pool, ptr %word, ptr %slot, i32 %seen) {
 entry:
-  store atomic i32 1, ptr %bell seq_cst, align 4
+  store atomic i32 1, ptr %slot seq_cst, align 4
   %now = load atomic i32, ptr %word seq_cst, align 4
   %same = icmp eq i32 %now, %seen
   br i1 %same, label %rest, label %back
 back:
-  %swap = cmpxchg ptr %bell, i32 1, i32 0 seq_cst seq_cst
+  %swap = cmpxchg ptr %slot, i32 1, i32 0 seq_cst seq_cst
   %mine = extractvalue { i32, i1 } %swap, 1
   br i1 %mine, label %leave, label %rest
 rest:
   %acquire.at = getelementptr i8, ptr %pool, i64 ACQUIRE
   %acquire = load ptr, ptr %acquire.at, align 8
-  %lock.at = getelementptr i8, ptr %bell, i64 LOCK
+  %lock.at = getelementptr i8, ptr %slot, i64 LOCK
   %lock = load ptr, ptr %lock.at, align 8
   %acquired = call i32 %acquire(ptr %lock, i32 1)
   br label %leave
@@ -278,7 +282,7 @@ leave:
   ret void
 }
 
-define internal void @wake(ptr %pool, ptr %word, ptr %bells, i64 %count) {
+define internal void @wake(ptr %pool, ptr %word, ptr %slots, i64 %count) {
 entry:
   %release.at = getelementptr i8, ptr %pool, i64 RELEASE
   %release = load ptr, ptr %release.at, align 8
@@ -290,12 +294,12 @@ look:
 one:
   %next = add i64 %i, 1
   %offset = mul i64 %i, LINE
-  %bell = getelementptr i8, ptr %bells, i64 %offset
-  %swap = cmpxchg ptr %bell, i32 1, i32 0 seq_cst seq_cst
+  %slot = getelementptr i8, ptr %slots, i64 %offset
+  %swap = cmpxchg ptr %slot, i32 1, i32 0 seq_cst seq_cst
   %asleep = extractvalue { i32, i1 } %swap, 1
   br i1 %asleep, label %ring, label %look
 ring:
-  %lock.at = getelementptr i8, ptr %bell, i64 LOCK
+  %lock.at = getelementptr i8, ptr %slot, i64 LOCK
   %lock = load ptr, ptr %lock.at, align 8
   call void %release(ptr %lock)
   br label %look
@@ -304,7 +308,7 @@ leave:
 }
 """
 
-# What tells the processor that a loop only waits.
+# The instruction for loops that only wait.
 _PAUSES = {"x86_64": "pause", "aarch64": "yield", "arm64": "yield"}
 # System call numbers of futex.
 _FUTEXES = {"x86_64": 202, "aarch64": 98}
@@ -314,10 +318,10 @@ FUTEX = _FUTEXES.get(jit.MACHINE) if sys.platform == "linux" else None
 def _text() -> str:
     numbers = {
         "EPOCH": EPOCH, "SLEEPING": SLEEPING, "BUSY": BUSY, "DONE": DONE, "TASK": TASK,
-        "ALONE": ALONE, "PENALTY": PENALTY, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET,
+        "SERIAL_CALLS": SERIAL_CALLS, "BACKOFF": BACKOFF, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET,
         "WAITING": WAITING, "WORKERS": WORKERS, "ACQUIRE": ACQUIRE, "RELEASE": RELEASE,
-        "BELLS": BELLS, "WORKER_BELLS": BELLS + LINE, "LINE": LINE, "LOCK": LOCK,
-        "LOOKS": LOOKS, "PATIENCE": PATIENCE, "FUTEX": FUTEX,
+        "SLOTS": SLOTS, "WORKER_SLOTS": SLOTS + LINE, "LINE": LINE, "LOCK": LOCK,
+        "SPINS": SPINS, "STALL_NS": STALL_NS, "FUTEX": FUTEX,
         "CLOCK": getattr(time, "CLOCK_MONOTONIC", None),
     }  # fmt: skip
     clock = _CLOCK if hasattr(time, "CLOCK_MONOTONIC") else _NO_CLOCK
@@ -326,55 +330,44 @@ def _text() -> str:
     return re.sub(r"\b[A-Z]+(?:_[A-Z]+)?\b", lambda m: str(numbers[m[0]]), text)
 
 
-def wanted_threads() -> int:
-    """As many as `tf.config.threading` says, or as the process may use processors."""
+def thread_count() -> int:
+    """As many threads as `tf.config.threading` says, or as the process may use processors."""
     return OPTIONS.threads_intra or cores()
 
 
-def _of_python(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-
-
 class Pool:
-    """The process's pool; made when the first large kernel is compiled."""
+    """Worker threads and their shared state, whose address is `address`."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._module = jit.Module(_text())
-        self._state = np.zeros(BELLS + LINE * (workers + 2), np.uint8)
-        start = self._state.ctypes.data
-        self.address = start + (-start) % LINE
+        self._state = aligned(SLOTS + LINE * (workers + 1))
+        self._state[:] = 0
+        self.address = self._state.ctypes.data
         self._write(WORKERS, workers)
         if not FUTEX:
-            self._hang_bells()
+            self._create_locks()
         self.parallel_for = self._module.address("parallel_for")
-        work = self._module.function("pool_worker", *[ctypes.c_void_p] * 2)
+        work = self._module.function("pool_worker", *[jit.POINTER] * 2)
         for number in range(workers):
-            bell = self.address + BELLS + LINE * (number + 1)
+            slot = self.address + SLOTS + LINE * (number + 1)
             threading.Thread(
-                target=work, args=(self.address, bell), daemon=True, name=f"native-{number}"
+                target=work, args=(self.address, slot), daemon=True, name=f"native-{number}"
             ).start()
 
-    def _write(self, place: int, value: int) -> None:
-        ctypes.c_int64.from_address(self.address + place).value = value
+    def _write(self, offset: int, value: int) -> None:
+        self._state[offset : offset + 8].view(np.int64)[0] = value
 
-    def _hang_bells(self) -> None:
-        """Locks that are taken: who takes one again waits until another releases it."""
-        self._write(ACQUIRE, _of_python("PyThread_acquire_lock"))
-        self._write(RELEASE, _of_python("PyThread_release_lock"))
-        made = ctypes.PYFUNCTYPE(ctypes.c_void_p)(_of_python("PyThread_allocate_lock"))
-        take = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+    def _create_locks(self) -> None:
+        """An acquired lock in each slot: its owner waits in acquiring it until another thread releases it."""
+        self._write(ACQUIRE, layout.function_address("acquire_lock"))
+        self._write(RELEASE, layout.function_address("release_lock"))
         for number in range(self.workers + 1):
-            lock = made()
-            if not lock:
-                raise MemoryError("the system gives no lock")
-            take(_of_python("PyThread_acquire_lock"))(lock, 1)
-            self._write(BELLS + LINE * number + LOCK, lock)
+            self._write(SLOTS + LINE * number + LOCK, new_acquired_lock())
 
-    def abandon(self) -> None:
-        """After a fork: the workers are not in the new process, and callers work alone."""
-        busy = ctypes.c_int32.from_address(self.address + BUSY)
-        busy.value = 1
+    def after_fork(self) -> None:
+        """In a new process, which has no workers: every call runs serially."""
+        self._state[BUSY : BUSY + 4].view(np.int32)[0] = 1
 
 
 _lock = threading.Lock()
@@ -382,10 +375,10 @@ _pools: list[Pool] = []
 
 
 def pool() -> Pool | None:
-    """The pool, or None where there is nothing to share work with."""
+    """The process's pool, created when it is first needed; None without workers."""
     with _lock:
         if not _pools:
-            _pools.append(Pool(max(wanted_threads() - 1, 0)))
+            _pools.append(Pool(max(thread_count() - 1, 0)))
             if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=_pools[0].abandon)
+                os.register_at_fork(after_in_child=_pools[0].after_fork)
     return _pools[0] if _pools[0].workers else None

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from intaglio.native.llvm.vectors import DOUBLE, Kind, Lanes, Unsupported
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
-OPS = ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Mod", "Div")
+OPS = (raw.FloorDiv, raw.FloorMod, raw.TruncateDiv, raw.TruncateMod, raw.Mod, raw.Div)
 
 
-def divided(s: Functions, op: str, x: Lanes, y: Lanes) -> Lanes:
+def divided(s: Functions, op: Op, x: Lanes, y: Lanes) -> Lanes:
     """One of `OPS`; integers may not be divided by zero."""
     kind = x.kind
-    if kind.letter == "c" and op == "Div":
+    if kind.letter == "c" and op is raw.Div:
         return s.div(x, y)
     if kind.letter in "cb":
-        raise Unsupported(f"{op} of {kind.name}")
+        raise Unsupported(f"{op.name} of {kind.name}")
     return (_of_floats if kind.letter == "f" else _of_integers)(s, op, x, y)
 
 
-def _of_floats(s: Functions, op: str, x: Lanes, y: Lanes) -> Lanes:
-    if op == "FloorDiv":
+def _of_floats(s: Functions, op: Op, x: Lanes, y: Lanes) -> Lanes:
+    if op is raw.FloorDiv:
         return s.floor(s.div(x, y))
-    if op == "Div":
+    if op is raw.Div:
         return s.div(x, y)
-    if op == "TruncateDiv":
+    if op is raw.TruncateDiv:
         return s.intrinsic("trunc", s.div(x, y))
     rest = _remainder(s, x, y)
-    if op != "FloorMod":
+    if op is not raw.FloorMod:
         return rest
     zero = s.const(0, x)
     unlike = s.logical_and(s.bit_xor(s.lt(x, zero), s.lt(y, zero)), s.ne(rest, zero))
@@ -40,19 +42,19 @@ def _remainder(s: Functions, x: Lanes, y: Lanes) -> Lanes:
     return s.converted(rest, x.kind)
 
 
-def _of_integers(s: Functions, op: str, x: Lanes, y: Lanes) -> Lanes:
+def _of_integers(s: Functions, op: Op, x: Lanes, y: Lanes) -> Lanes:
     quotient = _truncated(s, x, y)
-    if op in ("Div", "TruncateDiv"):
+    if op in (raw.Div, raw.TruncateDiv):
         return quotient
     rest = s.sub(x, s.mul(quotient, y))
-    if op in ("Mod", "TruncateMod"):
+    if op in (raw.Mod, raw.TruncateMod):
         return rest
     if x.kind.letter == "u":
-        return quotient if op == "FloorDiv" else rest
+        return quotient if op is raw.FloorDiv else rest
     zero = s.const(0, x)
     unlike = s.bit_xor(s.lt(x, zero), s.lt(y, zero))
     inexact = s.logical_and(s.ne(rest, zero), unlike)
-    if op == "FloorDiv":
+    if op is raw.FloorDiv:
         return s.select(inexact, s.sub(quotient, s.const(1, x)), quotient)
     return s.select(inexact, s.add(rest, y), rest)
 

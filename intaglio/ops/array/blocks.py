@@ -48,6 +48,8 @@ class BlockMove(Op):
 
     signature = "input: T; block_size: int, data_format: str = 'NHWC' -> output: T"
     T = ALL
+    batching = "examples"
+    data_inputs = ("input",)
 
     def sizes(self, dims: list[Any], block: int) -> list[Any]:
         """batch, height, width, channels of the result."""
@@ -216,6 +218,8 @@ class SpaceToBatchND(Op):
     T = ALL
     Tblock_shape = INDEX
     Tpaddings = INDEX
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, block_shape: Spec, paddings: Spec) -> Spec:
         dims = _moved_dims(input, numbers(block_shape), numbers(paddings), True)
@@ -236,6 +240,8 @@ class BatchToSpaceND(Op):
     T = ALL
     Tblock_shape = INDEX
     Tcrops = INDEX
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, block_shape: Spec, crops: Spec) -> Spec:
         dims = _moved_dims(input, numbers(block_shape), numbers(crops), False)
@@ -255,6 +261,7 @@ class SpaceToBatch(Op):
     signature = "input: T, paddings: Tpaddings; block_size: int -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, paddings: Spec, block_size) -> Spec:
         dims = _moved_dims(input, [block_size] * 2, numbers(paddings), True)
@@ -275,6 +282,7 @@ class BatchToSpace(Op):
     signature = "input: T, crops: Tidx; block_size: int -> output: T"
     T = ALL
     Tidx = INDEX
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, crops: Spec, block_size) -> Spec:
         dims = _moved_dims(input, [block_size] * 2, numbers(crops), False)

@@ -22,6 +22,9 @@ class ZerosLike(Op):
     signature = "x: T -> y: T"
     differentiable = False
     T = ALL
+    native_exact = True
+    batching = "leading"
+    numerics_checked = False
 
     def infer(self, x: Spec) -> Spec:
         return Spec(x.dtype, x.shape)
@@ -41,6 +44,8 @@ class OnesLike(Op):
     signature = "x: T -> y: T"
     differentiable = False
     T = (*NUMERIC, bool_)
+    native_exact = True
+    batching = "leading"
 
     def infer(self, x: Spec) -> Spec:
         return Spec(x.dtype, x.shape)
@@ -56,6 +61,10 @@ class Fill(Op):
     signature = "dims: index_type, value: T -> output: T"
     T = ALL
     index_type = INDEX
+    native_exact = True
+    shape_input = "dims"
+    data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, dims: Spec, value: Spec) -> Spec:
         if dims.rank not in (1, None):

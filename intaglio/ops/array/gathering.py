@@ -44,6 +44,9 @@ class GatherV2(Op):
     Tparams = ALL
     Tindices = (int16, *INDEX)
     Taxis = INDEX
+    native_exact = True
+    data_inputs = ("params",)
+    numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec, axis: Spec, batch_dims) -> Spec:
         at = number(axis)
@@ -218,6 +221,8 @@ class Gather(Op):
     )
     Tparams = ALL
     Tindices = INDEX
+    data_inputs = ("params",)
+    numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec) -> Spec:
         if params.shape is None or indices.shape is None:
@@ -244,6 +249,8 @@ class GatherNd(Op):
     )
     Tparams = ALL
     Tindices = (int16, *INDEX)
+    data_inputs = ("params",)
+    numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec) -> Spec:
         p, i = params.shape, indices.shape

@@ -34,6 +34,8 @@ class ConcatV2(Op):
     signature = "values: N*T, axis: Tidx -> output: T"
     T = ALL
     Tidx = INDEX
+    native_exact = True
+    numerics_checked = False
 
     def infer(self, values: list[Spec], axis: Spec) -> Spec:
         dtype = values[0].dtype
@@ -142,6 +144,7 @@ class Concat(Op):
 
     signature = "concat_dim: int32, values: N*T -> output: T"
     T = ALL
+    numerics_checked = False
 
     def infer(self, values: list[Spec], concat_dim: Spec) -> Spec:
         return ConcatV2.infer(self, values, concat_dim)  # type: ignore[arg-type]  # the other op's rule
@@ -206,6 +209,8 @@ class Pack(Op):
 
     signature = "values: N*T; axis: int = 0 -> output: T"
     T = ALL
+    native_exact = True
+    numerics_checked = False
 
     def infer(self, values: list[Spec], axis) -> Spec:
         dims: Dims = None
@@ -258,6 +263,9 @@ class Unpack(Op):
 
     signature = "value: T; num: int, axis: int = 0 -> output: num*T"
     T = ALL
+    native_exact = True
+    data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, value: Spec, num, axis) -> Any:
         if value.shape is None:
@@ -300,6 +308,9 @@ class Split(Op):
 
     signature = "axis: int32, value: T; num_split: int -> output: num_split*T"
     T = ALL
+    native_exact = True
+    data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, axis: Spec, value: Spec, num_split) -> Any:
         at = number(axis)
@@ -368,6 +379,8 @@ class SplitV(Op):
     signature = "value: T, size_splits: Tlen, axis: int32; num_split: int -> output: num_split*T"
     T = ALL
     Tlen = (int8, *INDEX)
+    data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, value: Spec, size_splits: Spec, axis: Spec, num_split) -> Any:
         if size_splits.rank not in (1, None):

@@ -72,6 +72,8 @@ class Pad(Op):
     signature = "input: T, paddings: Tpaddings -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))
@@ -91,6 +93,8 @@ class PadV2(Op):
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input", "constant_values")
+    numerics_checked = False
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))
@@ -145,6 +149,8 @@ class MirrorPad(Op):
     signature = "input: T, paddings: Tpaddings; mode: str -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))

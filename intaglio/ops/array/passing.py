@@ -18,6 +18,8 @@ class Passing(Op):
 
     signature = "input: T -> output: T"
     T = ALL
+    batching = "leading"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         return input
@@ -36,6 +38,12 @@ class Transparent(Passing):
 @op
 class Identity(Transparent):
     """The input itself."""
+
+    native_exact = True
+    cheap = True
+    free = True
+    reported = False
+    numerics_checked = False
 
 
 @op
@@ -59,6 +67,8 @@ class DeepCopy(Op):
     T = ALL
     stateful = True
     droppable = True
+    batching = "leading"
+    data_inputs = ("x",)
 
     def infer(self, x: Spec) -> Spec:
         return x.like()
@@ -74,6 +84,9 @@ class DeepCopy(Op):
 class StopGradient(Passing):
     """The input; gradients end here."""
 
+    cheap = True
+    numerics_checked = False
+
     def gradient(self) -> Any:
         return None
 
@@ -83,6 +96,7 @@ class PreventGradient(Passing):
     """The input; asking for a gradient through it is an error."""
 
     signature = "input: T; message: str = '' -> output: T"
+    numerics_checked = False
 
     def gradient(self, message) -> Any:
         raise LookupError(f"Gradient explicitly disabled. Reason: {message!r}.")
@@ -93,6 +107,8 @@ class IdentityN(Op):
     """The inputs themselves."""
 
     signature = "input: *T -> output: *T"
+    native_exact = True
+    numerics_checked = False
 
     def infer(self, input: list[Spec]) -> Any:
         return list(input)
@@ -111,6 +127,8 @@ class PlaceholderWithDefault(Op):
 
     signature = "input: dtype; shape: shape -> output: dtype"
     dtype = ALL
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, shape: Dims) -> Spec:
         if not shapes.compatible(input.shape, shape):
@@ -132,6 +150,7 @@ class EnsureShape(Op):
 
     signature = "input: T; shape: shape -> output: T"
     T = ALL
+    numerics_checked = False
 
     def infer(self, input: Spec, shape: Dims) -> Spec:
         check_same(shape, input.shape)

@@ -34,6 +34,13 @@ class Reshape(Op):
     signature = "tensor: T, shape: Tshape -> output: T"
     T = ALL
     Tshape = INDEX
+    native_exact = True
+    cheap = True
+    free = True
+    reported = False
+    shape_input = "shape"
+    data_inputs = ("tensor",)
+    numerics_checked = False
 
     def infer(self, tensor: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -126,6 +133,11 @@ class ExpandDims(Op):
     signature = "input: T, axis: Tdim -> output: T"
     T = ALL
     Tdim = INDEX
+    native_exact = True
+    cheap = True
+    reported = False
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, axis: Spec) -> Spec:
         at = number(axis)
@@ -162,6 +174,11 @@ class Squeeze(Op):
     signature = "input: T; axis: list(int) = [] -> output: T"
     graphdef_names = {"axis": "squeeze_dims"}
     T = ALL
+    native_exact = True
+    cheap = True
+    reported = False
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, axis) -> Spec:
         if input.shape is None:
@@ -211,6 +228,10 @@ class Transpose(Op):
     signature = "x: T, perm: Tperm -> y: T"
     T = ALL
     Tperm = INDEX
+    native_exact = True
+    cheap = True
+    data_inputs = ("x",)
+    numerics_checked = False
 
     def infer(self, x: Spec, perm: Spec) -> Spec:
         if perm.rank not in (1, None):
@@ -257,6 +278,10 @@ def _transpose_error(x: Any, order: list[int]) -> Exception:
 class ConjugateTranspose(Transpose):
     """A transpose whose elements are conjugated."""
 
+    cheap = False
+    data_inputs = ("x",)
+    numerics_checked = True
+
     def kernel(self, x, perm):
         y = Transpose.kernel(self, x, perm)
         return np.conjugate(y) if y.dtype.kind == "c" else y
@@ -277,6 +302,11 @@ class BroadcastTo(Op):
     signature = "input: T, shape: Tidx -> output: T"
     T = ALL
     Tidx = INDEX
+    native_exact = True
+    cheap = True
+    shape_input = "shape"
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -331,6 +361,9 @@ class Tile(Op):
     signature = "input: T, multiples: Tmultiples -> output: T"
     T = ALL
     Tmultiples = INDEX
+    native_exact = True
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, multiples: Spec) -> Spec:
         times = multiples.partial

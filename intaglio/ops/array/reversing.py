@@ -22,6 +22,9 @@ class ReverseV2(Op):
     signature = "tensor: T, axis: Tidx -> output: T"
     T = (*NUMERIC, bool_, string)
     Tidx = INDEX
+    native_exact = True
+    data_inputs = ("tensor",)
+    numerics_checked = False
 
     def infer(self, tensor: Spec, axis: Spec) -> Spec:
         if axis.rank not in (1, None):
@@ -63,6 +66,8 @@ class ReverseSequence(Op):
     signature = "input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0 -> output: T"
     T = ALL
     Tlen = INDEX
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, seq_lengths: Spec, seq_dim, batch_dim) -> Spec:
         if seq_lengths.rank not in (1, None):
@@ -117,6 +122,7 @@ class Roll(Op):
     T = ALL
     Tshift = INDEX
     Taxis = INDEX
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, shift: Spec, axis: Spec) -> Spec:
         if input.rank == 0:

@@ -161,6 +161,8 @@ class ScatterNd(Op):
     )
     T = ALL
     Tindices = (int16, *INDEX)
+    data_inputs = ("updates",)
+    combines = "add"
 
     def infer(self, indices: Spec, updates: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -190,14 +192,14 @@ class TensorScatter(Op):
     )
     T = ALL
     Tindices = INDEX
-    kind = "update"
+    combines = "update"
 
     def infer(self, tensor: Spec, indices: Spec, updates: Spec) -> Spec:
         check_scatter(tensor.shape, indices.shape, updates.shape)
         return Spec(tensor.dtype, tensor.shape)
 
     def kernel(self, tensor, indices, updates, bad_indices_policy):
-        return scatter(self.kind, np.array(tensor), indices, updates, bad_indices_policy)
+        return scatter(self.combines, np.array(tensor), indices, updates, bad_indices_policy)
 
 
 @op
@@ -205,6 +207,7 @@ class TensorScatterUpdate(TensorScatter):
     """The updates take the place of what stood there."""
 
     Tindices = (int16, uint16, *INDEX)
+    data_inputs = ("tensor", "updates")
 
     def gradient(self, doutput, indices, updates: Spec) -> Any:
         zeros = raw.Fill(shape_of(updates), np.zeros((), updates.dtype.numpy))
@@ -219,7 +222,7 @@ class TensorScatterUpdate(TensorScatter):
 class TensorScatterAdd(TensorScatter):
     """The updates are added."""
 
-    kind = "add"
+    combines = "add"
 
     def gradient(self, doutput, indices) -> Any:
         return doutput, None, raw.GatherNd(doutput, indices)
@@ -232,6 +235,7 @@ class ScatterNdNonAliasingAdd(Op):
     signature = "input: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
     T = (*NUMERIC, bool_)
     Tindices = INDEX
+    combines = "add"
 
     def infer(self, input: Spec, indices: Spec, updates: Spec) -> Spec:
         check_scatter(input.shape, indices.shape, updates.shape)
@@ -248,7 +252,7 @@ class ScatterNdNonAliasingAdd(Op):
 class TensorScatterSub(TensorScatter):
     """The updates are subtracted."""
 
-    kind = "sub"
+    combines = "sub"
 
     def gradient(self, doutput, indices) -> Any:
         return doutput, None, raw.Neg(raw.GatherNd(doutput, indices))
@@ -273,11 +277,11 @@ class TensorScatterExtreme(TensorScatter):
 class TensorScatterMin(TensorScatterExtreme):
     """The smaller of the update and what stood there."""
 
-    kind = "min"
+    combines = "min"
 
 
 @op
 class TensorScatterMax(TensorScatterExtreme):
     """The larger of the update and what stood there."""
 
-    kind = "max"
+    combines = "max"

@@ -27,6 +27,7 @@ class Where(Op):
     signature = "condition: T -> index: int64"
     differentiable = False
     T = (*NUMERIC, bool_)
+    numerics_checked = False
 
     def infer(self, condition: Spec) -> Spec:
         return Spec(int64, (None, condition.rank))
@@ -46,6 +47,8 @@ class SelectV2(Op):
     signature = "condition: bool, t: T, e: T -> output: T"
     blockwise = True
     T = ALL
+    native_exact = True
+    batching = "broadcast"
 
     def infer(self, condition: Spec, t: Spec, e: Spec) -> Spec:
         shape = shapes.broadcast(condition.shape, shapes.broadcast(t.shape, e.shape))
@@ -79,6 +82,7 @@ class Select(Op):
 
     signature = "condition: bool, x: T, y: T -> output: T"
     T = ALL
+    native_exact = True
 
     def infer(self, condition: Spec, x: Spec, y: Spec) -> Spec:
         check_same(x.shape, y.shape)

@@ -24,6 +24,11 @@ class Shape(Op):
     signature = "input: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
+    native_exact = True
+    free = True
+    reported = False
+    shape_only = True
+    numerics_checked = False
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         return shape_spec(input, out_type)
@@ -48,6 +53,7 @@ class ShapeN(Op):
     signature = "input: N*T; out_type: type = int32 -> output: N*out_type"
     differentiable = False
     T = ALL
+    numerics_checked = False
 
     def infer(self, input: list[Spec], out_type: DType) -> Any:
         return [shape_spec(x, out_type) for x in input]
@@ -66,6 +72,8 @@ class Size(Op):
     signature = "input: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
+    native_exact = True
+    shape_only = True
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         count = input.count
@@ -83,6 +91,8 @@ class Rank(Op):
     signature = "input: T -> output: int32"
     differentiable = False
     T = ALL
+    native_exact = True
+    shape_only = True
 
     def infer(self, input: Spec) -> Spec:
         rank = input.rank

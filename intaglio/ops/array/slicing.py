@@ -164,6 +164,10 @@ class StridedSlice(Op):
     signature = f"input: T, begin: Index, end: Index, strides: Index; {MASKS} -> output: T"
     T = ALL
     Index = (int16, *INDEX)
+    native_exact = True
+    cheap = True
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(
         self,
@@ -266,6 +270,7 @@ class StridedSliceGrad(Op):
     )
     T = ALL
     Index = INDEX
+    data_inputs = ("dy",)
 
     def infer(self, shape: Spec, dy: Spec) -> Spec:
         return Spec(dy.dtype, shape.as_shape())
@@ -334,6 +339,7 @@ class TensorStridedSliceUpdate(Op):
     )
     T = ALL
     Index = INDEX
+    data_inputs = ("input", "value")
 
     def infer(self, input: Spec) -> Spec:
         return input.like()
@@ -399,6 +405,10 @@ class Slice(Op):
     signature = "input: T, begin: Index, size: Index -> output: T"
     T = ALL
     Index = INDEX
+    native_exact = True
+    cheap = True
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, begin: Spec, size: Spec) -> Spec:
         for x in (begin, size):

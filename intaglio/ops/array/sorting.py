@@ -95,6 +95,7 @@ class TopKV2(Op):
     signature = "input: T, k: Tk; sorted: bool = True, index_type: type = int32 -> values: T, indices: index_type"
     T = REAL
     Tk = (int16, *INDEX)
+    batching = "leading"
 
     def infer(self, input: Spec, k: Spec, index_type: DType) -> Any:
         if k.rank not in (0, None):
@@ -117,6 +118,7 @@ class TopK(Op):
 
     signature = "input: T; k: int, sorted: bool = True -> values: T, indices: int32"
     T = REAL
+    batching = "leading"
 
     def infer(self, input: Spec, k) -> Any:
         dims = _top_dims(input, k)
@@ -139,6 +141,8 @@ class InTop(Op):
 
     differentiable = False
     T = INDEX
+    batched_inputs = 2
+    batching = "examples"
 
     def vector(self, predictions: Spec, targets: Spec) -> Spec:
         """One answer for each row."""
@@ -220,6 +224,7 @@ class NthElement(Op):
 
     signature = "input: T, n: int32; reverse: bool = False -> values: T"
     T = REAL
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is None:
@@ -250,7 +255,9 @@ class Bound(Op):
     signature = "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
-    side = "left"
+    side: str = "left"
+    batched_inputs = 2
+    batching = "examples"
 
     def infer(self, sorted_inputs: Spec, values: Spec, out_type: DType) -> Spec:
         for x in (sorted_inputs, values):

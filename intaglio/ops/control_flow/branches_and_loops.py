@@ -67,6 +67,8 @@ class Branch(Op):
         " output_shapes: list(shape) = [] -> output: *Tout"
     )
     Tcond = ALL
+    control_flow = "branch"
+    native_exact = True
 
     def infer(self, input, then_branch, else_branch, output_shapes) -> Any:
         return branch_outputs((then_branch, else_branch), len(input), output_shapes)
@@ -100,6 +102,8 @@ class IndexedBranch(Op):
         "branch_index: int32, input: *Tin; branches: list(func), Tout: list(type) = [],"
         " output_shapes: list(shape) = [] -> output: *Tout"
     )
+    control_flow = "branch"
+    native_exact = True
 
     def infer(self, input, branches, output_shapes) -> Any:
         return branch_outputs(branches, len(input), output_shapes)
@@ -137,6 +141,8 @@ class Loop(Op):
         "input: *T; cond: func, body: func, output_shapes: list(shape) = [],"
         " parallel_iterations: int = 10 -> output: *T"
     )
+    control_flow = "loop"
+    native_exact = True
 
     def infer(self, input, cond, body, output_shapes) -> Any:
         if not len(input) == len(body.inputs) == len(body.outputs) == len(cond.inputs):
@@ -197,6 +203,11 @@ class NoOp(Op):
     signature = " -> "
     stateful = True
     differentiable = False
+    native_exact = True
+    cheap = True
+    free = True
+    reported = False
+    carries_strings = True
 
     def infer(self) -> None:
         return None

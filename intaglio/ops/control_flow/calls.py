@@ -15,6 +15,8 @@ class Call(Op):
         "args: *Tin; f: func, Tout: list(type), config: str = '', config_proto: str = '',"
         " executor_type: str = '' -> output: *Tout"
     )
+    control_flow = "call"
+    native_exact = True
 
     def infer(self, args, f: Any, Tout) -> Any:
         if len(args) != len(f.inputs):

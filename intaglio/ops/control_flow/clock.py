@@ -18,6 +18,7 @@ class Timestamp(Op):
     signature = "-> ts: float64"
     differentiable = False
     stateful = True
+    reaches_outside = "clock"
 
     def infer(self) -> Spec:
         return Spec(float64, ())

@@ -22,6 +22,7 @@ class Assert(Op):
 
     signature = "condition: bool, data: *T; summarize: int = 3 ->"
     stateful = True
+    carries_strings = True
 
     def infer(self, condition: Spec) -> None:
         if condition.rank:
@@ -50,6 +51,8 @@ class _Checked(Op):
     signature = "tensor: T; message: str -> output: T"
     T = FLOATING
     stateful = True
+    batching = "leading"
+    numerics_checked = False
 
     def infer(self, tensor: Spec) -> Spec:
         return Spec(tensor.dtype, tensor.shape)

@@ -13,6 +13,11 @@ class Placeholder(Op):
     """An input of the graph."""
 
     signature = "; dtype: type, shape: shape = None -> output: dtype"
+    native_exact = True
+    free = True
+    reported = False
+    carries_strings = True
+    numerics_checked = False
 
     def infer(self, dtype: DType, shape: Dims) -> Spec:
         return Spec(dtype, shape)
@@ -23,6 +28,11 @@ class Const(Op):
     """A constant."""
 
     signature = "; value: tensor, dtype: type -> output: dtype"
+    native_exact = True
+    free = True
+    reported = False
+    carries_strings = True
+    numerics_checked = False
 
     def infer(self, value, dtype: DType) -> Spec:
         return Spec(dtype, value.shape, value)

@@ -105,6 +105,7 @@ class EagerPyFunc(Op):
 
     signature = "input: *Tin; token: str, Tout: list(type), is_async: bool = False -> output: *Tout"
     stateful = True
+    reaches_outside = "python"
 
     def infer(self, Tout) -> Any:
         return [[Spec(dtype, None) for dtype in Tout]]
@@ -142,6 +143,7 @@ class _NumpyCall(Op):
 
     signature = "input: *Tin; token: str, Tout: list(type) -> output: *Tout"
     differentiable = False
+    reaches_outside = "python"
 
     def infer(self, Tout) -> Any:
         return [[Spec(dtype, None) for dtype in Tout]]

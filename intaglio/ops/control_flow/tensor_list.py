@@ -39,6 +39,8 @@ class EmptyTensorList(ListOp):
         "element_shape: shape_type, max_num_elements: int32; element_dtype: type -> handle: variant"
     )
     differentiable = False
+    native_exact = True
+    cheap = True
 
     def infer(self, element_shape: Spec) -> Spec:
         return Spec(variant, ())
@@ -56,6 +58,8 @@ class TensorListReserve(ListOp):
         "element_shape: shape_type, num_elements: int32; element_dtype: type -> handle: variant"
     )
     differentiable = False
+    native_exact = True
+    cheap = True
 
     def infer(self, element_shape: Spec) -> Spec:
         return Spec(variant, ())
@@ -75,6 +79,7 @@ class TensorListPushBack(ListOp):
     """The list with one more element."""
 
     signature = "input_handle: variant, tensor: element_dtype -> output_handle: variant"
+    native_exact = True
 
     def infer(self, input_handle: Spec) -> Spec:
         return Spec(variant, ())
@@ -99,6 +104,8 @@ class TensorListPopBack(ListOp):
         "input_handle: variant, element_shape: int32; element_dtype: type"
         " -> output_handle: variant, tensor: element_dtype"
     )
+    native_exact = True
+    shape_input = "element_shape"
 
     def infer(self, input_handle: Spec, element_shape: Spec, element_dtype: DType) -> Any:
         return Spec(variant, ()), Spec(element_dtype, element_shape_of(element_shape))
@@ -137,6 +144,7 @@ class TensorListLength(ListOp):
 
     signature = "input_handle: variant -> length: int32"
     differentiable = False
+    native_exact = True
 
     def infer(self, input_handle: Spec) -> Spec:
         return Spec(int32, ())
@@ -188,6 +196,7 @@ class TensorListSetItem(ListOp):
         "input_handle: variant, index: int32, item: element_dtype;"
         " resize_if_index_out_of_bounds: bool = False -> output_handle: variant"
     )
+    native_exact = True
 
     def infer(self, input_handle: Spec, index: Spec) -> Spec:
         return Spec(variant, ())
@@ -231,6 +240,8 @@ class TensorListGetItem(ListOp):
         " element_dtype: type -> item: element_dtype"
     )
     Tshape = (int32, int64)
+    native_exact = True
+    shape_input = "element_shape"
 
     def infer(self, input_handle: Spec, element_shape: Spec, element_dtype: DType):
         return Spec(element_dtype, element_shape_of(element_shape))
@@ -399,6 +410,7 @@ class FakeParam(Op):
 
     signature = "; dtype: type, shape: shape -> output: dtype"
     differentiable = False
+    carries_strings = True
 
     def infer(self, dtype: DType, shape: Any) -> Spec:
         return Spec(dtype, shape)

@@ -38,6 +38,7 @@ class TensorListStack(ListOp):
         "input_handle: variant, element_shape: int32; element_dtype: type,"
         " num_elements: int = -1 -> tensor: element_dtype"
     )
+    native_exact = True
 
     def infer(self, element_shape: Spec, element_dtype: DType, num_elements: int) -> Spec:
         dims = element_shape_of(element_shape)
@@ -257,6 +258,8 @@ class TensorListFromTensor(ListOp):
     """The rows of a tensor as a list."""
 
     signature = "tensor: element_dtype, element_shape: shape_type -> output_handle: variant"
+    native_exact = True
+    cheap = True
 
     def infer(self, tensor: Spec) -> Spec:
         return Spec(variant, ())

@@ -254,6 +254,7 @@ class StatelessSampleDistortedBoundingBox(BoxSampling):
         f" seed: Tseed; {ATTRS} -> {OUTPUTS}"
     )
     Tseed = INDEX
+    without_default = ("Tseed",)
 
     def kernel(
         self,

@@ -86,6 +86,7 @@ class ColorSpace(Op):
     signature = "images: T -> output: T"
     T: tuple[DType, ...] = FLOATING
     convert: Any = None
+    batching = "leading"
 
     def infer(self, images: Spec) -> Spec:
         shape = images.shape
@@ -174,6 +175,7 @@ class Adjustment(Op):
     """Images [..., height, width, channels] changed by one number."""
 
     T: tuple[DType, ...] = (float16, float32)
+    batching = "leading"
 
     def infer(self, images: Spec) -> Spec:
         if images.rank is not None and images.rank < 3:

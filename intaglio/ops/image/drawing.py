@@ -116,6 +116,8 @@ class DrawBoundingBoxes(Drawing):
     """Boxes in ten colours that repeat."""
 
     signature = "images: T, boxes: float32 -> output: T"
+    batched_inputs = 2
+    batching = "examples"
 
     def kernel(self, images, boxes):
         palette = PALETTE

@@ -34,7 +34,8 @@ def _check(name: str, values: Sequence[int], rank: int) -> tuple[int, ...]:
 class Patches(Op):
     """Windows of images or volumes: [n, ..., window * channels]."""
 
-    rank = 4
+    rank: int = 4
+    batching = "examples"
 
     def spec(self, x: Spec, plan: tuple[Any, Any, Any], padding: str) -> Spec:
         """The spec of the patches."""
@@ -111,6 +112,7 @@ class ExtractImagePatches(Patches):
         " padding: str -> patches: T"
     )
     T: tuple[DType, ...] = (*FLOATING, *INTEGRAL, *COMPLEX, bool_)
+    data_inputs = ("images",)
 
     @staticmethod
     def plan(ksizes: Any, strides: Any, rates: Any) -> tuple[Any, Any, Any]:
@@ -139,6 +141,7 @@ class ExtractVolumePatches(Patches):
     signature = "input: T; ksizes: list(int), strides: list(int), padding: str -> patches: T"
     T: tuple[DType, ...] = (*FLOATING, *INTEGRAL)
     rank = 5
+    data_inputs = ("input",)
 
     @staticmethod
     def plan(ksizes: Any, strides: Any) -> tuple[Any, Any, Any]:

@@ -106,6 +106,7 @@ class Resize(Op):
     )
     T: tuple[DType, ...] = RESIZABLE
     taps: Any = None
+    batching = "examples"
 
     def infer(self, images: Spec, size: Spec) -> Spec:
         return resized(images, size, float32)
@@ -129,7 +130,9 @@ class ResizeGradient(Op):
     )
     T: tuple[DType, ...] = FLOATING
     taps: Any = None
-    forth = ""
+    forth: str = ""
+    batched_inputs = 2
+    batching = "examples"
 
     def infer(self, original_image: Spec) -> Spec:
         return Spec(original_image.dtype, original_image.shape)
@@ -224,6 +227,7 @@ class ResizeArea(Op):
 
     signature = "images: T, size: int32; align_corners: bool = False -> resized_images: float32"
     T = RESIZABLE
+    batching = "examples"
 
     def infer(self, images: Spec, size: Spec) -> Spec:
         return resized(images, size, float32)
@@ -247,6 +251,8 @@ class ResizeNearestNeighbor(Op):
         " half_pixel_centers: bool = False -> resized_images: T"
     )
     T = RESIZABLE
+    batching = "examples"
+    data_inputs = ("images",)
 
     def infer(self, images: Spec, size: Spec) -> Spec:
         return resized(images, size, images.dtype)
@@ -280,6 +286,7 @@ class ResizeNearestNeighborGrad(Op):
         " half_pixel_centers: bool = False -> output: T"
     )
     T = (uint8, int8, int32, float16, float32, float64, bfloat16)
+    batching = "examples"
 
     def infer(self, grads: Spec, size: Spec) -> Spec:
         return resized(grads, size, grads.dtype)
@@ -336,6 +343,7 @@ class ScaleAndTranslate(Op):
         " kernel_type: str = 'lanczos3', antialias: bool = True -> resized_images: float32"
     )
     T = RESIZABLE
+    batching = "examples"
 
     def infer(self, images: Spec, size: Spec) -> Spec:
         return resized(images, size, float32)

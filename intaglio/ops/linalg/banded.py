@@ -41,6 +41,7 @@ class BandedTriangularSolve(Op):
 
     signature = "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
     T = (float64, float32, float16, *COMPLEX)
+    batching = "broadcast"
 
     def infer(self, matrix: Spec, rhs: Spec) -> Spec:
         batch, _, size = matrix_dims(matrix, square=False)
@@ -130,6 +131,7 @@ class TridiagonalMatMul(Op):
 
     signature = "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T"
     T = TYPES
+    batching = "alike"
 
     def infer(self, superdiag: Spec, maindiag: Spec, subdiag: Spec, rhs: Spec) -> Spec:
         for spec in (superdiag, maindiag, subdiag):
@@ -194,6 +196,7 @@ class TridiagonalSolve(Op):
         " perturb_singular: bool = False -> output: T"
     )
     T = TYPES
+    batching = "alike"
 
     def infer(self, diagonals: Spec, rhs: Spec) -> Spec:
         batch, three, size = matrix_dims(diagonals, square=False)

@@ -100,6 +100,7 @@ class Cholesky(Op):
 
     signature = "input: T -> output: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, shaped(*matrix_dims(input)))
@@ -122,6 +123,7 @@ class MatrixInverse(Op):
 
     signature = "input: T; adjoint: bool = False -> output: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, shaped(*matrix_dims(input)))
@@ -175,6 +177,7 @@ class MatrixSolve(Op):
 
     signature = "matrix: T, rhs: T; adjoint: bool = False -> output: T"
     T = TYPES
+    batching = "alike"
 
     def infer(self, matrix: Spec, rhs: Spec) -> Spec:
         return _solution(matrix, rhs, broadcast=False)
@@ -195,6 +198,7 @@ class MatrixTriangularSolve(Op):
 
     signature = "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
     T = (bfloat16, *TYPES)
+    batching = "broadcast"
 
     def infer(self, matrix: Spec, rhs: Spec) -> Spec:
         return _solution(matrix, rhs, broadcast=True)
@@ -226,6 +230,7 @@ class MatrixDeterminant(Op):
 
     signature = "input: T -> output: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, matrix_dims(input)[0])
@@ -245,6 +250,7 @@ class LogMatrixDeterminant(Op):
 
     signature = "input: T -> sign: T, log_abs_determinant: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec) -> Any:
         spec = Spec(input.dtype, matrix_dims(input)[0])
@@ -267,6 +273,7 @@ class Qr(Op):
 
     signature = "input: T; full_matrices: bool = False -> q: T, r: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec, full_matrices) -> Any:
         batch, m, n = matrix_dims(input, square=False)

@@ -25,6 +25,8 @@ class MatrixBandPart(Op):
     signature = "input: T, num_lower: Tindex, num_upper: Tindex -> band: T"
     T = ALL
     Tindex = INDEX
+    batching = "leading"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
@@ -118,6 +120,8 @@ class MatrixDiagPartV3(Op):
 
     signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
     T = ALL
+    batching = "leading"
+    data_inputs = ("input", "padding_value")
 
     def infer(self, input: Spec, k: Spec) -> Spec:
         if input.shape is None:
@@ -187,6 +191,8 @@ class MatrixDiagV3(Op):
 
     signature = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
+    batching = "leading"
+    data_inputs = ("diagonal", "padding_value")
 
     def infer(self, diagonal: Spec, k: Spec, num_rows: Spec, num_cols: Spec) -> Spec:
         if diagonal.shape is None:
@@ -239,6 +245,9 @@ class MatrixSetDiagV3(Op):
 
     signature = "input: T, diagonal: T, k: int32; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
+    batched_inputs = 2
+    batching = "leading"
+    data_inputs = ("input", "diagonal")
 
     def infer(self, input: Spec, diagonal: Spec, k: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
@@ -276,6 +285,8 @@ class MatrixDiag(Op):
 
     signature = "diagonal: T -> output: T"
     T = ALL
+    batching = "leading"
+    data_inputs = ("diagonal",)
 
     def infer(self, diagonal: Spec) -> Spec:
         if diagonal.shape is None:
@@ -301,6 +312,8 @@ class MatrixDiagPart(Op):
 
     signature = "input: T -> diagonal: T"
     T = ALL
+    batching = "leading"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is None:
@@ -325,6 +338,8 @@ class MatrixSetDiag(Op):
 
     signature = "input: T, diagonal: T -> output: T"
     T = ALL
+    batching = "alike"
+    data_inputs = ("input", "diagonal")
 
     def infer(self, input: Spec, diagonal: Spec) -> Spec:
         return Spec(input.dtype, input.shape)
@@ -355,6 +370,8 @@ class Diag(Op):
 
     signature = "diagonal: T -> output: T"
     T = DIAGONAL_TYPES
+    data_inputs = ("diagonal",)
+    numerics_checked = False
 
     def infer(self, diagonal: Spec) -> Spec:
         dims = diagonal.shape
@@ -375,6 +392,8 @@ class DiagPart(Op):
 
     signature = "input: T -> diagonal: T"
     T = DIAGONAL_TYPES
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec) -> Spec:
         dims: Dims = input.shape

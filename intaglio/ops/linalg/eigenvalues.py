@@ -101,6 +101,7 @@ class Lu(Op):
 
     signature = "input: T; output_idx_type: type = int32 -> lu: T, p: output_idx_type"
     T = (float64, float32, float16, *COMPLEX)
+    batching = "leading"
 
     def infer(self, input: Spec, output_idx_type: DType) -> Any:
         batch, n, _ = matrix_dims(input)

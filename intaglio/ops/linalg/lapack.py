@@ -8,7 +8,6 @@ built with another library is left as it is.
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
+from intaglio.cpython.numpy_libraries import openblas_thread_count
 
 # From so many elements on several threads are faster (measured with two: by a tenth to a third
 # at 512 rows, while at 128 they take up to three times as long). Where there are as many right
@@ -24,13 +24,6 @@ from intaglio.base.options import OPTIONS
 # OpenBLAS itself makes one thread's work.
 SHARED_FROM, PRODUCTS_SHARED_FROM, ALONE_FROM = 512 * 512, 256 * 256, 48 * 48
 _PRODUCTS = (np.linalg.inv, np.linalg.solve)
-# How OpenBLAS calls its functions, as NumPy's wheels and systems build it.
-_NAMES = (
-    "scipy_openblas_{}_num_threads64_",
-    "scipy_openblas_{}_num_threads",
-    "openblas_{}_num_threads64_",
-    "openblas_{}_num_threads",
-)
 
 
 class OneThread:
@@ -63,16 +56,8 @@ class OneThread:
 
 def _found() -> OneThread | None:
     """The context for the library that NumPy has loaded; None if that is not OpenBLAS."""
-    try:
-        # What the extension was linked with is looked through too.
-        library = ctypes.PyDLL(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]  # no other name leads to the library
-    except (AttributeError, OSError):
-        return None
-    for name in _NAMES:
-        if hasattr(library, name.format("set")):
-            get, set = (getattr(library, name.format(w)) for w in ("get", "set"))
-            return OneThread(get, set)
-    return None
+    functions = openblas_thread_count()
+    return OneThread(*functions) if functions else None
 
 
 ONE_THREAD = _found()

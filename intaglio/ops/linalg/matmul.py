@@ -149,6 +149,7 @@ class MatMul(Op):
     gradient_needs = {"a": ("b",), "b": ("a",)}
     quick_kernel = staticmethod(_product)
     quick_types = (float32, float64, int32, int64, *UNSIGNED, *COMPLEX)
+    fresh_result = True
 
     def infer(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Spec:
         rows, inner = _rank_two(a.shape)
@@ -389,12 +390,16 @@ def _unbatched_late(gradient: Any, mine: Any, other: Any) -> Any:
 class BatchMatMulV2(Batched):
     """Products of matrices in batches that broadcast."""
 
+    fresh_result = True
+    batching = "broadcast"
+
 
 @op
 class BatchMatMul(Batched):
     """Products of matrices in batches of one shape."""
 
     T = (*FLOATING, int32, int64, *COMPLEX)
+    batching = "alike"
 
     def infer(self, x: Spec, y: Spec, adj_x, adj_y) -> Spec:
         if x.shape is not None and y.shape is not None:
@@ -418,6 +423,7 @@ class BatchMatMulV3(Op):
     Ta = MIXED
     Tb = MIXED
     Tout = MIXED
+    batching = "broadcast"
 
     def infer(self, x: Spec, y: Spec, Tout: DType, adj_x, adj_y) -> Spec:
         return Spec(Tout, _batched(x.shape, y.shape, adj_x, adj_y))

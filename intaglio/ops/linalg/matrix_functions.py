@@ -188,6 +188,7 @@ class MatrixSquareRoot(Op):
 
     signature = "input: T -> output: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, shaped(*matrix_dims(input)))
@@ -242,6 +243,7 @@ class MatrixLogarithm(Op):
 
     signature = "input: T -> output: T"
     T = COMPLEX
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, shaped(*matrix_dims(input)))
@@ -261,6 +263,7 @@ class MatrixExponential(Op):
 
     signature = "input: T -> output: T"
     T = TYPES
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, shaped(*matrix_dims(input)))

@@ -68,6 +68,8 @@ class AddV2(Binary):
     """x + y."""
 
     T = (*FLOATS, uint8, uint16, uint32, uint64, int8, int16, int32, int64, complex64, complex128)
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x, y):
         return s.add(x, y)
@@ -81,6 +83,8 @@ class Add(Binary):
     """x + y; joins strings."""
 
     T = (*FLOATS, uint8, int8, int16, int32, int64, complex64, complex128, string)
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x, y):
         return s.add(x, y)
@@ -98,6 +102,8 @@ class Sub(Binary):
     """x - y."""
 
     T = (*FLOATS, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, uint64)
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x, y):
         return s.sub(x, y)
@@ -112,6 +118,8 @@ class Mul(Binary):
 
     T = ALL_NUMBERS
     gradient_needs = CROSSED
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x, y):
         return s.mul(x, y)
@@ -166,6 +174,8 @@ class RealDiv(Binary):
     gradient_needs = QUOTIENT
     quick_kernel = np.true_divide
     quick_types = (*FLOATS, complex64, complex128)
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x, y):
         return s.div(x, y)
@@ -219,6 +229,7 @@ class TruncateDiv(Binary):
 
     differentiable = False
     T = ALL_NUMBERS
+    native_exact = True
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
@@ -238,6 +249,7 @@ class FloorDiv(Binary):
     differentiable = False
     blockwise = True
     T = ALL_NUMBERS
+    native_exact = True
 
     def kernel(self, x, y):
         kind = x.dtype.kind
@@ -258,6 +270,7 @@ class FloorMod(Binary):
     blockwise = True
 
     T = (int8, int16, int32, int64, uint8, uint16, uint32, uint64, *FLOATS)
+    native_exact = True
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
@@ -294,6 +307,8 @@ class Mod(Remainder):
 @op
 class TruncateMod(Remainder):
     """The remainder of x / y with the sign of x."""
+
+    native_exact = True
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
@@ -349,6 +364,8 @@ class Extreme(Binary):
     """The larger or smaller of x and y; NaN if either is."""
 
     T = (*FLOATS, int8, uint8, int16, uint16, int32, uint32, int64, uint64)
+    native_exact = True
+    cheap = True
 
 
 def _chosen_gradient(dz: Any, x: Any, y: Any, chosen: Any) -> Any:
@@ -430,6 +447,8 @@ class Neg(Unary):
     """-x."""
 
     T = SIGNED_NUMBERS
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x):
         return s.neg(x)
@@ -443,6 +462,8 @@ class Abs(Unary):
     """|x|; of complex numbers see ComplexAbs."""
 
     T = (*FLOATS, int8, int16, int32, int64)
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x):
         return s.abs(x)
@@ -469,6 +490,7 @@ class Sign(Unary):
 
     blockwise = True
     T = SIGNED_NUMBERS
+    native_exact = True
 
     def kernel(self, x):
         # The sign of zero is plain zero.
@@ -488,6 +510,8 @@ class Square(Unary):
     """x * x."""
 
     T = (*FLOATS, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128)
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, x):
         return s.square(x)

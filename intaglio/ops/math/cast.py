@@ -38,6 +38,9 @@ class Cast(Op):
 
     signature = "x: SrcT; DstT: type, Truncate: bool = False -> y: DstT"
     SrcT = (*NUMERIC, bool_, string, *FLOAT8, int4, uint4, *QUANTIZED, variant)
+    native_exact = True
+    cheap = True
+    batching = "leading"
 
     def infer(self, x: Spec, DstT: DType) -> Spec:
         if x.dtype.is_integer and DstT.is_integer:
@@ -115,6 +118,7 @@ class Bitcast(Op):
     signature = "input: T; type: type -> output: type"
     T = (*NUMERIC, *QUANTIZED)
     type = T
+    batching = "leading"
 
     def infer(self, input: Spec, type: DType) -> Spec:
         own, wanted = input.dtype.size, type.size
@@ -150,6 +154,7 @@ class Part(Op):
 
     signature = "input: T; Tout: type = float32 -> output: Tout"
     T = COMPLEX
+    batching = "leading"
 
     def infer(self, input: Spec, Tout: DType) -> Spec:
         return Spec(Tout, input.shape)
@@ -221,6 +226,7 @@ class Complex(Op):
 
     signature = "real: T, imag: T; Tout: type = complex64 -> out: Tout"
     T = (float32, float64)
+    batching = "broadcast"
 
     def infer(self, real: Spec, imag: Spec, Tout: DType) -> Spec:
         return Spec(Tout, shapes.broadcast(real.shape, imag.shape))
@@ -251,6 +257,7 @@ class ComplexAbs(Op):
 
     signature = "x: T; Tout: type = float32 -> y: Tout"
     T = COMPLEX
+    batching = "leading"
 
     def infer(self, x: Spec, Tout: DType) -> Spec:
         return Spec(Tout, x.shape)
@@ -272,6 +279,7 @@ class Conj(Op):
 
     signature = "input: T -> output: T"
     T = (*COMPLEX, variant)
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, input.shape)

@@ -52,6 +52,8 @@ class Ordering(Comparison):
 
     differentiable = False
     T = ORDERED
+    native_exact = True
+    cheap = True
 
 
 @op
@@ -92,6 +94,9 @@ class Equality(Op):
     differentiable = False
     signature = "x: T, y: T; incompatible_shape_error: bool = True -> z: bool"
     T = (*ORDINARY, *QUANTIZED)
+    native_exact = True
+    cheap = True
+    batching = "broadcast"
 
     def infer(self, x: Spec, y: Spec, incompatible_shape_error: bool) -> Spec:
         try:
@@ -150,6 +155,7 @@ class ApproximateEqual(Op):
     differentiable = False
     signature = "x: T, y: T; tolerance: float = 1e-5 -> z: bool"
     T = (*ORDERED, complex64, complex128, *QUANTIZED)
+    batching = "alike"
 
     def infer(self, x: Spec, y: Spec) -> Spec:
         return Spec(bool_, shapes.merge(x.shape, y.shape))

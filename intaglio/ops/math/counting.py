@@ -86,6 +86,7 @@ class DenseBincount(Op):
     signature = "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
     Tidx = INDEX
     T = WEIGHTS
+    without_default = ("Tidx",)
 
     def infer(self, input: Spec, size: Spec, weights: Spec) -> Spec:
         rank = input.rank
@@ -157,6 +158,7 @@ class Bucketize(Op):
     signature = "input: T; boundaries: list(float) -> output: int32"
     differentiable = False
     T = WEIGHTS
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(int32, input.shape)

@@ -265,6 +265,7 @@ class Polygamma(Op):
 
     signature = "a: T, x: T -> z: T"
     T = (float32, float64)
+    batching = "broadcast"
 
     def infer(self, a: Spec, x: Spec) -> Spec:
         return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))
@@ -286,6 +287,7 @@ class Zeta(Op):
 
     signature = "x: T, q: T -> z: T"
     T = (float32, float64)
+    batching = "broadcast"
 
     def infer(self, x: Spec, q: Spec) -> Spec:
         return Spec(x.dtype, shapes.broadcast(x.shape, q.shape))

@@ -409,6 +409,7 @@ class IncompleteGamma(Op):
     signature = "a: T, x: T -> z: T"
     T: tuple[DType, ...] = FLOATS
     blockwise = True
+    batching = "broadcast"
 
     def infer(self, a: Spec, x: Spec) -> Spec:
         return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))
@@ -459,6 +460,7 @@ class RandomGammaGrad(Op):
 
     signature = "alpha: T, sample: T -> output: T"
     T = (float32, float64)
+    batching = "broadcast"
 
     def infer(self, alpha: Spec, sample: Spec) -> Spec:
         return Spec(alpha.dtype, shapes.broadcast(alpha.shape, sample.shape))

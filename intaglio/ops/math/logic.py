@@ -18,6 +18,9 @@ class Logical(Op):
 
     differentiable = False
     signature = "x: bool, y: bool -> z: bool"
+    native_exact = True
+    cheap = True
+    batching = "broadcast"
 
     def infer(self, x: Spec, y: Spec) -> Spec:
         return Spec(bool_, shapes.broadcast(x.shape, y.shape))
@@ -45,6 +48,9 @@ class LogicalNot(Op):
 
     differentiable = False
     signature = "x: bool -> y: bool"
+    native_exact = True
+    cheap = True
+    batching = "leading"
 
     def infer(self, x: Spec) -> Spec:
         return Spec(bool_, x.shape)
@@ -64,6 +70,8 @@ class Bitwise(Binary):
 class BitwiseAnd(Bitwise):
     """The bits set in both."""
 
+    native_exact = True
+
     def scalar(self, s, x, y):
         return s.bit_and(x, y)
 
@@ -72,6 +80,8 @@ class BitwiseAnd(Bitwise):
 class BitwiseOr(Bitwise):
     """The bits set in at least one."""
 
+    native_exact = True
+
     def scalar(self, s, x, y):
         return s.bit_or(x, y)
 
@@ -79,6 +89,8 @@ class BitwiseOr(Bitwise):
 @op
 class BitwiseXor(Bitwise):
     """The bits set in exactly one."""
+
+    native_exact = True
 
     def scalar(self, s, x, y):
         return s.bit_xor(x, y)
@@ -118,6 +130,7 @@ class Invert(Unary):
 
     differentiable = False
     T = (*SIGNED, *UNSIGNED)
+    native_exact = True
 
     def scalar(self, s, x):
         return s.invert(x)
@@ -140,6 +153,7 @@ class PopulationCount(Op):
     differentiable = False
     signature = "x: T -> y: uint8"
     T = (*SIGNED, *UNSIGNED)
+    batching = "leading"
 
     def infer(self, x: Spec) -> Spec:
         return Spec(uint8, x.shape)

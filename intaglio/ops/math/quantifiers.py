@@ -17,6 +17,7 @@ class Quantifier(Op):
     signature = "input: bool, axis: Tidx; keep_dims: bool = False -> output: bool"
     differentiable = False
     Tidx = INDEX
+    native_exact = True
 
     def infer(self, input: Spec, axis: Spec, keep_dims: bool) -> Spec:
         return Spec(bool_, reduced(input.shape, axis, keep_dims))
@@ -26,6 +27,8 @@ class Quantifier(Op):
 class All(Quantifier):
     """True where all are."""
 
+    reduces = "all"
+
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
         return np.logical_and.reduce(input, axis=axes, keepdims=keep_dims)
@@ -34,6 +37,8 @@ class All(Quantifier):
 @op
 class Any(Quantifier):
     """True where at least one is."""
+
+    reduces = "any"
 
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)

@@ -155,6 +155,8 @@ def spread(gradient: Any, x: Spec, axis: Any, keep_dims: bool) -> Any:
 class Sum(Reduction):
     """The sum over the axes."""
 
+    reduces = "sum"
+
     def kernel(self, input, axis, keep_dims):
         return total(input, axes_of(axis, input.ndim), keep_dims)
 
@@ -162,9 +164,9 @@ class Sum(Reduction):
         return (raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input)), None)
 
 
-def by_kernel(op: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum or mean of a large array by a compiled kernel; None if there is none."""
-    run = compiled.offered("reduction", x.dtype, WORK * x.size, op, x.shape, axes, keep_dims)
+    run = compiled.offered("reduction", x.dtype, WORK * x.size, how, x.shape, axes, keep_dims)
     return None if run is None else run(x)
 
 
@@ -172,7 +174,7 @@ def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum, with half precision added up in single precision."""
     dtype = x.dtype
     if x.size >= LARGE:
-        found = by_kernel("Sum", x, axes, keep_dims)
+        found = by_kernel("sum", x, axes, keep_dims)
         if found is not None:
             return found
     if dtype.kind == "V" or dtype == bfloat16.numpy:
@@ -184,6 +186,8 @@ def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
 @op
 class Mean(Reduction):
     """The mean over the axes; of integers, rounded towards zero."""
+
+    reduces = "mean"
 
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
@@ -199,7 +203,7 @@ class Mean(Reduction):
             quotient = np.abs(whole) // wide.type(count)
             return np.multiply(np.sign(whole), quotient).astype(dtype)
         if input.size >= LARGE:
-            found = by_kernel("Mean", input, axes, keep_dims)
+            found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:
                 return found
         wide = np.float32 if dtype.itemsize == 2 else dtype
@@ -222,6 +226,8 @@ class Mean(Reduction):
 @op
 class Prod(Reduction):
     """The product over the axes."""
+
+    reduces = "product"
 
     def kernel(self, input, axis, keep_dims):
         axes, dtype = axes_of(axis, input.ndim), input.dtype
@@ -297,6 +303,8 @@ class ExtremeReduction(Reduction):
 class Max(ExtremeReduction):
     """The largest element over the axes."""
 
+    reduces = "maximum"
+
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
         if input.size:
@@ -307,6 +315,8 @@ class Max(ExtremeReduction):
 @op
 class Min(ExtremeReduction):
     """The smallest element over the axes."""
+
+    reduces = "minimum"
 
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)

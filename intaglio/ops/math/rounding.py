@@ -33,6 +33,7 @@ class Rounding(Unary):
 
     T = FLOATS
     differentiable = False
+    native_exact = True
 
 
 @op
@@ -83,6 +84,7 @@ class Question(Op):
     signature = "x: T -> y: bool"
     T = FLOATS
     differentiable = False
+    batching = "leading"
 
     def infer(self, x: Spec) -> Spec:
         return Spec(bool_, x.shape)
@@ -118,6 +120,7 @@ class NextAfter(Op):
 
     signature = "x1: T, x2: T -> output: T"
     T = (float64, float32)
+    batching = "broadcast"
 
     def infer(self, x1: Spec, x2: Spec) -> Spec:
         return Spec(x1.dtype, shapes.broadcast(x1.shape, x2.shape))

@@ -315,6 +315,7 @@ class UnsortedSegmentSum(UnsortedSegments):
     """The sums of segments."""
 
     Tindices = (int16, int32, int64)
+    combines = "add"
 
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
@@ -364,6 +365,8 @@ def _finite(dtype: Any, smallest: bool) -> Any:
 class UnsortedSegmentMax(UnsortedExtreme):
     """The largest of each segment."""
 
+    combines = "max"
+
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
         empty = _finite(data.dtype, smallest=True)
@@ -374,6 +377,8 @@ class UnsortedSegmentMax(UnsortedExtreme):
 class UnsortedSegmentMin(UnsortedExtreme):
     """The smallest of each segment."""
 
+    combines = "min"
+
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
         empty = _finite(data.dtype, smallest=False)
@@ -383,6 +388,8 @@ class UnsortedSegmentMin(UnsortedExtreme):
 @op
 class UnsortedSegmentProd(UnsortedSegments):
     """The products of segments; 1 for an empty one."""
+
+    combines = "mul"
 
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)

@@ -47,6 +47,7 @@ class AddN(Op):
 
     signature = "inputs: N*T -> sum: T"
     T = (*ALL_NUMBERS, variant)
+    batching = "alike"
 
     def infer(self, inputs: list[Spec], N: int) -> Spec:
         dims = inputs[0].shape
@@ -88,6 +89,7 @@ class AccumulateNV2(Op):
 
     signature = "inputs: N*T; shape: shape -> sum: T"
     T = ALL_NUMBERS
+    batching = "alike"
 
     def infer(self, inputs: list[Spec], shape: Dims) -> Spec:
         return Spec(inputs[0].dtype, shape)
@@ -164,6 +166,7 @@ class Cross(Op):
         uint32,
         uint64,
     )
+    batching = "alike"
 
     def infer(self, a: Spec, b: Spec) -> Spec:
         return Spec(a.dtype, shapes.merge(a.shape, b.shape))

@@ -49,6 +49,9 @@ def _one(x: Any) -> np.ndarray:
 class Sqrt(Analytic):
     """The square root."""
 
+    native_exact = True
+    cheap = True
+
     def scalar(self, s, x):
         return s.sqrt(x)
 

@@ -21,6 +21,7 @@ class Activation(Op):
 
     signature = "features: T -> activations: T"
     T: tuple[DType, ...] = FLOATING
+    batching = "leading"
 
     def infer(self, features: Spec) -> Spec:
         return Spec(features.dtype, features.shape)
@@ -32,6 +33,7 @@ class ActivationGrad(Op):
     signature = "gradients: T, features: T -> backprops: T"
     T: tuple[DType, ...] = FLOATING
     same_shapes = True
+    batching = "alike"
 
     def infer(self, gradients: Spec, features: Spec) -> Spec:
         return Spec(gradients.dtype, shapes.merge(gradients.shape, features.shape))
@@ -43,6 +45,7 @@ class ActivationGradByOutput(Op):
     signature = "gradients: T, outputs: T -> backprops: T"
     T: tuple[DType, ...] = FLOATING
     same_shapes = True
+    batching = "alike"
 
     def infer(self, gradients: Spec, outputs: Spec) -> Spec:
         return Spec(gradients.dtype, shapes.merge(gradients.shape, outputs.shape))
@@ -57,6 +60,8 @@ class Relu(Activation):
     """max(features, 0)."""
 
     T = REAL
+    native_exact = True
+    cheap = True
 
     def scalar(self, s, features):
         return s.maximum(features, s.const(0, like=features))

@@ -202,7 +202,7 @@ class BatchNorm(Op):
 
     T: tuple[DType, ...] = FLOATING
     U: tuple[DType, ...] = STATISTICS
-    back = ""
+    back: str = ""
 
     def infer(self, x: Spec, scale: Spec, data_format) -> Any:
         return _infer(x, scale, data_format, self.back == "FusedBatchNormGradV3")

@@ -140,7 +140,7 @@ class BiasAddGrad(Op):
         rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
         if rows.dtype.kind in "iu":
             return rows.sum(axis=0, dtype=dtype)
-        found = by_kernel("Sum", rows, (0,), False)
+        found = by_kernel("sum", rows, (0,), False)
         if found is not None:
             return found.astype(dtype, copy=False)
         # A product with ones is several times faster than a sum over rows.

@@ -268,6 +268,7 @@ class Conv2D(Op):
     signature = f"input: T, filter: T; {ATTRS_2D} -> output: T"
     T = (*FLOATING, int32)
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
+    batching = "examples"
 
     def infer(
         self, input: Spec, filter: Spec, strides, padding, explicit_paddings, data_format, dilations
@@ -295,6 +296,7 @@ class Conv2DBackpropInput(Op):
 
     signature = f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
     T = (*FLOATING, int32)
+    shape_input = "input_sizes"
 
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 4)
@@ -393,6 +395,7 @@ class Conv3D(Op):
     signature = f"input: T, filter: T; {ATTRS_3D} -> output: T"
     T = FLOATING
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
+    batching = "examples"
 
     def infer(self, input: Spec, filter: Spec, strides, padding, data_format, dilations) -> Spec:
         return _plan_3d(strides, padding, data_format, dilations).infer(input, filter)

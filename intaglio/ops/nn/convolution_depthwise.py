@@ -50,6 +50,7 @@ class DepthwiseConv2dNative(Op):
 
     signature = f"input: T, filter: T; {ATTRS} -> output: T"
     T = FLOATING
+    batching = "examples"
 
     def infer(
         self, input: Spec, filter: Spec, strides, padding, explicit_paddings, data_format, dilations
@@ -84,6 +85,7 @@ class DepthwiseConv2dNativeBackpropInput(Op):
 
     signature = f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS} -> output: T"
     T = FLOATING
+    shape_input = "input_sizes"
 
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 4)

@@ -74,6 +74,7 @@ class FakeQuantWithMinMaxArgs(Op):
     """The input in 2^num_bits steps between two numbers."""
 
     signature = f"inputs: float32; {_ARGS} -> outputs: float32"
+    batching = "leading"
 
     def infer(self, inputs: Spec) -> Spec:
         return inputs.like()

@@ -99,6 +99,7 @@ class Dilation2D(Op):
 
     signature = f"input: T, filter: T; {ATTRS} -> output: T"
     T = REAL
+    batching = "examples"
 
     def infer(self, input: Spec, filter: Spec, strides, rates, padding) -> Spec:
         return Spec(input.dtype, _shape(input, filter, strides, rates, padding))

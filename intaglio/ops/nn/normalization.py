@@ -63,6 +63,7 @@ class LRN(Op):
         "beta: float = 0.5 -> output: T"
     )
     T = FLOATING
+    batching = "examples"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, merge(input.shape, (None,) * 4))
@@ -90,6 +91,8 @@ class LRNGrad(Op):
         "bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5 -> output: T"
     )
     T = FLOATING
+    batched_inputs = 3
+    batching = "examples"
 
     def infer(self, input_grads: Spec, input_image: Spec) -> Spec:
         return Spec(input_grads.dtype, merge(input_grads.shape, input_image.shape))

@@ -65,6 +65,7 @@ class MaxPool(Op):
 
     signature = f"input: T; {ATTRS} -> output: T"
     T = MAX_TYPES
+    batching = "examples"
 
     def infer(self, input: Spec, ksize, strides, padding, explicit_paddings, data_format) -> Spec:
         return infer_pooled(input, ksize, strides, padding, data_format, explicit_paddings)
@@ -94,6 +95,8 @@ class MaxPoolGrad(Op):
 
     signature = f"orig_input: T, orig_output: T, grad: T; {ATTRS} -> output: T"
     T = MAX_TYPES
+    batched_inputs = 3
+    batching = "examples"
 
     def infer(self, orig_input: Spec) -> Spec:
         return Spec(orig_input.dtype, orig_input.shape)
@@ -140,7 +143,9 @@ class SecondMaximum(Op):
     """The gradient of a maximum pooling's gradient by the gradient given to it."""
 
     T = MAX_TYPES
-    pair = ""
+    pair: str = ""
+    batched_inputs = 3
+    batching = "examples"
 
     def infer(self, orig_output: Spec) -> Spec:
         return Spec(orig_output.dtype, orig_output.shape)
@@ -177,6 +182,7 @@ class MaxPool3D(Op):
 
     signature = f"input: T; {ATTRS_3D} -> output: T"
     T = FLOATING
+    batching = "examples"
 
     def infer(self, input: Spec, ksize, strides, padding, data_format) -> Spec:
         return infer_pooled(input, ksize, strides, padding, data_format)
@@ -198,6 +204,8 @@ class MaxPool3DGrad(Op):
     signature = f"orig_input: TInput, orig_output: TInput, grad: T; {ATTRS_3D} -> output: T"
     T = FLOATING
     TInput = FLOATING
+    batched_inputs = 3
+    batching = "examples"
 
     def infer(self, orig_input: Spec, grad: Spec) -> Spec:
         return Spec(grad.dtype, orig_input.shape)
@@ -234,8 +242,8 @@ class MeanGrad(Op):
     """The gradient of a mean pooling."""
 
     T: tuple[DType, ...] = FLOATING
-    forth = ""
-    rank = 4
+    forth: str = ""
+    rank: int = 4
 
     def infer(self, orig_input_shape: Spec, grad: Spec) -> Spec:
         known = orig_input_shape.as_shape()
@@ -260,6 +268,7 @@ class Averages(Op):
 
     T = FLOATING
     back: str
+    batching = "examples"
 
     def infer(self, x: Spec, ksize, strides, padding, data_format) -> Spec:
         return infer_pooled(x, ksize, strides, padding, data_format)

@@ -116,6 +116,8 @@ class SoftmaxCrossEntropyWithLogits(Op):
 
     signature = "features: T, labels: T -> loss: T, backprop: T"
     T = FLOATING
+    batched_inputs = 2
+    batching = "examples"
 
     def infer(self, features: Spec, labels: Spec) -> Any:
         dims = shapes.broadcast(features.shape, labels.shape)
@@ -186,6 +188,9 @@ class SparseSoftmaxCrossEntropyWithLogits(Op):
     signature = "features: T, labels: Tlabels -> loss: T, backprop: T"
     T = FLOATING
     Tlabels = INDEX
+    integer_data = True
+    batched_inputs = 2
+    batching = "examples"
 
     def infer(self, features: Spec, labels: Spec) -> Any:
         for spec, rank in ((features, 2), (labels, 1)):

@@ -39,6 +39,7 @@ class RaggedBincount(Op):
     differentiable = False
     Tidx = INDEX
     T = _WEIGHTS
+    without_default = ("Tidx",)
 
     def infer(self, splits: Spec, size: Spec, weights: Spec) -> Spec:
         for x, rank, name in ((splits, 1, "splits"), (size, 0, "size")):
@@ -81,6 +82,7 @@ class SparseBincount(Op):
     differentiable = False
     Tidx = INDEX
     T = _WEIGHTS
+    without_default = ("Tidx",)
 
     def infer(self, dense_shape: Spec, size: Spec, weights: Spec) -> Spec:
         if size.rank not in (None, 0):

@@ -200,6 +200,7 @@ class RaggedTensorToTensor(Op):
     T = ALL
     Tindex = INDEX
     Tshape = INDEX
+    without_default = ("Tshape",)
 
     def infer(
         self,

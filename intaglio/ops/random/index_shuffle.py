@@ -131,6 +131,7 @@ class RandomIndexShuffle(Op):
     differentiable = False
     dtype = (int32, uint32, int64, uint64)
     Tseed = (int32, uint32, int64, uint64)
+    without_default = ("Tseed",)
 
     def infer(self, index: Spec, seed: Spec, max_index: Spec) -> Spec:
         ranks = (index.rank, seed.rank, max_index.rank)

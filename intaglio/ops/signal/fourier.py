@@ -100,9 +100,10 @@ class Complex(Op):
 
     signature = "input: Tcomplex -> output: Tcomplex"
     Tcomplex: tuple[DType, ...] = COMPLEX
-    axes = 1
+    axes: int = 1
     function: Any = None
-    back = ""
+    back: str = ""
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         _check_rank(input, self.axes)
@@ -234,8 +235,9 @@ class RealForward(Op):
     signature = "input: Treal, fft_length: int32; Tcomplex: type = complex64 -> output: Tcomplex"
     Treal: tuple[DType, ...] = (float32, float64)
     Tcomplex: tuple[DType, ...] = COMPLEX
-    axes = 1
-    back = ""
+    axes: int = 1
+    back: str = ""
+    batching = "leading"
 
     def infer(self, input: Spec, fft_length: Spec, Tcomplex: DType) -> Spec:
         _check_rank(input, self.axes)
@@ -269,8 +271,9 @@ class RealBackward(Op):
     signature = "input: Tcomplex, fft_length: int32; Treal: type = float32 -> output: Treal"
     Treal: tuple[DType, ...] = (float32, float64)
     Tcomplex: tuple[DType, ...] = COMPLEX
-    axes = 1
-    back = ""
+    axes: int = 1
+    back: str = ""
+    batching = "leading"
 
     def infer(self, input: Spec, fft_length: Spec, Treal: DType) -> Spec:
         _check_rank(input, self.axes)
@@ -384,7 +387,7 @@ class AnyAxes(Op):
     Tcomplex: tuple[DType, ...] = COMPLEX
     Treal: tuple[DType, ...] = (float32, float64)
     function: Any = None
-    back = ""
+    back: str = ""
 
     def made(self, x: Any, fft_length: Any, axes: Any, dtype: DType, kind: str) -> Any:
         """The transform of an array."""

@@ -55,7 +55,7 @@ class GatheredSegments(Op):
     T: tuple[DType, ...] = FLOATING
     Tidx: tuple[DType, ...] = INDEX
     Tsegmentids: tuple[DType, ...] = INDEX
-    how = SUM
+    how: str = SUM
 
     def infer(self, data: Spec, indices: Spec, segment_ids: Spec) -> Spec:
         return _rows_of(data, indices, segment_ids, None)
@@ -193,7 +193,7 @@ class RowsGradient(Op):
     T = FLOATING
     Tidx = INDEX
     Tsegmentids = INDEX
-    how = SUM
+    how: str = SUM
 
     def infer(self, grad: Spec, indices: Spec, segment_ids: Spec, output_dim0: Spec) -> Spec:
         return _rows_of(grad, indices, segment_ids, number(output_dim0))
@@ -259,7 +259,7 @@ class SparseRowsGradient(Op):
     T = FLOATING
     Tidx = INDEX
     Tsegmentids = INDEX
-    how = SUM
+    how: str = SUM
 
     def infer(self, grad: Spec, indices: Spec, segment_ids: Spec) -> Any:
         found = _rows_of(grad, indices, segment_ids, None)

@@ -31,6 +31,7 @@ class ReadFile(Op):
     stateful = True
     droppable = True
     differentiable = False
+    reaches_outside = "files"
 
     def infer(self) -> Spec:
         return Spec(string, ())
@@ -46,6 +47,7 @@ class WriteFile(Op):
     signature = "filename: string, contents: string; ->"
     stateful = True
     differentiable = False
+    reaches_outside = "files"
 
     def infer(self) -> list[Spec]:
         return []
@@ -66,6 +68,7 @@ class MatchingFiles(Op):
     stateful = True
     droppable = True
     differentiable = False
+    reaches_outside = "files"
 
     def infer(self) -> Spec:
         return Spec(string, (None,))

@@ -91,7 +91,7 @@ class HashTableV2(NamedHandle):
     """A table that is filled once."""
 
     pairs = _FIXED
-    fixed = True
+    fixed: bool = True
 
 
 @op
@@ -116,7 +116,7 @@ class AnonymousHashTable(AnonymousHandle):
     """A table of its own that is filled once."""
 
     pairs = _FIXED
-    fixed = True
+    fixed: bool = True
 
 
 @op
@@ -238,6 +238,7 @@ class LookupTableFindV2(Op):
     differentiable = False
     Tin = ALL
     Tout = ALL
+    reaches_outside = "tables"
 
     def infer(self, table_handle: Spec, keys: Spec, default_value: Spec) -> Spec:
         _need_scalar(table_handle)
@@ -271,6 +272,8 @@ class Change(Op):
 class LookupTableInsertV2(Change):
     """Gives keys values."""
 
+    reaches_outside = "tables"
+
     def kernel(self, table_handle, keys, values):
         table_handle.insert(np.asarray(keys), np.asarray(values))
         return ()
@@ -279,6 +282,8 @@ class LookupTableInsertV2(Change):
 @op
 class LookupTableImportV2(Change):
     """Makes these keys the only ones; fills a table that is filled once."""
+
+    reaches_outside = "tables"
 
     def kernel(self, table_handle, keys, values):
         put = table_handle.initialize if table_handle.fixed else table_handle.replace
@@ -307,6 +312,7 @@ class LookupTableRemoveV2(Op):
     stateful = True
     differentiable = False
     Tin = ALL
+    reaches_outside = "tables"
 
     def infer(self, table_handle: Spec) -> Any:
         _need_scalar(table_handle)
@@ -326,6 +332,7 @@ class LookupTableSizeV2(Op):
     writes = False
     droppable = True
     differentiable = False
+    reaches_outside = "tables"
 
     def infer(self, table_handle: Spec) -> Spec:
         _need_scalar(table_handle)
@@ -344,6 +351,7 @@ class LookupTableExportV2(Op):
     writes = False
     droppable = True
     differentiable = False
+    reaches_outside = "tables"
 
     def infer(self, table_handle: Spec, Tkeys: DType, Tvalues: DType) -> Any:
         _need_scalar(table_handle)

@@ -38,6 +38,7 @@ class VarHandleOp(Op):
         " debug_name: str = '', allowed_devices: list(str) = [] -> resource: resource"
     )
     stateful = True
+    numerics_checked = False
 
     def infer(self, dtype: DType, shape: Dims) -> Spec:
         return Spec(resource_dtype, (), Spec(dtype, shape))
@@ -71,6 +72,10 @@ class ReadVariableOp(Op):
     stateful = True
     writes = False
     droppable = True
+    native_exact = True
+    cheap = True
+    reported = False
+    numerics_checked = False
 
     def infer(self, resource: Spec, dtype: DType) -> Spec:
         contents = contents_of(resource, dtype)
@@ -100,6 +105,9 @@ class _ReadVariablesOp(Op):
     stateful = True
     writes = False
     droppable = True
+    native_exact = True
+    cheap = True
+    numerics_checked = False
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
         return [[Spec(d, contents_of(r).shape) for r, d in zip(resources, dtypes, strict=True)]]
@@ -120,6 +128,7 @@ class VariableShape(Op):
     writes = False
     differentiable = False
     droppable = True
+    shape_only = True
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         dims = contents_of(input).shape
@@ -186,6 +195,9 @@ class AssignVariableOp(Op):
     dtype = ALL
     stateful = True
     reads = False
+    native_exact = True
+    cheap = True
+    reported = False
 
     def infer(self, resource: Spec, value: Spec) -> None:
         check_value(resource, value)
@@ -205,6 +217,8 @@ class Accumulate(Op):
     signature = "resource: resource, value: dtype -> "
     dtype = NUMERIC
     stateful = True
+    native_exact = True
+    reported = False
 
     def infer(self, resource: Spec, value: Spec) -> None:
         check_value(resource, value)
@@ -467,7 +481,7 @@ class ResourceScatterNd(Op):
     T = ALL
     Tindices = INDEX
     stateful = True
-    kind = "update"
+    combines = "update"
 
     def infer(self, ref: Spec, indices: Spec, updates: Spec) -> None:
         dims, at = contents_of(ref, updates.dtype).shape, indices.shape
@@ -481,7 +495,7 @@ class ResourceScatterNd(Op):
 
     def kernel(self, ref, indices, updates, bad_indices_policy):
         def change(array: Any) -> None:
-            scatter(self.kind, array, indices, updates, bad_indices_policy)
+            scatter(self.combines, array, indices, updates, bad_indices_policy)
 
         ref.modify(change, updates.dtype)
 
@@ -495,28 +509,28 @@ class ResourceScatterNdUpdate(ResourceScatterNd):
 class ResourceScatterNdAdd(ResourceScatterNd):
     """The updates are added."""
 
-    kind = "add"
+    combines = "add"
 
 
 @op
 class ResourceScatterNdSub(ResourceScatterNd):
     """The updates are subtracted."""
 
-    kind = "sub"
+    combines = "sub"
 
 
 @op
 class ResourceScatterNdMin(ResourceScatterNd):
     """The smaller of the update and what stood there stays."""
 
-    kind = "min"
+    combines = "min"
 
 
 @op
 class ResourceScatterNdMax(ResourceScatterNd):
     """The larger of the update and what stood there stays."""
 
-    kind = "max"
+    combines = "max"
 
 
 @op

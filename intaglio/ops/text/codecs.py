@@ -19,6 +19,7 @@ class EncodeBase64(StringMap):
     """Web-safe base 64, without padding unless asked for."""
 
     signature = "input: string; pad: bool = False -> output: string"
+    batching = "leading"
 
     def kernel(self, input, pad):
         def encode(text: bytes) -> bytes:
@@ -31,6 +32,8 @@ class EncodeBase64(StringMap):
 @op
 class DecodeBase64(StringMap):
     """The strings that web-safe base 64 stands for."""
+
+    batching = "leading"
 
     def kernel(self, input):
         return mapped(_decoded, input)
@@ -54,6 +57,7 @@ class UnicodeTranscode(StringMap):
         " replacement_char: int = 65533, replace_control_characters: bool = False"
         " -> output: string"
     )
+    batching = "leading"
 
     def kernel(
         self,

@@ -43,6 +43,7 @@ class AsString(Op):
     )
     T = (*NUMERIC, bool_, string)
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(string, input.shape)

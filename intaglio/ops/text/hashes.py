@@ -44,6 +44,7 @@ class StringToHashBucketStrong(Op):
 
     signature = "input: string; num_buckets: int, key: list(int) -> output: int64"
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec, key: Any) -> Spec:
         if len(key) != 2:
@@ -62,6 +63,7 @@ class StringToHashBucketFast(Op):
 
     signature = "input: string; num_buckets: int -> output: int64"
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(int64, input.shape)

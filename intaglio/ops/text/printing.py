@@ -27,6 +27,7 @@ class StringFormat(Op):
         "inputs: *T; template: str = '%s', placeholder: str = '%s', summarize: int = 3"
         " -> output: string"
     )
+    reaches_outside = "prints"
 
     def infer(self, inputs, template: str, placeholder: str) -> Spec:
         holes = template.count(placeholder)
@@ -61,6 +62,7 @@ class PrintV2(Op):
 
     signature = r"input: string; output_stream: str = 'stderr', end: str = '\n' ->"
     stateful = True
+    reaches_outside = "prints"
 
     def infer(self, input: Spec, output_stream: str) -> None:
         if not known(output_stream):

@@ -50,6 +50,7 @@ class DecodeRaw(Op):
     signature = "bytes: string; out_type: type, little_endian: bool = True -> output: out_type"
     out_type = (*_REAL, complex64, complex128, bool_)
     differentiable = False
+    batching = "leading"
 
     def infer(self, bytes: Spec, out_type: DType) -> Spec:
         return Spec(out_type, None if bytes.shape is None else (*bytes.shape, None))

@@ -336,6 +336,7 @@ class RegexReplace(Op):
         " -> output: string"
     )
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec, pattern: Spec, rewrite: Spec) -> Spec:
         _scalars(pattern, rewrite)
@@ -354,6 +355,7 @@ class StaticRegexReplace(StringMap):
     signature = (
         "input: string; pattern: str, rewrite: str, replace_global: bool = True -> output: string"
     )
+    batching = "leading"
 
     def kernel(self, input, pattern, rewrite, replace_global):
         expression, instead = compiled(pattern.encode()), rewrite.encode()
@@ -375,6 +377,7 @@ class RegexFullMatch(Op):
 
     signature = "input: string, pattern: string -> output: bool"
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec, pattern: Spec) -> Spec:
         _scalars(pattern)
@@ -390,6 +393,7 @@ class StaticRegexFullMatch(Op):
 
     signature = "input: string; pattern: str -> output: bool"
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(bool_, input.shape)

@@ -74,6 +74,8 @@ class StringMap(Op):
 class StringStrip(StringMap):
     """Without white space at both ends."""
 
+    batching = "leading"
+
     def kernel(self, input):
         return mapped(bytes.strip, input)
 
@@ -91,6 +93,7 @@ class StringLower(StringMap):
     """Lower case: of ASCII letters, or with encoding "utf-8" of all."""
 
     signature = "input: string; encoding: str = '' -> output: string"
+    batching = "leading"
 
     def kernel(self, input, encoding):
         return _cased(input, encoding, bytes.lower, str.lower)
@@ -101,6 +104,7 @@ class StringUpper(StringMap):
     """Upper case: of ASCII letters, or with encoding "utf-8" of all."""
 
     signature = "input: string; encoding: str = '' -> output: string"
+    batching = "leading"
 
     def kernel(self, input, encoding):
         return _cased(input, encoding, bytes.upper, str.upper)
@@ -112,6 +116,7 @@ class StringLength(Op):
 
     signature = "input: string; unit: str = 'BYTE' -> output: int32"
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(int32, input.shape)
@@ -475,6 +480,7 @@ class StringToNumber(Op):
 
     signature = "string_tensor: string; out_type: type = float32 -> output: out_type"
     differentiable = False
+    batching = "leading"
 
     def infer(self, string_tensor: Spec, out_type: DType) -> Spec:
         return Spec(out_type, string_tensor.shape)

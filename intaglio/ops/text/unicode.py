@@ -205,6 +205,7 @@ class UnicodeScript(Op):
 
     signature = "input: int32 -> output: int32"
     differentiable = False
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(int32, input.shape)

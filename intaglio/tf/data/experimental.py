@@ -13,6 +13,7 @@ from intaglio.base.dtypes import int64
 from intaglio.data import building, csv_columns, csv_files, element, making, seldom, tracing
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
 from intaglio.data.dataset import Dataset
+from intaglio.data.dataset_writer import TFRecordWriter
 from intaglio.data.iterating import Iterator, Optional
 from intaglio.data.options import (
     AutoShardPolicy,
@@ -55,8 +56,8 @@ from intaglio.tf.data.transformations import (
 )
 
 if TYPE_CHECKING:
-    from intaglio.tf.data.records import make_batched_features_dataset, parse_example_dataset
-    from intaglio.tf.data.tables import (
+    from intaglio.data.example_files import make_batched_features_dataset, parse_example_dataset
+    from intaglio.lookup.dataset_tables import (
         DatasetInitializer,
         index_table_from_dataset,
         table_from_dataset,
@@ -229,18 +230,6 @@ def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any =
 
 
 # -- files ---------------------------------------------------------------------------------
-
-
-class TFRecordWriter:
-    """Writes a dataset of strings to a TFRecord file."""
-
-    def __init__(self, filename: Any, compression_type: str | None = None) -> None:
-        self._filename = filename
-        self._compression_type = compression_type
-
-    def write(self, dataset: Dataset) -> None:
-        """Writes the elements. Raises TypeError unless they are string scalars."""
-        seldom.storing.written_records(dataset, self._filename, self._compression_type)
 
 
 def save(
@@ -428,11 +417,11 @@ __all__ = [
 
 # What needs tables and records is imported when it is first asked for.
 LATER = {
-    "DatasetInitializer": "intaglio.tf.data.tables:DatasetInitializer",
-    "index_table_from_dataset": "intaglio.tf.data.tables:index_table_from_dataset",
-    "make_batched_features_dataset": "intaglio.tf.data.records:make_batched_features_dataset",
-    "parse_example_dataset": "intaglio.tf.data.records:parse_example_dataset",
-    "table_from_dataset": "intaglio.tf.data.tables:table_from_dataset",
+    "DatasetInitializer": "intaglio.lookup.dataset_tables:DatasetInitializer",
+    "index_table_from_dataset": "intaglio.lookup.dataset_tables:index_table_from_dataset",
+    "make_batched_features_dataset": "intaglio.data.example_files:make_batched_features_dataset",
+    "parse_example_dataset": "intaglio.data.example_files:parse_example_dataset",
+    "table_from_dataset": "intaglio.lookup.dataset_tables:table_from_dataset",
 }
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -11,6 +11,7 @@ from typing import Any
 from intaglio.base.dtypes import int64
 from intaglio.data import building, folding, padding
 from intaglio.data.dataset import Dataset
+from intaglio.data.folding import Reducer
 from intaglio.opdef import raw
 
 Apply = Callable[[Dataset], Dataset]
@@ -220,35 +221,6 @@ def rejection_resample(
     {1}
     """
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
-
-
-class Reducer:
-    """Three functions by which elements become one: the first state, the next, the result."""
-
-    def __init__(
-        self,
-        init_func: Callable[..., Any],
-        reduce_func: Callable[..., Any],
-        finalize_func: Callable[..., Any],
-    ) -> None:
-        self._init_func = init_func
-        self._reduce_func = reduce_func
-        self._finalize_func = finalize_func
-
-    @property
-    def init_func(self) -> Callable[..., Any]:
-        """From a key to the first state."""
-        return self._init_func
-
-    @property
-    def reduce_func(self) -> Callable[..., Any]:
-        """From a state and an element to the next state."""
-        return self._reduce_func
-
-    @property
-    def finalize_func(self) -> Callable[..., Any]:
-        """From the last state to the result."""
-        return self._finalize_func
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:

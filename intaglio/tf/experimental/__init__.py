@@ -23,25 +23,25 @@ from intaglio.type_specs.extension_type import ExtensionType, ExtensionTypeSpec
 
 if TYPE_CHECKING:
     from intaglio.data.iterating import Optional as Optional
+    from intaglio.opdef.dispatch_decorators import dispatch_for_api as dispatch_for_api
+    from intaglio.opdef.dispatch_decorators import (
+        dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
+    )
+    from intaglio.opdef.dispatch_decorators import (
+        dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis,
+    )
+    from intaglio.opdef.dispatch_decorators import (
+        dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
+    )
+    from intaglio.opdef.dispatch_decorators import (
+        unregister_dispatch_for as unregister_dispatch_for,
+    )
     from intaglio.ragged.api import BatchableExtensionType as BatchableExtensionType
     from intaglio.ragged.api import DynamicRaggedShape as DynamicRaggedShape
     from intaglio.ragged.api import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
     from intaglio.ragged.api import RowPartition as RowPartition
     from intaglio.tf.experimental import dtensor as dtensor
     from intaglio.tf.experimental import numpy as numpy
-    from intaglio.tf.experimental.dispatching import dispatch_for_api as dispatch_for_api
-    from intaglio.tf.experimental.dispatching import (
-        dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
-    )
-    from intaglio.tf.experimental.dispatching import (
-        dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis,
-    )
-    from intaglio.tf.experimental.dispatching import (
-        dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
-    )
-    from intaglio.tf.experimental.dispatching import (
-        unregister_dispatch_for as unregister_dispatch_for,
-    )
 
 __all__ = [
     "ExtensionType",
@@ -61,7 +61,7 @@ __all__ = [
     "uint4",
 ]
 
-_DISPATCH = "intaglio.tf.experimental.dispatching"
+_DISPATCH = "intaglio.opdef.dispatch_decorators"
 _BATCHABLE = "intaglio.ragged.api"
 LATER: dict[str, str] = {
     "numpy": "intaglio.tf.experimental.numpy",

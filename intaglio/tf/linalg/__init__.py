@@ -6,16 +6,8 @@ Follows https://www.tensorflow.org/api_docs/python/tf/linalg.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.tf.arrays import eye
-from intaglio.tf.diagonals import (
-    band_part,
-    diag,
-    diag_part,
-    set_diag,
-    tensor_diag,
-    tensor_diag_part,
-)
-from intaglio.tf.linalg.decompositions import (
+from intaglio.composite_ops.array.creation import eye
+from intaglio.composite_ops.linalg.decompositions import (
     cholesky,
     cholesky_solve,
     det,
@@ -32,7 +24,7 @@ from intaglio.tf.linalg.decompositions import (
     svd,
     triangular_solve,
 )
-from intaglio.tf.linalg.norms import (
+from intaglio.composite_ops.linalg.norms import (
     adjoint,
     cross,
     global_norm,
@@ -42,7 +34,15 @@ from intaglio.tf.linalg.norms import (
     normalize,
     trace,
 )
-from intaglio.tf.linalg.products import einsum, matmul, matvec, tensordot
+from intaglio.composite_ops.linalg.products import einsum, matmul, matvec, tensordot
+from intaglio.tf.diagonals import (
+    band_part,
+    diag,
+    diag_part,
+    set_diag,
+    tensor_diag,
+    tensor_diag_part,
+)
 
 __all__ = [
     "adjoint",
@@ -84,112 +84,110 @@ __all__ = [
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
     "experimental": "intaglio.tf.linalg.experimental",
-    "LinearOperator": "intaglio.tf.linalg.operators.composed:LinearOperator",
-    "LinearOperatorAdjoint": "intaglio.tf.linalg.operators.composed:LinearOperatorAdjoint",
-    "LinearOperatorBlockDiag": "intaglio.tf.linalg.operators.blocks:LinearOperatorBlockDiag",
-    "LinearOperatorBlockLowerTriangular": "intaglio.tf.linalg.operators.blocks:LinearOperatorBlockLowerTriangular",
-    "LinearOperatorCirculant": "intaglio.tf.linalg.operators.circulant:LinearOperatorCirculant",
-    "LinearOperatorCirculant2D": "intaglio.tf.linalg.operators.circulant:LinearOperatorCirculant2D",
-    "LinearOperatorCirculant3D": "intaglio.tf.linalg.operators.circulant:LinearOperatorCirculant3D",
-    "LinearOperatorComposition": "intaglio.tf.linalg.operators.composed:LinearOperatorComposition",
-    "LinearOperatorDiag": "intaglio.tf.linalg.operators.structured:LinearOperatorDiag",
-    "LinearOperatorFullMatrix": "intaglio.tf.linalg.operators.structured:LinearOperatorFullMatrix",
-    "LinearOperatorHouseholder": "intaglio.tf.linalg.operators.patterned:LinearOperatorHouseholder",
-    "LinearOperatorIdentity": "intaglio.tf.linalg.operators.structured:LinearOperatorIdentity",
-    "LinearOperatorInversion": "intaglio.tf.linalg.operators.composed:LinearOperatorInversion",
-    "LinearOperatorKronecker": "intaglio.tf.linalg.operators.composed:LinearOperatorKronecker",
-    "LinearOperatorLowRankUpdate": "intaglio.tf.linalg.operators.composed:LinearOperatorLowRankUpdate",
-    "LinearOperatorLowerTriangular": "intaglio.tf.linalg.operators.structured:LinearOperatorLowerTriangular",
-    "LinearOperatorPermutation": "intaglio.tf.linalg.operators.patterned:LinearOperatorPermutation",
-    "LinearOperatorScaledIdentity": "intaglio.tf.linalg.operators.structured:LinearOperatorScaledIdentity",
-    "LinearOperatorToeplitz": "intaglio.tf.linalg.operators.patterned:LinearOperatorToeplitz",
-    "LinearOperatorTridiag": "intaglio.tf.linalg.operators.patterned:LinearOperatorTridiag",
-    "LinearOperatorZeros": "intaglio.tf.linalg.operators.structured:LinearOperatorZeros",
-    "banded_triangular_solve": "intaglio.tf.linalg.factorisations:banded_triangular_solve",
-    "eig": "intaglio.tf.linalg.factorisations:eig",
-    "eigh_tridiagonal": "intaglio.tf.linalg.factorisations:eigh_tridiagonal",
-    "eigvals": "intaglio.tf.linalg.factorisations:eigvals",
-    "expm": "intaglio.tf.linalg.factorisations:expm",
-    "logm": "intaglio.tf.linalg.factorisations:logm",
-    "lu": "intaglio.tf.linalg.factorisations:lu",
-    "lu_matrix_inverse": "intaglio.tf.linalg.factorisations:lu_matrix_inverse",
-    "lu_reconstruct": "intaglio.tf.linalg.factorisations:lu_reconstruct",
-    "lu_solve": "intaglio.tf.linalg.factorisations:lu_solve",
-    "sqrtm": "intaglio.tf.linalg.factorisations:sqrtm",
-    "tridiagonal_matmul": "intaglio.tf.linalg.factorisations:tridiagonal_matmul",
-    "tridiagonal_solve": "intaglio.tf.linalg.factorisations:tridiagonal_solve",
+    "LinearOperator": "intaglio.linear_operators.composed:LinearOperator",
+    "LinearOperatorAdjoint": "intaglio.linear_operators.composed:LinearOperatorAdjoint",
+    "LinearOperatorBlockDiag": "intaglio.linear_operators.blocks:LinearOperatorBlockDiag",
+    "LinearOperatorBlockLowerTriangular": "intaglio.linear_operators.blocks:LinearOperatorBlockLowerTriangular",
+    "LinearOperatorCirculant": "intaglio.linear_operators.circulant:LinearOperatorCirculant",
+    "LinearOperatorCirculant2D": "intaglio.linear_operators.circulant:LinearOperatorCirculant2D",
+    "LinearOperatorCirculant3D": "intaglio.linear_operators.circulant:LinearOperatorCirculant3D",
+    "LinearOperatorComposition": "intaglio.linear_operators.composed:LinearOperatorComposition",
+    "LinearOperatorDiag": "intaglio.linear_operators.structured:LinearOperatorDiag",
+    "LinearOperatorFullMatrix": "intaglio.linear_operators.structured:LinearOperatorFullMatrix",
+    "LinearOperatorHouseholder": "intaglio.linear_operators.patterned:LinearOperatorHouseholder",
+    "LinearOperatorIdentity": "intaglio.linear_operators.structured:LinearOperatorIdentity",
+    "LinearOperatorInversion": "intaglio.linear_operators.composed:LinearOperatorInversion",
+    "LinearOperatorKronecker": "intaglio.linear_operators.composed:LinearOperatorKronecker",
+    "LinearOperatorLowRankUpdate": "intaglio.linear_operators.composed:LinearOperatorLowRankUpdate",
+    "LinearOperatorLowerTriangular": "intaglio.linear_operators.structured:LinearOperatorLowerTriangular",
+    "LinearOperatorPermutation": "intaglio.linear_operators.patterned:LinearOperatorPermutation",
+    "LinearOperatorScaledIdentity": "intaglio.linear_operators.structured:LinearOperatorScaledIdentity",
+    "LinearOperatorToeplitz": "intaglio.linear_operators.patterned:LinearOperatorToeplitz",
+    "LinearOperatorTridiag": "intaglio.linear_operators.patterned:LinearOperatorTridiag",
+    "LinearOperatorZeros": "intaglio.linear_operators.structured:LinearOperatorZeros",
+    "banded_triangular_solve": "intaglio.composite_ops.linalg.factorisations:banded_triangular_solve",
+    "eig": "intaglio.composite_ops.linalg.factorisations:eig",
+    "eigh_tridiagonal": "intaglio.composite_ops.linalg.factorisations:eigh_tridiagonal",
+    "eigvals": "intaglio.composite_ops.linalg.factorisations:eigvals",
+    "expm": "intaglio.composite_ops.linalg.factorisations:expm",
+    "logm": "intaglio.composite_ops.linalg.factorisations:logm",
+    "lu": "intaglio.composite_ops.linalg.factorisations:lu",
+    "lu_matrix_inverse": "intaglio.composite_ops.linalg.factorisations:lu_matrix_inverse",
+    "lu_reconstruct": "intaglio.composite_ops.linalg.factorisations:lu_reconstruct",
+    "lu_solve": "intaglio.composite_ops.linalg.factorisations:lu_solve",
+    "sqrtm": "intaglio.composite_ops.linalg.factorisations:sqrtm",
+    "tridiagonal_matmul": "intaglio.composite_ops.linalg.factorisations:tridiagonal_matmul",
+    "tridiagonal_solve": "intaglio.composite_ops.linalg.factorisations:tridiagonal_solve",
 }
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.linalg import experimental as experimental
-    from intaglio.tf.linalg.factorisations import banded_triangular_solve as banded_triangular_solve
-    from intaglio.tf.linalg.factorisations import eig as eig
-    from intaglio.tf.linalg.factorisations import eigh_tridiagonal as eigh_tridiagonal
-    from intaglio.tf.linalg.factorisations import eigvals as eigvals
-    from intaglio.tf.linalg.factorisations import expm as expm
-    from intaglio.tf.linalg.factorisations import logm as logm
-    from intaglio.tf.linalg.factorisations import lu as lu
-    from intaglio.tf.linalg.factorisations import lu_matrix_inverse as lu_matrix_inverse
-    from intaglio.tf.linalg.factorisations import lu_reconstruct as lu_reconstruct
-    from intaglio.tf.linalg.factorisations import lu_solve as lu_solve
-    from intaglio.tf.linalg.factorisations import sqrtm as sqrtm
-    from intaglio.tf.linalg.factorisations import tridiagonal_matmul as tridiagonal_matmul
-    from intaglio.tf.linalg.factorisations import tridiagonal_solve as tridiagonal_solve
-    from intaglio.tf.linalg.operators.blocks import (
-        LinearOperatorBlockDiag as LinearOperatorBlockDiag,
+    from intaglio.composite_ops.linalg.factorisations import (
+        banded_triangular_solve as banded_triangular_solve,
     )
-    from intaglio.tf.linalg.operators.blocks import (
+    from intaglio.composite_ops.linalg.factorisations import eig as eig
+    from intaglio.composite_ops.linalg.factorisations import eigh_tridiagonal as eigh_tridiagonal
+    from intaglio.composite_ops.linalg.factorisations import eigvals as eigvals
+    from intaglio.composite_ops.linalg.factorisations import expm as expm
+    from intaglio.composite_ops.linalg.factorisations import logm as logm
+    from intaglio.composite_ops.linalg.factorisations import lu as lu
+    from intaglio.composite_ops.linalg.factorisations import lu_matrix_inverse as lu_matrix_inverse
+    from intaglio.composite_ops.linalg.factorisations import lu_reconstruct as lu_reconstruct
+    from intaglio.composite_ops.linalg.factorisations import lu_solve as lu_solve
+    from intaglio.composite_ops.linalg.factorisations import sqrtm as sqrtm
+    from intaglio.composite_ops.linalg.factorisations import (
+        tridiagonal_matmul as tridiagonal_matmul,
+    )
+    from intaglio.composite_ops.linalg.factorisations import tridiagonal_solve as tridiagonal_solve
+    from intaglio.linear_operators.blocks import LinearOperatorBlockDiag as LinearOperatorBlockDiag
+    from intaglio.linear_operators.blocks import (
         LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular,
     )
-    from intaglio.tf.linalg.operators.circulant import (
+    from intaglio.linear_operators.circulant import (
         LinearOperatorCirculant as LinearOperatorCirculant,
     )
-    from intaglio.tf.linalg.operators.circulant import (
+    from intaglio.linear_operators.circulant import (
         LinearOperatorCirculant2D as LinearOperatorCirculant2D,
     )
-    from intaglio.tf.linalg.operators.circulant import (
+    from intaglio.linear_operators.circulant import (
         LinearOperatorCirculant3D as LinearOperatorCirculant3D,
     )
-    from intaglio.tf.linalg.operators.composed import LinearOperatorAdjoint as LinearOperatorAdjoint
-    from intaglio.tf.linalg.operators.composed import (
+    from intaglio.linear_operators.composed import LinearOperatorAdjoint as LinearOperatorAdjoint
+    from intaglio.linear_operators.composed import (
         LinearOperatorComposition as LinearOperatorComposition,
     )
-    from intaglio.tf.linalg.operators.composed import (
+    from intaglio.linear_operators.composed import (
         LinearOperatorInversion as LinearOperatorInversion,
     )
-    from intaglio.tf.linalg.operators.composed import (
+    from intaglio.linear_operators.composed import (
         LinearOperatorKronecker as LinearOperatorKronecker,
     )
-    from intaglio.tf.linalg.operators.composed import (
+    from intaglio.linear_operators.composed import (
         LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
     )
-    from intaglio.tf.linalg.operators.operator import LinearOperator as LinearOperator
-    from intaglio.tf.linalg.operators.patterned import (
+    from intaglio.linear_operators.operator import LinearOperator as LinearOperator
+    from intaglio.linear_operators.patterned import (
         LinearOperatorHouseholder as LinearOperatorHouseholder,
     )
-    from intaglio.tf.linalg.operators.patterned import (
+    from intaglio.linear_operators.patterned import (
         LinearOperatorPermutation as LinearOperatorPermutation,
     )
-    from intaglio.tf.linalg.operators.patterned import (
-        LinearOperatorToeplitz as LinearOperatorToeplitz,
-    )
-    from intaglio.tf.linalg.operators.patterned import (
-        LinearOperatorTridiag as LinearOperatorTridiag,
-    )
-    from intaglio.tf.linalg.operators.structured import LinearOperatorDiag as LinearOperatorDiag
-    from intaglio.tf.linalg.operators.structured import (
+    from intaglio.linear_operators.patterned import LinearOperatorToeplitz as LinearOperatorToeplitz
+    from intaglio.linear_operators.patterned import LinearOperatorTridiag as LinearOperatorTridiag
+    from intaglio.linear_operators.structured import LinearOperatorDiag as LinearOperatorDiag
+    from intaglio.linear_operators.structured import (
         LinearOperatorFullMatrix as LinearOperatorFullMatrix,
     )
-    from intaglio.tf.linalg.operators.structured import (
+    from intaglio.linear_operators.structured import (
         LinearOperatorIdentity as LinearOperatorIdentity,
     )
-    from intaglio.tf.linalg.operators.structured import (
+    from intaglio.linear_operators.structured import (
         LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,
     )
-    from intaglio.tf.linalg.operators.structured import (
+    from intaglio.linear_operators.structured import (
         LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
     )
-    from intaglio.tf.linalg.operators.structured import LinearOperatorZeros as LinearOperatorZeros
+    from intaglio.linear_operators.structured import LinearOperatorZeros as LinearOperatorZeros
+    from intaglio.tf.linalg import experimental as experimental
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

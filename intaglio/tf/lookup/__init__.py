@@ -3,13 +3,13 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/lookup.
 """
 
-from intaglio.tf.lookup import experimental
-from intaglio.tf.lookup.initializers import (
+from intaglio.lookup.initializers import (
     KeyValueTensorInitializer,
     TextFileIndex,
     TextFileInitializer,
 )
-from intaglio.tf.lookup.tables import StaticHashTable, StaticVocabularyTable
+from intaglio.lookup.tables import StaticHashTable, StaticVocabularyTable
+from intaglio.tf.lookup import experimental
 
 __all__ = [
     "KeyValueTensorInitializer",

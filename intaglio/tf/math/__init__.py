@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.tf.linalg.norms import l2_normalize
-from intaglio.tf.math.arithmetic import (
+from intaglio.composite_ops.array.sorting import in_top_k, top_k
+from intaglio.composite_ops.linalg.norms import l2_normalize
+from intaglio.composite_ops.math.arithmetic import (
     abs,
     accumulate_n,
     add,
@@ -30,7 +31,30 @@ from intaglio.tf.math.arithmetic import (
     subtract,
     truediv,
 )
-from intaglio.tf.math.casting import angle, conj, imag, real
+from intaglio.composite_ops.math.casting import angle, conj, imag, real
+from intaglio.composite_ops.math.counting import bincount, confusion_matrix, invert_permutation
+from intaglio.composite_ops.math.reductions import (
+    argmax,
+    argmin,
+    count_nonzero,
+    cumprod,
+    cumsum,
+    cumulative_logsumexp,
+    reduce_all,
+    reduce_any,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+    zero_fraction,
+)
+from intaglio.composite_ops.nn.activations import softplus, softsign
+from intaglio.composite_ops.nn.losses import log_softmax, softmax
 from intaglio.tf.math.comparison import (
     equal,
     greater,
@@ -45,7 +69,6 @@ from intaglio.tf.math.comparison import (
     logical_xor,
     not_equal,
 )
-from intaglio.tf.math.counting import bincount, confusion_matrix, invert_permutation
 from intaglio.tf.math.densities import (
     digamma,
     erf,
@@ -92,26 +115,6 @@ from intaglio.tf.math.functions import (
     xlog1py,
     xlogy,
 )
-from intaglio.tf.math.reductions import (
-    argmax,
-    argmin,
-    count_nonzero,
-    cumprod,
-    cumsum,
-    cumulative_logsumexp,
-    reduce_all,
-    reduce_any,
-    reduce_euclidean_norm,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_std,
-    reduce_sum,
-    reduce_variance,
-    zero_fraction,
-)
 from intaglio.tf.math.segments import (
     segment_max,
     segment_mean,
@@ -125,9 +128,6 @@ from intaglio.tf.math.segments import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from intaglio.tf.nn.activations import softplus, softsign
-from intaglio.tf.nn.losses import log_softmax, softmax
-from intaglio.tf.ordering import in_top_k, top_k
 
 __all__ = [
     "invert_permutation",

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 
 
 @dispatchable

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, operators, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 
 
 @dispatchable

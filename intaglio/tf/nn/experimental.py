@@ -3,6 +3,6 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/nn/experimental.
 """
 
-from intaglio.tf.nn.dropouts import general_dropout, stateless_dropout
+from intaglio.composite_ops.nn.dropouts import general_dropout, stateless_dropout
 
 __all__ = ["general_dropout", "stateless_dropout"]

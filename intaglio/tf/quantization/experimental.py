@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.data.representative_datasets import (
+        TfRecordRepresentativeDatasetSaver as TfRecordRepresentativeDatasetSaver,
+    )
     from intaglio.graphdef.quantization_messages import (
         QuantizationComponentSpec as QuantizationComponentSpec,
     )
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
     from intaglio.graphdef.quantization_messages import QuantizationOptions as QuantizationOptions
     from intaglio.graphdef.quantization_messages import (
         UnitWiseQuantizationSpec as UnitWiseQuantizationSpec,
-    )
-    from intaglio.tf.quantization.representative import (
-        TfRecordRepresentativeDatasetSaver as TfRecordRepresentativeDatasetSaver,
     )
 
 _MESSAGES = "intaglio.graphdef.quantization_messages:"
@@ -40,7 +40,7 @@ LATER: dict[str, str] = {
     "QuantizationOptions": f"{_MESSAGES}QuantizationOptions",
     "UnitWiseQuantizationSpec": f"{_MESSAGES}UnitWiseQuantizationSpec",
     "TfRecordRepresentativeDatasetSaver": (
-        "intaglio.tf.quantization.representative:TfRecordRepresentativeDatasetSaver"
+        "intaglio.data.representative_datasets:TfRecordRepresentativeDatasetSaver"
     ),
 }
 

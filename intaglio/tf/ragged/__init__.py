@@ -4,8 +4,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/ragged. Most functions of 
 ragged tensors; what is here is for them alone.
 """
 
-from intaglio.tf.ragged.crossing import cross, cross_hashed
-from intaglio.tf.ragged.making import (
+from intaglio.ragged.construction import (
     boolean_mask,
     constant,
     map_flat_values,
@@ -15,6 +14,7 @@ from intaglio.tf.ragged.making import (
     stack,
     stack_dynamic_partitions,
 )
+from intaglio.tf.ragged.crossing import cross, cross_hashed
 
 __all__ = [
     "boolean_mask",

@@ -7,15 +7,7 @@ https://www.tensorflow.org/guide/random_numbers.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.ops.random.algorithm import Algorithm
-from intaglio.tf.random import experimental
-from intaglio.tf.random.generator import (
-    Generator,
-    create_rng_state,
-    get_global_generator,
-    set_global_generator,
-)
-from intaglio.tf.random.stateful import (
+from intaglio.composite_ops.random.stateful import (
     categorical,
     normal,
     set_seed,
@@ -23,7 +15,7 @@ from intaglio.tf.random.stateful import (
     truncated_normal,
     uniform,
 )
-from intaglio.tf.random.stateless import (
+from intaglio.composite_ops.random.stateless import (
     fold_in,
     split,
     stateless_categorical,
@@ -31,6 +23,14 @@ from intaglio.tf.random.stateless import (
     stateless_truncated_normal,
     stateless_uniform,
 )
+from intaglio.ops.random.algorithm import Algorithm
+from intaglio.state.random_generator import (
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
+from intaglio.tf.random import experimental
 
 __all__ = [
     "Algorithm",
@@ -55,39 +55,41 @@ __all__ = [
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
-    "all_candidate_sampler": "intaglio.tf.nn.sampling:all_candidate_sampler",
-    "fixed_unigram_candidate_sampler": "intaglio.tf.nn.sampling:fixed_unigram_candidate_sampler",
-    "log_uniform_candidate_sampler": "intaglio.tf.nn.sampling:log_uniform_candidate_sampler",
-    "uniform_candidate_sampler": "intaglio.tf.nn.sampling:uniform_candidate_sampler",
-    "gamma": "intaglio.tf.random.distributions:gamma",
-    "poisson": "intaglio.tf.random.distributions:poisson",
-    "stateless_binomial": "intaglio.tf.random.distributions:stateless_binomial",
-    "stateless_gamma": "intaglio.tf.random.distributions:stateless_gamma",
-    "stateless_parameterized_truncated_normal": "intaglio.tf.random.distributions:stateless_parameterized_truncated_normal",
-    "stateless_poisson": "intaglio.tf.random.distributions:stateless_poisson",
-    "learned_unigram_candidate_sampler": "intaglio.tf.nn.sampling:learned_unigram_candidate_sampler",
+    "all_candidate_sampler": "intaglio.composite_ops.nn.sampling:all_candidate_sampler",
+    "fixed_unigram_candidate_sampler": "intaglio.composite_ops.nn.sampling:fixed_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler": "intaglio.composite_ops.nn.sampling:log_uniform_candidate_sampler",
+    "uniform_candidate_sampler": "intaglio.composite_ops.nn.sampling:uniform_candidate_sampler",
+    "gamma": "intaglio.composite_ops.random.distributions:gamma",
+    "poisson": "intaglio.composite_ops.random.distributions:poisson",
+    "stateless_binomial": "intaglio.composite_ops.random.distributions:stateless_binomial",
+    "stateless_gamma": "intaglio.composite_ops.random.distributions:stateless_gamma",
+    "stateless_parameterized_truncated_normal": "intaglio.composite_ops.random.distributions:stateless_parameterized_truncated_normal",
+    "stateless_poisson": "intaglio.composite_ops.random.distributions:stateless_poisson",
+    "learned_unigram_candidate_sampler": "intaglio.composite_ops.nn.sampling:learned_unigram_candidate_sampler",
 }
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
-    from intaglio.tf.nn.sampling import (
+    from intaglio.composite_ops.nn.sampling import all_candidate_sampler as all_candidate_sampler
+    from intaglio.composite_ops.nn.sampling import (
         fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
     )
-    from intaglio.tf.nn.sampling import (
+    from intaglio.composite_ops.nn.sampling import (
         learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
     )
-    from intaglio.tf.nn.sampling import (
+    from intaglio.composite_ops.nn.sampling import (
         log_uniform_candidate_sampler as log_uniform_candidate_sampler,
     )
-    from intaglio.tf.nn.sampling import uniform_candidate_sampler as uniform_candidate_sampler
-    from intaglio.tf.random.distributions import gamma as gamma
-    from intaglio.tf.random.distributions import poisson as poisson
-    from intaglio.tf.random.distributions import stateless_binomial as stateless_binomial
-    from intaglio.tf.random.distributions import stateless_gamma as stateless_gamma
-    from intaglio.tf.random.distributions import (
+    from intaglio.composite_ops.nn.sampling import (
+        uniform_candidate_sampler as uniform_candidate_sampler,
+    )
+    from intaglio.composite_ops.random.distributions import gamma as gamma
+    from intaglio.composite_ops.random.distributions import poisson as poisson
+    from intaglio.composite_ops.random.distributions import stateless_binomial as stateless_binomial
+    from intaglio.composite_ops.random.distributions import stateless_gamma as stateless_gamma
+    from intaglio.composite_ops.random.distributions import (
         stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,
     )
-    from intaglio.tf.random.distributions import stateless_poisson as stateless_poisson
+    from intaglio.composite_ops.random.distributions import stateless_poisson as stateless_poisson
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -6,16 +6,16 @@ Follows https://www.tensorflow.org/api_docs/python/tf/random/experimental.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
+from intaglio.composite_ops.random.stateless import fold_in as stateless_fold_in
+from intaglio.composite_ops.random.stateless import split as stateless_split
+from intaglio.composite_ops.random.stateless import stateless_shuffle
 from intaglio.ops.random.algorithm import Algorithm
-from intaglio.tf.random.generator import (
+from intaglio.state.random_generator import (
     Generator,
     create_rng_state,
     get_global_generator,
     set_global_generator,
 )
-from intaglio.tf.random.stateless import fold_in as stateless_fold_in
-from intaglio.tf.random.stateless import split as stateless_split
-from intaglio.tf.random.stateless import stateless_shuffle
 
 __all__ = [
     "Algorithm",

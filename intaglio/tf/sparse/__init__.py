@@ -3,15 +3,19 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/sparse.
 """
 
+from intaglio.ragged import sparse_counting
+from intaglio.ragged.sparse_counting import *
+from intaglio.sparse import arithmetic, arranging, crosses
 from intaglio.sparse.api import SparseTensor
-from intaglio.tf.sparse import arithmetic, arranging, features, segments
-from intaglio.tf.sparse.arithmetic import *
-from intaglio.tf.sparse.arranging import *
-from intaglio.tf.sparse.features import *
+from intaglio.sparse.arithmetic import *
+from intaglio.sparse.arranging import *
+from intaglio.sparse.crosses import *
+from intaglio.tf.sparse import segments
 from intaglio.tf.sparse.segments import *
 
 __all__ = ["SparseTensor"]
 __all__ += arithmetic.__all__
 __all__ += arranging.__all__
-__all__ += features.__all__
+__all__ += crosses.__all__
 __all__ += segments.__all__
+__all__ += sparse_counting.__all__

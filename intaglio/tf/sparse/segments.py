@@ -12,7 +12,8 @@ from intaglio.opdef.tensor import Tensor
 
 
 def _reduced(
-    kind: str,
+    op: Any,
+    counted: Any,
     data: Any,
     indices: Any,
     segment_ids: Any,
@@ -22,8 +23,7 @@ def _reduced(
 ) -> Tensor:
     options: dict[str, Any] = {"sparse_gradient": sparse_gradient, "name": name}
     if num_segments is None:
-        return getattr(raw, f"SparseSegment{kind}")(data, indices, segment_ids, **options)
-    counted = getattr(raw, f"SparseSegment{kind}WithNumSegments")
+        return op(data, indices, segment_ids, **options)
     return counted(data, indices, segment_ids, num_segments, **options)
 
 
@@ -45,7 +45,16 @@ def segment_sum(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum
     """
-    return _reduced("Sum", data, indices, segment_ids, num_segments, name, sparse_gradient)
+    return _reduced(
+        raw.SparseSegmentSum,
+        raw.SparseSegmentSumWithNumSegments,
+        data,
+        indices,
+        segment_ids,
+        num_segments,
+        name,
+        sparse_gradient,
+    )
 
 
 def segment_mean(
@@ -63,7 +72,16 @@ def segment_mean(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/segment_mean
     """
-    return _reduced("Mean", data, indices, segment_ids, num_segments, name, sparse_gradient)
+    return _reduced(
+        raw.SparseSegmentMean,
+        raw.SparseSegmentMeanWithNumSegments,
+        data,
+        indices,
+        segment_ids,
+        num_segments,
+        name,
+        sparse_gradient,
+    )
 
 
 def segment_sqrt_n(
@@ -81,7 +99,16 @@ def segment_sqrt_n(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sqrt_n
     """
-    return _reduced("SqrtN", data, indices, segment_ids, num_segments, name, sparse_gradient)
+    return _reduced(
+        raw.SparseSegmentSqrtN,
+        raw.SparseSegmentSqrtNWithNumSegments,
+        data,
+        indices,
+        segment_ids,
+        num_segments,
+        name,
+        sparse_gradient,
+    )
 
 
 __all__ = ["segment_mean", "segment_sqrt_n", "segment_sum"]

@@ -4,10 +4,9 @@ Follows https://www.tensorflow.org/api_docs/python/tf/summary. Summaries go to t
 default writer; without one they are not computed.
 """
 
-from intaglio.tf.summary import experimental
-from intaglio.tf.summary.kinds import audio, histogram, image, scalar, text
-from intaglio.tf.summary.traces import trace_export, trace_off, trace_on
-from intaglio.tf.summary.writers import (
+from intaglio.summaries.kinds import audio, histogram, image, scalar, text
+from intaglio.summaries.traces import trace_export, trace_off, trace_on
+from intaglio.summaries.writers import (
     SummaryWriter,
     create_file_writer,
     create_noop_writer,
@@ -17,6 +16,7 @@ from intaglio.tf.summary.writers import (
     should_record_summaries,
     write,
 )
+from intaglio.tf.summary import experimental
 
 __all__ = [
     "SummaryWriter",

@@ -10,7 +10,7 @@ from typing import Any
 from intaglio.base.dtypes import string
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.summary.writers import STATE, recorded, step_of, summary_scope
+from intaglio.summaries.writers import STATE, recorded, step_of, summary_scope
 
 
 def get_step() -> Any:

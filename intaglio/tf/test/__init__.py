@@ -3,11 +3,10 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/test.
 """
 
-from intaglio.tf.test import experimental
-from intaglio.tf.test.benchmark import Benchmark, benchmark_config
-from intaglio.tf.test.case import TestCase
-from intaglio.tf.test.gradients import compute_gradient
-from intaglio.tf.test.machine import (
+from intaglio.testing.benchmark import Benchmark, benchmark_config
+from intaglio.testing.case import TestCase
+from intaglio.testing.gradients import compute_gradient
+from intaglio.testing.machine import (
     assert_equal_graph_def,
     create_local_cluster,
     disable_with_predicate,
@@ -21,6 +20,7 @@ from intaglio.tf.test.machine import (
     main,
     with_eager_op_as_function,
 )
+from intaglio.tf.test import experimental
 
 __all__ = [
     "Benchmark",

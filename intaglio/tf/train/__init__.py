@@ -18,6 +18,10 @@ from intaglio.tf.train.checkpoints import (
 )
 
 if TYPE_CHECKING:
+    from intaglio.distribute.clusters import ClusterDef as ClusterDef
+    from intaglio.distribute.clusters import ClusterSpec as ClusterSpec
+    from intaglio.distribute.clusters import JobDef as JobDef
+    from intaglio.distribute.clusters import ServerDef as ServerDef
     from intaglio.graphdef.example_messages import BytesList as BytesList
     from intaglio.graphdef.example_messages import Example as Example
     from intaglio.graphdef.example_messages import Feature as Feature
@@ -27,18 +31,12 @@ if TYPE_CHECKING:
     from intaglio.graphdef.example_messages import FloatList as FloatList
     from intaglio.graphdef.example_messages import Int64List as Int64List
     from intaglio.graphdef.example_messages import SequenceExample as SequenceExample
+    from intaglio.runtime.coordinator import Coordinator as Coordinator
     from intaglio.saved_model.views import CheckpointView as CheckpointView
     from intaglio.saved_model.views import TrackableView as TrackableView
+    from intaglio.saved_model.watching import checkpoints_iterator as checkpoints_iterator
+    from intaglio.state.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from intaglio.tf.train import experimental as experimental
-    from intaglio.tf.train.clusters import ClusterDef as ClusterDef
-    from intaglio.tf.train.clusters import ClusterSpec as ClusterSpec
-    from intaglio.tf.train.clusters import JobDef as JobDef
-    from intaglio.tf.train.clusters import ServerDef as ServerDef
-    from intaglio.tf.train.coordinator import Coordinator as Coordinator
-    from intaglio.tf.train.moving_averages import (
-        ExponentialMovingAverage as ExponentialMovingAverage,
-    )
-    from intaglio.tf.train.watching import checkpoints_iterator as checkpoints_iterator
 
 __all__ = [
     "Checkpoint",
@@ -68,15 +66,15 @@ LATER = {
         )
     },
     **{
-        name: f"intaglio.tf.train.clusters:{name}"
+        name: f"intaglio.distribute.clusters:{name}"
         for name in ("ClusterDef", "ClusterSpec", "JobDef", "ServerDef")
     },
     "CheckpointView": "intaglio.saved_model.views:CheckpointView",
     "TrackableView": "intaglio.saved_model.views:TrackableView",
     "experimental": "intaglio.tf.train.experimental",
-    "Coordinator": "intaglio.tf.train.coordinator:Coordinator",
-    "ExponentialMovingAverage": "intaglio.tf.train.moving_averages:ExponentialMovingAverage",
-    "checkpoints_iterator": "intaglio.tf.train.watching:checkpoints_iterator",
+    "Coordinator": "intaglio.runtime.coordinator:Coordinator",
+    "ExponentialMovingAverage": "intaglio.state.moving_averages:ExponentialMovingAverage",
+    "checkpoints_iterator": "intaglio.saved_model.watching:checkpoints_iterator",
 }
 __all__ += [*LATER]
 

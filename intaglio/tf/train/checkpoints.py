@@ -15,26 +15,7 @@ from intaglio.saved_model.checkpoint import (
     latest_checkpoint,
     load_checkpoint,
 )
-
-
-class CheckpointOptions:
-    """Options of saving and restoring, which say what devices do; kept as they are given."""
-
-    def __init__(
-        self,
-        experimental_io_device: str | None = None,
-        experimental_enable_async_checkpoint: bool = False,
-        experimental_write_callbacks: Any = None,
-        enable_async: bool = False,
-        experimental_skip_slot_variables: bool = False,
-        experimental_sharding_callback: Any = None,
-    ) -> None:
-        self.experimental_io_device = experimental_io_device
-        self.enable_async = experimental_enable_async_checkpoint or enable_async
-        self.experimental_enable_async_checkpoint = self.enable_async
-        self.experimental_write_callbacks = experimental_write_callbacks
-        self.experimental_skip_slot_variables = experimental_skip_slot_variables
-        self.experimental_sharding_callback = experimental_sharding_callback
+from intaglio.saved_model.checkpoint_options import CheckpointOptions
 
 
 def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:

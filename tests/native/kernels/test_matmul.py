@@ -83,11 +83,11 @@ def test_several_threads(monkeypatch):
 def test_threads_claim_large_parts_one_by_one():
     for size, claims in ((128, 1), (2048, 64)):
         run: Any = matmul.product((size, size), (size, size))
-        words = run.steps[0].words
-        parts = words[len(entry.PROCESS)]
-        assert words[entry.PROCESS.index("most")] >= min(parts, claims)
-        threads = matmul.wanted_threads()
-        assert parts >= (entry.PARTS * threads if threads > 1 else 1)
+        words = run.steps[0].frame
+        parts = words[len(entry.HEADER)]
+        assert words[entry.HEADER.index("max_tasks")] >= min(parts, claims)
+        threads = matmul.thread_count()
+        assert parts >= (entry.TASKS_PER_THREAD * threads if threads > 1 else 1)
 
 
 def test_results_do_not_depend_on_how_rows_and_columns_are_shared(monkeypatch):
@@ -96,7 +96,7 @@ def test_results_do_not_depend_on_how_rows_and_columns_are_shared(monkeypatch):
     alone = product(a, b)
     monkeypatch.setattr(matmul, "SHARED_FROM", 1)
     for threads, group in ((2, 1024), (7, 1024), (64, 1024), (2, 20)):
-        monkeypatch.setattr(matmul, "wanted_threads", lambda n=threads: n)
+        monkeypatch.setattr(matmul, "thread_count", lambda n=threads: n)
         monkeypatch.setattr(matmul, "GROUP", group)
         np.testing.assert_array_equal(product(a, b), alone)
 

@@ -31,7 +31,7 @@ def with_gradients(function):
 
 
 def given(length, rows=(64, 9)):
-    shape = (max(rows[0], entry.LARGE // length // rows[1] + 1), rows[1], length)
+    shape = (max(rows[0], entry.MIN_PARALLEL_ELEMENTS // length // rows[1] + 1), rows[1], length)
     rng = np.random.default_rng(length)
     return [rng.normal(size=s) for s in (shape, (length,), (length,))]
 
@@ -84,7 +84,7 @@ def test_softmax_gives_the_bits_of_its_own_kernel():
 def test_sums_along_rows_give_the_bits_of_their_own_kernel():
     x = given(1000)[0].astype(np.float32)
     mean = tf.function(lambda x: tf.reduce_mean(x * x, -1, keepdims=True), jit_compile=True)
-    wanted = reductions.reduction("Mean", x.shape, (2,), True)(x * x)
+    wanted = reductions.reduction("mean", x.shape, (2,), True)(x * x)
     np.testing.assert_array_equal(mean(tf.constant(x)), wanted)
 
 

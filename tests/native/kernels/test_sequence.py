@@ -27,7 +27,7 @@ def numbers(*shape):
 def test_a_chain_of_products_and_sums():
     chain = Chain(2)
     (product,) = chain.then(matmul.product((8, 9), (9, 7)), 1, 0)
-    (total,) = chain.then(reductions.reduction("Sum", (8, 7), (0,), False), product, shape=(1, 7))
+    (total,) = chain.then(reductions.reduction("sum", (8, 7), (0,), False), product, shape=(1, 7))
     b, a = numbers(9, 7), numbers(8, 9)
     got = chain.giving([total, product])(b, a)
     assert [x.shape for x in got] == [(1, 7), (8, 7)]

@@ -14,7 +14,7 @@ from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, s
 
 def program(monkeypatch, function, args, threads=2, worth=0):
     """The function's graph as one program, for so many threads."""
-    monkeypatch.setattr(row_blocks, "wanted_threads", lambda: threads)
+    monkeypatch.setattr(row_blocks, "thread_count", lambda: threads)
     monkeypatch.setattr(row_blocks, "WORTH", worth)
     concrete = tf.function(function, jit_compile=False).get_concrete_function(*args)
     return Program(optimize(concrete.frozen))

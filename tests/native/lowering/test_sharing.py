@@ -18,9 +18,10 @@ from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held
-from intaglio.native.lowering.registry import RULES, elementwise, has_code
+from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.pipeline import ready
 from intaglio.native.program import Program
+from intaglio.native.regions import may_have_code
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.resources import Resource
@@ -31,7 +32,7 @@ from tests.ops import calls
 
 DERIVED = re.compile(r"^\s*(%\S+) = (?:getelementptr|phi ptr|select|load ptr)\b(.*)$")
 NAME = re.compile(r"%[\w.]+")
-OPS = [n for n in calls.NAMES if reach.samples_of(n) and has_code(n)]
+OPS = [n for n in calls.NAMES if reach.samples_of(n) and may_have_code(calls.CATALOGUE[n])]
 
 
 def constant(array):
@@ -92,7 +93,7 @@ def lies_in(text: str, pointer: str) -> set[int]:
 def shares(sample) -> bool:
     """Whether a result lies in an input's memory; each that does must hold this memory."""
     graph, data = graph_of(sample, assigns=False)
-    w = Writer(RULES, elementwise)
+    w = Writer(lowering_of, elementwise)
     blocks = [Block(OUTSIDE, 0) for _ in data]
     given = [
         Held(kind_of(a.dtype), a.shape, pointer=w.argument("%ins", i), blocks=blocks[i : i + 1])

@@ -141,8 +141,8 @@ def test_each_new_list_is_of_its_own():
     given = [tf.TensorSpec([3, 4]), tf.TensorSpec([3, 5])]
     graph = optimize(tf.function(two_maps).get_concrete_function(*given).frozen)
     own = own_lists(graph)
-    assert sum(n.op.name in NEW for n in graph.nodes) == 1
-    made = [n for n in own.nodes if n.op.name in NEW]
+    assert sum(n.op in NEW for n in graph.nodes) == 1
+    made = [n for n in own.nodes if n.op in NEW]
     users = walk.uses(own)
     assert len(made) == 2
     assert all(len(users[id(n.outputs[0])]) == 1 for n in made)

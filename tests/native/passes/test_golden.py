@@ -28,7 +28,7 @@ CASES = sorted(p.name.removesuffix(".before.txt") for p in FOLDER.glob("*.before
 
 @pytest.fixture(autouse=True)
 def two_threads_and_small_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_blocks, "wanted_threads", lambda: 2)
+    monkeypatch.setattr(row_blocks, "thread_count", lambda: 2)
     monkeypatch.setattr(partitioning, "LARGEST", 9)
 
 

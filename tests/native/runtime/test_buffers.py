@@ -1,4 +1,4 @@
-"""Memory for large results is used again, and never while anything refers to it."""
+"""Buffers of large results are reused, and never while anything refers to them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from intaglio import tf
 from intaglio.base.memory import LINE
-from intaglio.base.portable import PORTABLE
-from intaglio.native.runtime.buffers import LARGEST, LEAST, Buffers, maker
+from intaglio.cpython.portable import PORTABLE
+from intaglio.native.runtime.buffers import MAX_BYTES, MIN_BYTES, Buffers, allocator
 
 SHAPE = (256, 512)
 SIZE = 256 * 512 * 4
@@ -23,7 +23,7 @@ def address(array):
     return array.ctypes.data
 
 
-def test_it_is_used_again_once_it_is_free():
+def test_a_buffer_is_reused_once_it_is_free():
     buffers = Buffers()
     first = new(buffers)
     place = address(first)
@@ -36,7 +36,7 @@ def test_it_is_used_again_once_it_is_free():
     other = address(new(buffers))
     assert other != place
     del part
-    # What was taken last is taken first.
+    # The buffer that was used last is reused first.
     again = new(buffers)
     assert address(again) == other
     held = memoryview(again)
@@ -45,7 +45,7 @@ def test_it_is_used_again_once_it_is_free():
     held.release()
 
 
-def test_sizes_that_are_nearly_equal_share_blocks():
+def test_sizes_that_are_nearly_equal_share_buffers():
     buffers = Buffers()
     place = address(new(buffers))
     other = buffers.empty((SIZE // 2 - 3,), np.int16, SIZE - 6)
@@ -54,7 +54,7 @@ def test_sizes_that_are_nearly_equal_share_blocks():
 
 
 def test_what_is_kept_is_bounded():
-    buffers = Buffers(most=3 * SIZE)
+    buffers = Buffers(max_kept=3 * SIZE)
     used = [new(buffers) for _ in range(5)]
     places = {address(a) for a in used}
     assert len(places) == 5
@@ -67,13 +67,13 @@ def test_what_is_kept_is_bounded():
 
 
 def test_small_and_huge_arrays_are_numpys():
-    for count in (LEAST // 4 - 1, LARGEST // 4 + 1):
-        assert maker((count,), np.float32)().base is None
-    # Nor is any other memory used again where counts of references do not say who has it.
-    assert (maker((LEAST // 4,), np.float32)().base is None) is PORTABLE
+    for count in (MIN_BYTES // 4 - 1, MAX_BYTES // 4 + 1):
+        assert allocator((count,), np.float32)().base is None
+    # Nor are other buffers reused where reference counts do not show the owners.
+    assert (allocator((MIN_BYTES // 4,), np.float32)().base is None) is PORTABLE
 
 
-def test_threads_never_share_a_block():
+def test_threads_never_share_a_buffer():
     buffers, wrong = Buffers(), []
 
     def work(number):

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.runtime import eager_operators, objects
+from intaglio.native.runtime import eager_operators, tensor_objects
 from intaglio.opdef import operators
 from intaglio.runtime import eager
 from intaglio.runtime.eager import EagerTensor
 
-pytestmark = pytest.mark.skipif(not objects.AVAILABLE, reason="objects look otherwise")
+pytestmark = pytest.mark.skipif(
+    not tensor_objects.AVAILABLE, reason="the layout of objects is unknown"
+)
 SPECIAL = sorted(eager_operators.SPECIAL)
 DTYPES = (tf.float32, tf.float64, tf.int32, tf.int64)
 SHAPES = ((), (1,), (3,), (2, 2), (0, 3), (7, 5), (33,), (4, 1, 19), (64, 64), (65, 64))
@@ -23,8 +25,8 @@ SHAPES = ((), (1,), (3,), (2, 2), (0, 3), (7, 5), (33,), (4, 1, 19), (64, 64), (
 
 def in_python(special):
     """The method as it is without machine code."""
-    name, slow = operators.FAST[special]
-    return eager._fast_binary(getattr(operators.raw, name), slow, special.startswith("__r"))
+    op_of, slow = operators.FAST[special]
+    return eager._fast_binary(op_of(), slow, special.startswith("__r"))
 
 
 PYTHON = {special: in_python(special) for special in SPECIAL}
@@ -76,12 +78,12 @@ def test_python_numbers(special):
 
 def test_what_is_left_to_python():
     x = tf.constant(np.arange(6, dtype=np.float32).reshape(2, 3))
-    turned = tf.transpose(x)
+    transposed = tf.transpose(x)
     for special in SPECIAL:
         for y in (x[0], x[:, 1:2], tf.constant(2.0), tf.Variable(x), x.numpy(), np.float32(3)):
             same(special, x, y)
-        same(special, turned, tf.transpose(x + 1.0))
-        same(special, turned, turned + 0.0)
+        same(special, transposed, tf.transpose(x + 1.0))
+        same(special, transposed, transposed + 0.0)
     for y in (tf.constant([1, 2, 3]), "a", 10**400, object()):
         messages = []
         for method in (NATIVE["__add__"], PYTHON["__add__"]):
@@ -113,8 +115,8 @@ def test_nothing_is_kept():
     x = tf.ones([40, 40])
     dtype = x._array.dtype
 
-    def work(turns):
-        for _ in range(turns):
+    def work(iterations):
+        for _ in range(iterations):
             for special in SPECIAL:
                 NATIVE[special](x, x)
                 NATIVE[special](x, 2.0)

@@ -1,4 +1,4 @@
-"""Calls of compiled functions in machine code: what is recognised, what is not, what is given back."""
+"""Calls of compiled functions in machine code: their guards, results and references."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.base.portable import PORTABLE
-from intaglio.native.runtime import objects
-from intaglio.native.runtime.buffers import LEAST
+from intaglio.cpython.portable import PORTABLE
+from intaglio.native.runtime import tensor_objects
+from intaglio.native.runtime.buffers import MIN_BYTES
 
 
 def warm(function, *args, **kwargs):
@@ -22,7 +22,7 @@ def warm(function, *args, **kwargs):
     for _ in range(5):
         function(*args, **kwargs)
     native = type(function._entries[0]).__name__ == "builtin_function_or_method"
-    assert native is objects.AVAILABLE
+    assert native is tensor_objects.AVAILABLE
     return function._entries[0]
 
 
@@ -49,9 +49,9 @@ def test_arguments_of_every_form():
         np.testing.assert_array_equal(second, np.full([2, 3], number + 1.0))
 
 
-@pytest.mark.skipif(PORTABLE, reason="counts of references do not say who has it")
-def test_large_results_are_in_memory_that_is_used_again():
-    x = tf.ones([LEAST // 4])
+@pytest.mark.skipif(PORTABLE, reason="reference counts do not show the owners")
+def test_buffers_of_large_results_are_reused():
+    x = tf.ones([MIN_BYTES // 4])
     both = tf.function(lambda x: (x + 1.0, x + 2.0), jit_compile=True)
 
     def places():
@@ -63,7 +63,7 @@ def test_large_results_are_in_memory_that_is_used_again():
     assert places() == places()
 
 
-def test_what_is_not_recognised_goes_the_general_way(add):
+def test_what_is_not_recognised_falls_back(add):
     x = tf.ones([2, 2])
     entry = warm(add, x, x)
     others = [
@@ -83,11 +83,11 @@ def test_what_is_not_recognised_goes_the_general_way(add):
     np.testing.assert_array_equal(add(transposed, x), transposed.numpy() + 2.0)
 
 
-def test_refused_calls_go_the_general_way():
+def test_failed_calls_fall_back():
     divide = tf.function(lambda x, y: (x // y, x), jit_compile=True)
     x = tf.constant([4, 6])
     entry = warm(divide, x, x)
-    if objects.AVAILABLE:
+    if tensor_objects.AVAILABLE:
         assert repr(entry((x, tf.constant([1, 0])), {})) == "<miss>"
     with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
         divide(x, tf.constant([1, 0]))
@@ -144,12 +144,12 @@ def test_tapes_and_graphs_see_such_calls(add):
     np.testing.assert_array_equal(outer(x), x.numpy() * 3.0 + 1.0)
 
 
-def test_objects_look_as_the_code_expects():
-    assert objects.AVAILABLE is not PORTABLE
+def test_the_layout_is_known_unless_the_build_is_portable():
+    assert tensor_objects.AVAILABLE is not PORTABLE
 
 
-@pytest.mark.skipif(not objects.AVAILABLE, reason="this is the portable way")
-def test_the_portable_way_does_the_same():
+@pytest.mark.skipif(not tensor_objects.AVAILABLE, reason="this is a portable build")
+def test_portable_builds_do_the_same():
     """As on free-threaded builds: calls by generated Python, kernels by ctypes."""
     environment = dict(os.environ, INTAGLIO_PORTABLE="1")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]

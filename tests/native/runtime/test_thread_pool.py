@@ -53,9 +53,9 @@ def run(workers, numbers, code=TASK, task="count"):
 @pytest.mark.parametrize("tasks", [0, 1, 2, 7, 1000])
 def test_every_task_runs_once(workers, tasks):
     counts = np.zeros(tasks, np.int64)
-    for turn in range(1, 200):
+    for iteration in range(1, 200):
         run(workers, counts)
-        assert (counts == turn).all()
+        assert (counts == iteration).all()
 
 
 def test_callers_at_the_same_time(workers):
@@ -63,9 +63,9 @@ def test_callers_at_the_same_time(workers):
 
     def call():
         counts = np.zeros(13, np.int64)
-        for turn in range(1, 2000):
+        for iteration in range(1, 2000):
             run(workers, counts)
-            if not (counts == turn).all():
+            if not (counts == iteration).all():
                 wrong.append(counts.tolist())
                 return
 
@@ -103,11 +103,11 @@ define void @where(ptr %context, i64 %i) {
 """
 
 
-def test_calls_do_without_the_workers_while_a_processor_is_missing(workers):
-    """Where each task ran is told by its stack."""
+def test_calls_run_serially_while_a_processor_is_missing(workers):
+    """The stack of each task shows which thread ran it."""
     code = jit.Module(WHERE)
     stacks = np.zeros(64, np.int64)
-    alone = ctypes.c_int32.from_address(workers.address + thread_pool.ALONE)
+    alone = ctypes.c_int32.from_address(workers.address + thread_pool.SERIAL_CALLS)
     alone.value = 2
     for left in (1, 0):
         run(workers, stacks, code, "where")
@@ -143,7 +143,7 @@ leave:
 def test_all_workers_wake_though_all_sleep(workers):
     code = jit.Module(TOGETHER)
     sleeping = ctypes.c_int32.from_address(workers.address + thread_pool.SLEEPING)
-    alone = ctypes.c_int32.from_address(workers.address + thread_pool.ALONE)
+    alone = ctypes.c_int32.from_address(workers.address + thread_pool.SERIAL_CALLS)
     for _ in range(5):
         until = time.monotonic() + 20
         while sleeping.value < 3 and time.monotonic() < until:

@@ -9,7 +9,7 @@ SIGNS = "vectors have no sign of their own: tests/ops/test_decomposition.py"
 R = np.random.RandomState(5).uniform(-1, 1, (2, 3, 3))
 POSITIVE = (R @ R.swapaxes(-1, -2) + 2 * np.eye(3)).round(3).tolist()
 GENERAL = (R + 2 * np.eye(3)).round(3).tolist()
-EMPTY = "the vectors left out have no defined shape: tests/tf/nn"
+EMPTY = "the vectors left out have no defined shape: tests/composite_ops/nn"
 VECTORS = "TensorFlow has no gradient either"
 
 each(TYPES, "Cholesky", input=of(POSITIVE), tol=1e-5, grad="the upper triangle is not read")

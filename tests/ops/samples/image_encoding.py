@@ -8,7 +8,7 @@ def refused(op, phrase, kind="InvalidArgumentError", **args):
     sample(op, **args, error=(kind, phrase))
 
 
-STREAM = "the bytes of a file depend on the encoder: see tests/tf/image/test_codecs.py"
+STREAM = "the bytes of a file depend on the encoder: see tests/composite_ops/image/test_codecs.py"
 for depth in (1, 3):
     for attrs in (
         {},

@@ -1,6 +1,6 @@
 """Look-up tables: their handles, and what is done with them.
 
-Handles are no plain data: what ops do with them is in tests/tf/test_lookup.py.
+Handles are no plain data: what ops do with them is in tests/lookup/test_lookup.py.
 """
 
 from tests.ops.samples import i64, sample

@@ -3,6 +3,6 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/lookup/experimental.
 """
 
-from intaglio.tf.lookup.experimental.mutable_tables import DenseHashTable, MutableHashTable
+from intaglio.lookup.mutable_tables import DenseHashTable, MutableHashTable
 
 __all__ = ["DenseHashTable", "MutableHashTable"]

@@ -4,7 +4,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/profiler/experimental. Wha
 holds are the blocks of `Trace`; single ops are not timed.
 """
 
+from intaglio.runtime.profile_recording import Profile, ProfilerOptions, Trace, start, stop
 from intaglio.tf.profiler.experimental import client, server
-from intaglio.tf.profiler.experimental.recording import Profile, ProfilerOptions, Trace, start, stop
 
 __all__ = ["Profile", "ProfilerOptions", "Trace", "client", "server", "start", "stop"]

@@ -1,0 +1,1 @@
+"""Tensors created, rearranged, joined and sorted; the sizes of their axes."""

@@ -1,0 +1,1 @@
+"""Images: sizes, colors, crops, flips, boxes, random adjustments, quality."""

@@ -1,0 +1,1 @@
+"""Products, norms and decompositions of matrices."""

@@ -1,0 +1,1 @@
+"""Casts and complex numbers."""

@@ -1,0 +1,1 @@
+"""Random numbers of distributions, with and without state."""

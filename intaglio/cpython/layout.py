@@ -1,0 +1,162 @@
+"""Where objects have their fields, and the addresses of objects, types and C functions.
+
+Offsets are in bytes and hold for 64-bit builds with a global interpreter lock. They are checked on
+live objects when this module is imported; `AVAILABLE` is the result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from intaglio.cpython import capsules
+from intaglio.cpython.portable import PORTABLE
+
+# PyObject: `ob_refcnt` and `ob_type`, 8 bytes each.
+REFERENCE_COUNT, TYPE = 0, 8
+# PyVarObject: `ob_size`, int64. A dict has its number of items there.
+SIZE = 16
+# PyBytesObject: where its bytes begin; one zero byte follows them.
+BYTES_DATA = bytes.__basicsize__ - 1
+# PyTupleObject: where its items begin. Since Python 3.14 the tuple's hash precedes them.
+TUPLE_ITEMS = tuple.__basicsize__
+# PyListObject: the pointer to its items.
+LIST_ITEMS = 24
+# PyArrayObject: data pointer, number of dimensions (int32), pointer to the lengths (int64 each),
+# dtype, flags (int32).
+ARRAY_DATA, ARRAY_RANK, ARRAY_LENGTHS, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 56, 64
+# The flags of an aligned array in C order: NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED.
+ARRAY_CONTIGUOUS, ARRAY_ALIGNED = 0x0001, 0x0100
+ARRAY_IN_ORDER = ARRAY_CONTIGUOUS | ARRAY_ALIGNED
+# Whether None, NotImplemented and the like need no reference count (PEP 683).
+IMMORTAL_SINGLETONS = sys.version_info >= (3, 12)
+
+# C functions that machine code calls, by the names that it has for them.
+_FUNCTIONS = {
+    "acquire_lock": "PyThread_acquire_lock",  # int (lock, int wait)
+    "allocate_object": "PyType_GenericAlloc",  # object (type, ssize_t items)
+    "call": "PyObject_CallFunctionObjArgs",  # object (function, arguments..., null)
+    "decref": "Py_DecRef",  # void (object)
+    "dict_get": "PyDict_GetItem",  # borrowed object or null (dict, key)
+    "float_as_double": "PyFloat_AsDouble",  # double (float)
+    "incref": "Py_IncRef",  # void (object)
+    "int_as_int64": "PyLong_AsLongLongAndOverflow",  # int64 (int, int *overflow)
+    "new_bytes": "PyBytes_FromStringAndSize",  # object (char *data, ssize_t size)
+    "new_tuple": "PyTuple_New",  # object (ssize_t size)
+    "release_lock": "PyThread_release_lock",  # void (lock)
+    "restore_thread": "PyEval_RestoreThread",  # void (state): takes the interpreter's lock
+    "save_thread": "PyEval_SaveThread",  # state (): releases the interpreter's lock
+}
+# Their numbers in the table that NumPy gives to extensions, which never change.
+_NUMPY_FUNCTIONS = {
+    # array (type, dtype, int rank, ssize_t *lengths, null, null, int flags, null); steals the dtype
+    "new_array": 94  # PyArray_NewFromDescr
+}
+
+
+def address_of(value: Any) -> int:
+    """Where an object is. The caller keeps it alive as long as the address is used."""
+    return id(value)
+
+
+def bytes_address(value: bytes) -> int:
+    """Where the bytes of a `bytes` object begin."""
+    return id(value) + BYTES_DATA
+
+
+@functools.cache
+def function_address(name: str) -> int:
+    """Where a C function of the interpreter or of NumPy is. Raises KeyError for an unknown name."""
+    number = _NUMPY_FUNCTIONS.get(name)
+    if number is not None:
+        # Every extension finds the table of NumPy's functions there.
+        table = capsules.pointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]  # it is in no stub
+        return _word(table + 8 * number)
+    function = getattr(ctypes.pythonapi, _FUNCTIONS[name])
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def slot_offset(owner: Any, value: Any) -> int:
+    """Where in an object the slot is that refers to `value`; 0 if no slot does, or several do.
+
+    Types written in Python have their `__slots__` in an order that CPython chooses.
+    """
+    address, target = id(owner), id(value)
+    slots = range(SIZE, type(owner).__basicsize__, 8)
+    found = [offset for offset in slots if _word(address + offset) == target]
+    return found[0] if len(found) == 1 else 0
+
+
+# -- verification ------------------------------------------------------------------------
+
+
+def _word(address: int) -> int:
+    return ctypes.c_void_p.from_address(address).value or 0
+
+
+def _words(address: int, count: int) -> list[int]:
+    return [_word(address + 8 * i) for i in range(count)]
+
+
+def _half(address: int) -> int:
+    return ctypes.c_int32.from_address(address).value
+
+
+def _array_verified(array: np.ndarray) -> bool:
+    """True if an array has its fields at these offsets."""
+    address = id(array)
+    flags = _half(address + ARRAY_FLAGS)
+    # A pointer is followed once all else is right.
+    return (
+        _word(address + TYPE) == id(np.ndarray)
+        and _word(address + ARRAY_DATA) == array.ctypes.data
+        and _half(address + ARRAY_RANK) == array.ndim
+        and _word(address + ARRAY_DTYPE) == id(array.dtype)
+        and bool(flags & ARRAY_CONTIGUOUS) == array.flags.c_contiguous
+        and bool(flags & ARRAY_ALIGNED) == array.flags.aligned
+        and _words(_word(address + ARRAY_LENGTHS), array.ndim) == [*array.shape]
+    )
+
+
+def _bytes_verified(text: bytes) -> bool:
+    """True if a `bytes` object has its fields at these offsets."""
+    found = ctypes.string_at(bytes_address(text), len(text) + 1)
+    return _word(id(text) + SIZE) == len(text) and found == text + b"\0"
+
+
+def _containers_verified() -> bool:
+    """True if tuples, lists and dicts have their fields at these offsets."""
+    items = [object(), object()]
+    pair, mapping = (*items,), dict.fromkeys(items)
+    addresses = [id(item) for item in items]
+    return (
+        [_word(id(x) + SIZE) for x in (pair, items, mapping)] == [2, 2, 2]
+        and _words(id(pair) + TUPLE_ITEMS, 2) == addresses
+        and _words(_word(id(items) + LIST_ITEMS), 2) == addresses
+    )
+
+
+def _verified() -> bool:
+    """True if live objects of every kind have their fields at these offsets."""
+    if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    aligned = np.arange(3.0)
+    arrays = (
+        aligned,
+        np.zeros((2, 3), "i4"),
+        np.arange(6)[::2],
+        np.zeros(()),
+        aligned.view(np.uint8)[1:17].view(np.float64),  # not aligned
+    )
+    return (
+        all([_array_verified(array) for array in arrays])
+        and all([_bytes_verified(text) for text in (b"", b"x", b"offsets of bytes")])
+        and _containers_verified()
+    )
+
+
+AVAILABLE = _verified()

@@ -1,0 +1,50 @@
+"""Reference counts: whether an object has other owners than the caller's variable.
+
+A count includes the references of the caller's variable and of the functions that count. How many
+those are differs between versions of CPython, so they are measured on an object without other owners.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from intaglio.cpython.layout import AVAILABLE
+
+
+def _unknown(value: Any) -> int:
+    return sys.maxsize
+
+
+_count = getattr(sys, "getrefcount", _unknown)
+
+
+def _counted(value: Any) -> int:
+    return _count(value)
+
+
+def _calibrated() -> int:
+    """What a function counts for an object that only its caller's variable refers to."""
+    value = object()
+    return _counted(value)
+
+
+_OWN = _calibrated()
+# No count is this one where counts say nothing.
+_SOLE = _OWN if AVAILABLE else -1
+
+
+def other_references(value: Any) -> int:
+    """How many references there are besides that of the local variable that the caller passes.
+
+    The number has a meaning only while the interpreter's lock keeps other threads from changing it.
+    """
+    return _count(value) - _OWN
+
+
+def is_sole_owner(value: Any) -> bool:
+    """True if nothing refers to an object but the local variable that the caller passes.
+
+    Never true where `AVAILABLE` is false.
+    """
+    return _count(value) == _SOLE

@@ -1,0 +1,1 @@
+"""Tables that give values for keys, with what fills them, and tables of datasets."""

@@ -1,0 +1,108 @@
+"""`tf.train.ExponentialMovingAverage`: averages of variables that forget slowly.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/train/ExponentialMovingAverage.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from intaglio.base.dtypes import bfloat16, float16, float32, float64
+from intaglio.opdef import convert, raw
+from intaglio.state.tracking import AutoTrackable
+from intaglio.state.variable import Variable
+from intaglio.trace import ordering
+from intaglio.trace.scopes import init_scope
+
+
+class ExponentialMovingAverage(AutoTrackable):
+    """Keeps averages of variables: average = decay * average + (1 - decay) * value.
+
+    An average begins as the variable's value. With `num_updates`, the decay is at most
+    (1 + num_updates) / (10 + num_updates), so that averages move faster at the start.
+
+    >>> weights = tf.Variable([1.0, 2.0])
+    >>> average = tf.train.ExponentialMovingAverage(0.5)
+    >>> average.apply([weights])
+    >>> _ = weights.assign([3.0, 4.0])
+    >>> average.apply([weights])
+    >>> average.average(weights).numpy()
+    array([2., 3.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ) -> None:
+        self._decay = decay
+        self._num_updates = num_updates
+        self._zero_debias = zero_debias
+        self._ema_name = name
+        # Averages by their variables: (a reference to the variable, its average).
+        self._averages: dict[int, tuple[Any, Variable]] = {}
+
+    @property
+    def name(self) -> str:
+        """The end of the averages' names."""
+        return self._ema_name
+
+    def apply(self, var_list: Any = None) -> Any:
+        """Moves the averages of the variables; makes those that are not there yet.
+
+        Raises TypeError for what is no variable of floats, ValueError for an empty list.
+        """
+        if not var_list:
+            raise ValueError(
+                f"ExponentialMovingAverage.apply() needs the variables: var_list is {var_list!r}"
+            )
+        return ordering.group([self._moved(v) for v in var_list], None, {})
+
+    def _moved(self, variable: Any) -> Any:
+        if not isinstance(variable, Variable):
+            raise TypeError(
+                "tf.train.ExponentialMovingAverage does not support non-Variable tensors when "
+                "eager execution is enabled."
+            )
+        dtype = variable.dtype
+        if dtype not in (bfloat16, float16, float32, float64):
+            raise TypeError(f"The variables must be half, float, or double: {variable.name}")
+        average = self.average(variable)
+        if average is None:
+            average = self._new(variable)
+        decay = convert.to_tensor(self._decay, dtype)
+        if self._num_updates is not None:
+            n = raw.Cast(convert.to_tensor(self._num_updates), DstT=dtype)
+            decay = raw.Minimum(decay, (n + 1) / (n + 10))
+        distance = raw.Sub(average.read_value(), variable.read_value())
+        return average.assign_sub(distance * (1 - decay))
+
+    def _new(self, variable: Variable) -> Variable:
+        with init_scope():
+            result = Variable(
+                variable.read_value(), trainable=False, name=self.average_name(variable)
+            )
+        self._averages[id(variable)] = (weakref.ref(variable), result)
+        return result
+
+    def average(self, var: Any) -> Variable | None:
+        """The average of a variable, or None if there is none."""
+        of, found = self._averages.get(id(var), (None, None))
+        return found if of is not None and of() is var else None
+
+    def average_name(self, var: Any) -> str:
+        """The name of the variable's average."""
+        return f"{var.name.removesuffix(':0')}/{self._ema_name}"
+
+    def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
+        """The variables by the names of what they are restored from: their averages."""
+        chosen = moving_avg_variables
+        if chosen is None:
+            chosen = [v for of, _ in self._averages.values() if (v := of()) is not None]
+        return {self.average_name(v): v for v in chosen}
+
+
+__all__ = ["ExponentialMovingAverage"]

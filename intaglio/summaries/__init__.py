@@ -1,0 +1,1 @@
+"""Summaries for TensorBoard: writers, kinds of summaries, traces of graphs."""

@@ -1,0 +1,258 @@
+"""`tf.test.TestCase`: unittest's TestCase with assertions on tensors.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/test/TestCase.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import nest
+from intaglio.base.errors import InvalidArgumentError, OpError
+from intaglio.graphdef.declarations import parsed_text
+from intaglio.runtime import random_state
+from intaglio.testing.numbers import NumberAssertions, valued
+
+
+class TestCase(NumberAssertions):
+    """A test whose assertions take tensors, arrays and nested structures of them.
+
+    The global seed is set before every test, so that random numbers are the same each time.
+
+    >>> class SquareTest(tf.test.TestCase):
+    ...     def test_square(self):
+    ...         self.assertAllEqual(tf.square([2, 3]), [4, 9])
+    >>> SquareTest("test_square").run().wasSuccessful()
+    True
+    """
+
+    __test__ = True
+
+    def setUp(self) -> None:
+        """Sets the seeds."""
+        super().setUp()
+        random_state.SEEDS.set(87654321)
+        np.random.seed(87654321)
+        self._folder: str | None = None
+
+    def evaluate(self, tensors: Any) -> Any:
+        """Tensors of a structure as NumPy values."""
+        return valued(tensors() if callable(tensors) else tensors)
+
+    def get_temp_dir(self) -> str:
+        """A folder of this test, which goes when the test is over."""
+        folder = getattr(self, "_folder", None)
+        if folder is None:
+            folder = self._folder = tempfile.mkdtemp()
+            self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    # -- errors ------------------------------------------------------------------------------
+
+    @contextmanager
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: Any, expected_err_re_or_predicate: Any
+    ) -> Generator[None]:
+        """Fails unless the block raises such an error: a pattern in its text, or a function."""
+        wanted = expected_err_re_or_predicate
+        try:
+            yield
+        except exception_type as e:
+            text = e.message if isinstance(e, OpError) else str(e)
+            fits = wanted(e) if callable(wanted) else re.search(wanted, text)
+            if not fits:
+                self.fail(f"{type(e).__name__} was raised, but as: {text}")
+        else:
+            self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """Fails unless the block raises an error of `tf.errors` that fits."""
+        return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(
+        self, exception_type: Any = InvalidArgumentError
+    ) -> Any:
+        """Fails unless the block raises such an error of shapes that do not fit."""
+        pattern = r"Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
+        return self.assertRaisesWithPredicateMatch(exception_type, pattern)
+
+    def assertRaisesWithLiteralMatch(
+        self,
+        expected_exception: Any,
+        expected_exception_message: str,
+        callable_obj: Callable[..., Any] | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """Fails unless an error with exactly this text is raised."""
+        pattern = f"^{re.escape(expected_exception_message)}$"
+        if callable_obj is None:
+            return self.assertRaisesRegex(expected_exception, pattern)
+        with self.assertRaisesRegex(expected_exception, pattern):
+            return callable_obj(*args, **kwargs)
+
+    # -- texts and containers ----------------------------------------------------------------
+
+    def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
+        """Fails unless a text begins so."""
+        if not actual.startswith(expected_start):
+            self.fail(f"{actual!r} does not start with {expected_start!r} {msg or ''}")
+
+    def assertEndsWith(self, actual: Any, expected_end: Any, msg: Any = None) -> None:
+        """Fails unless a text ends so."""
+        if not actual.endswith(expected_end):
+            self.fail(f"{actual!r} does not end with {expected_end!r} {msg or ''}")
+
+    def assertRegexMatch(self, actual_str: str, regexes: Any, message: Any = None) -> None:
+        """Fails unless one of the patterns is found in the text."""
+        if not any(re.search(r, actual_str) for r in regexes):
+            self.fail(f"{actual_str!r} contains none of {list(regexes)} {message or ''}")
+
+    def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
+        """Fails unless there are so many elements."""
+        if len(container) != expected_len:
+            self.fail(
+                f"{container!r} has length of {len(container)}, expected {expected_len}. {msg or ''}"
+            )
+
+    def assertEmpty(self, container: Any, msg: Any = None) -> None:
+        """Fails unless there are no elements."""
+        if len(container):
+            self.fail(f"{container!r} has length of {len(container)}. {msg or ''}")
+
+    def assertNotEmpty(self, container: Any, msg: Any = None) -> None:
+        """Fails unless there are elements."""
+        if not len(container):
+            self.fail(f"{container!r} has length of 0. {msg or ''}")
+
+    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
+        """Fails unless minv <= value <= maxv."""
+        if not minv <= value <= maxv:
+            self.fail(f"{value!r} unexpectedly not between {minv!r} and {maxv!r} {msg or ''}")
+
+    def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: Any = None) -> None:
+        """Fails unless all that is expected is there."""
+        missing = set(expected_subset) - set(actual_set)
+        if missing:
+            self.fail(f"Missing elements {missing} in {set(actual_set)} {msg or ''}")
+
+    def assertNoCommonElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
+        """Fails if something is in both."""
+        common = set(expected_seq) & set(actual_seq)
+        if common:
+            self.fail(f"Common elements {common} {msg or ''}")
+
+    def assertItemsEqual(self, first: Any, second: Any, msg: Any = None) -> None:
+        """Fails unless both have the same elements, in any order."""
+        self.assertCountEqual(first, second, msg)
+
+    def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
+        """Fails unless both have the same elements, in any order and however often."""
+        self.assertEqual(set(expected_seq), set(actual_seq), msg)
+
+    def assertSameStructure(
+        self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None
+    ) -> None:
+        """Fails unless both are nested in the same way with equal leaves."""
+        nest.assert_same_structure(a, b)
+        self.assertEqual(nest.flatten(a), nest.flatten(b), msg or f"{aname}, {bname}")
+
+    def assertDictAlmostEqual(
+        self, a: Any, b: Any, places: Any = None, msg: Any = None, delta: Any = None
+    ) -> None:
+        """Fails unless both have the same keys and almost equal values."""
+        self.assertEqual(sorted(a), sorted(b), msg)
+        for key in a:
+            self.assertAlmostEqual(a[key], b[key], places, msg, delta)
+
+    def assertSequenceAlmostEqual(
+        self,
+        expected_seq: Any,
+        actual_seq: Any,
+        places: Any = None,
+        msg: Any = None,
+        delta: Any = None,
+    ) -> None:
+        """Fails unless both are of one length with almost equal elements."""
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for x, y in zip(expected_seq, actual_seq, strict=True):
+            self.assertAlmostEqual(x, y, places, msg, delta)
+
+    # -- messages and threads ----------------------------------------------------------------
+
+    def assertProtoEquals(
+        self,
+        expected_message_maybe_ascii: Any,
+        validate_message: Any,
+        msg: Any = None,
+        relative_tolerance: Any = None,
+    ) -> None:
+        """Fails unless the messages are equal; the expected one may be text."""
+        wanted = expected_message_maybe_ascii
+        if isinstance(wanted, str):
+            wanted = parsed_text(type(validate_message), wanted, "the expected text")
+        self.assertEqual(str(wanted), str(validate_message), msg)
+
+    def checkedThread(
+        self, target: Callable[..., Any], args: Any = None, kwargs: Any = None
+    ) -> _CheckedThread:
+        """A thread whose `join` fails the test if it failed."""
+        return _CheckedThread(self, target, args or (), kwargs or {})
+
+    def _no_session(self, name: str) -> Any:
+        raise NotImplementedError(
+            f"tf.test.TestCase.{name}: there are no sessions; call functions, or use self.evaluate"
+        )
+
+    def session(self, *args: Any, **kwargs: Any) -> Any:
+        """Not done: there are no sessions."""
+        return self._no_session("session")
+
+    def cached_session(self, *args: Any, **kwargs: Any) -> Any:
+        """Not done: there are no sessions."""
+        return self._no_session("cached_session")
+
+    def test_session(self, *args: Any, **kwargs: Any) -> Any:
+        """Not done: there are no sessions."""
+        self.skipTest("Not a test.")
+
+
+class _CheckedThread:
+    """A thread that keeps its error."""
+
+    def __init__(self, case: TestCase, target: Any, args: Any, kwargs: Any) -> None:
+        self._case = case
+        self._error: BaseException | None = None
+
+        def run() -> None:
+            try:
+                target(*args, **kwargs)
+            except BaseException as e:
+                self._error = e
+
+        self._thread = threading.Thread(target=run)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def is_alive(self) -> bool:
+        """True while the thread runs."""
+        return self._thread.is_alive()
+
+    def join(self) -> None:
+        """Waits for the thread; fails the test if it failed."""
+        self._thread.join()
+        if self._error is not None:
+            self._case.fail(f"Error in checkedThread: {self._error}")
+
+
+__all__ = ["TestCase"]

@@ -1,0 +1,251 @@
+"""Assertions on the numbers of tensors, and on other things: methods of `tf.test.TestCase`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/test/TestCase.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import unittest
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
+from intaglio.opdef.tensor import Tensor
+from intaglio.state.variable import Variable
+
+
+def valued(value: Any) -> Any:
+    """Tensors of a structure as NumPy values; composite tensors as their components."""
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, (Tensor, Variable)):
+            return leaf.numpy()
+        to_list: Any = getattr(leaf, "to_list", None)
+        return to_list() if isinstance(leaf, CompositeTensor) and to_list else leaf
+
+    return nest.map_structure(one, value)
+
+
+def array(value: Any) -> np.ndarray:
+    """A tensor, number, text or nested list of them as an array."""
+    found = valued(value)
+    if isinstance(found, (list, tuple)):
+        found = [array(v) if isinstance(v, np.ndarray) else v for v in found]
+    result = np.asarray(found)
+    return result.astype(object) if result.dtype.kind == "S" else result
+
+
+def _comparable(value: Any) -> np.ndarray:
+    result = array(value)
+    if result.dtype.kind == "U":
+        return np.char.encode(result).astype(object)
+    if result.dtype == object:
+        flat = [v.encode() if isinstance(v, str) else v for v in result.ravel()]
+        result = np.array(flat, object).reshape(result.shape)
+    return result
+
+
+class NumberAssertions(unittest.TestCase):
+    """What `tf.test.TestCase` asserts of numbers."""
+
+    def _same_shape(self, a: np.ndarray, b: np.ndarray, msg: str) -> None:
+        if a.shape != b.shape:
+            self.fail(f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg}")
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """Fails unless both have the same shape and elements; nan equals nan."""
+        x, y = _comparable(a), _comparable(b)
+        self._same_shape(x, y, msg or "")
+        same = x == y
+        if x.dtype.kind in "fc" and y.dtype.kind in "fc":
+            same = same | (np.isnan(x) & np.isnan(y))
+        self._demand(np.asarray(same, bool), x, y, "not equal", msg)
+
+    def _demand(self, holds: np.ndarray, x: Any, y: Any, what: str, msg: str | None) -> None:
+        if holds.all():
+            return
+        at = np.argwhere(~np.atleast_1d(holds))
+        shown = [
+            f"  {tuple(i.tolist())}: {np.atleast_1d(x)[tuple(i)]!r}, {np.atleast_1d(y)[tuple(i)]!r}"
+            for i in at[:10]
+        ]
+        more = [f"  and {len(at) - 10} more"] if len(at) > 10 else []
+        head = f"{msg or ''}\n{len(at)} of {holds.size} elements are {what}:"
+        self.fail("\n".join([head, *shown, *more]))
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """Fails if both have the same shape and elements."""
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        self.fail(f"The two values are equal at all elements. {msg or ''}")
+
+    def assertAllClose(
+        self, a: Any, b: Any, rtol: Any = 1e-6, atol: Any = 1e-6, msg: str | None = None
+    ) -> None:
+        """Fails unless |a - b| <= atol + rtol * |b|; structures are compared part by part."""
+        a, b = valued(a), valued(b)
+        if isinstance(a, Mapping) or isinstance(b, Mapping):
+            if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
+                self.fail(f"Cannot compare a mapping with what is none: {a!r}, {b!r}. {msg or ''}")
+            self.assertEqual(sorted(a), sorted(b), f"mismatched keys. {msg or ''}")
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"[{key!r}] {msg or ''}")
+            return
+        if isinstance(a, (list, tuple)) and _is_ragged(a, b):
+            self.assertEqual(len(a), len(b), msg)
+            for i, (x, y) in enumerate(zip(a, b, strict=True)):
+                self.assertAllClose(x, y, rtol, atol, f"[{i}] {msg or ''}")
+            return
+        self._arrays_close(array(a), array(b), rtol, atol, msg)
+
+    def _arrays_close(self, x: Any, y: Any, rtol: Any, atol: Any, msg: Any) -> None:
+        self._same_shape(x, y, msg or "")
+        if ml_dtypes.bfloat16 in (x.dtype, y.dtype):
+            rtol = max(rtol, 1e-2)
+            x, y = x.astype(np.float32), y.astype(np.float32)
+        close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
+        what = f"not close (rtol={rtol}, atol={atol})"
+        self._demand(np.asarray(close), x, y, what, msg)
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
+    ) -> None:
+        """As assertAllClose, with tolerances for the narrower of both dtypes."""
+        x, y = array(a), array(b)
+        wider = (
+            ((np.float32, np.complex64), float_rtol, float_atol),
+            ((np.float16,), half_rtol, half_atol),
+            ((ml_dtypes.bfloat16,), bfloat16_rtol, bfloat16_atol),
+        )
+        for kinds, r, t in wider:
+            if x.dtype in kinds or y.dtype in kinds:
+                rtol, atol = max(rtol, r), max(atol, t)
+        self._arrays_close(x, y, rtol, atol, msg)
+
+    def assertNotAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Fails if all elements are close."""
+        try:
+            self.assertAllClose(a, b, rtol, atol)
+        except AssertionError:
+            return
+        self.fail(f"The two values are close at all elements. {msg or ''}")
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+        """Fails unless all elements are greater."""
+        self.assertGreater(array(a).min(), comparison_target)
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+        """Fails unless all elements are at least that."""
+        self.assertGreaterEqual(array(a).min(), comparison_target)
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+        """Fails unless all elements are less."""
+        self.assertLess(array(a).max(), comparison_target)
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+        """Fails unless all elements are at most that."""
+        self.assertLessEqual(array(a).max(), comparison_target)
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: Any,
+        upper_bound: Any,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Fails unless all elements are in the range, without its bounds where it is open."""
+        x = array(target)
+        above = x > lower_bound if open_lower_bound else x >= lower_bound
+        below = x < upper_bound if open_upper_bound else x <= upper_bound
+        outside = int((~(above & below)).sum())
+        if outside:
+            left, right = "(["[not open_lower_bound], ")]"[not open_upper_bound]
+            at = np.argwhere(~np.atleast_1d(above & below))[:10].tolist()
+            self.fail(
+                f"{outside} of the {x.size} element(s) are outside the range "
+                f"{left}{lower_bound}, {upper_bound}{right}, at {at}"
+            )
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Fails unless all elements are among those expected."""
+        found = np.unique(array(target)).tolist()
+        others = [v for v in found if v not in expected_set]
+        if others:
+            self.fail(
+                f"{len(others)} unique element(s) are not in the set {expected_set}: {others}"
+            )
+
+    def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
+        """Fails unless |f1 - f2| <= err."""
+        self.assertTrue(
+            f1 == f2 or math.fabs(f1 - f2) <= err,
+            f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}",
+        )
+
+    def assertArrayNear(
+        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
+    ) -> None:
+        """Fails unless both are of one length and near, element by element."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for f1, f2 in zip(farray1, farray2, strict=True):
+            self.assertNear(float(f1), float(f2), err, msg)
+
+    def assertNDArrayNear(
+        self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None
+    ) -> None:
+        """Fails unless the norm of the difference is less than err."""
+        distance = float(np.linalg.norm(array(ndarray1) - array(ndarray2)))
+        self.assertTrue(distance < err, msg or f"the arrays are {distance} apart")
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
+        """Fails unless both have the same shape."""
+        self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """Fails unless the dtype is that one: of NumPy, or of a tensor's elements."""
+        found = array(target).dtype
+        expected = getattr(expected_dtype, "as_numpy_dtype", expected_dtype)
+        if isinstance(target, (list, tuple)):
+            self.assertTrue(all(array(t).dtype == expected for t in target))
+        else:
+            self.assertEqual(found, np.dtype(expected))
+
+    def assertDataclassEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
+        """Fails unless both are of one dataclass with equal fields."""
+        self.assertTrue(dataclasses.is_dataclass(first), msg)
+        self.assertIs(type(first), type(second), msg)
+        for field in dataclasses.fields(first):
+            a, b = getattr(first, field.name), getattr(second, field.name)
+            self.assertEqual(a, b, f"{field.name}: {msg or ''}")
+
+
+def _is_ragged(a: Any, b: Any) -> bool:
+    """True for sequences that are no arrays."""
+    try:
+        for value in (a, b):
+            array(value)
+    except ValueError:
+        return True
+    return any(isinstance(v, (Mapping, tuple)) for v in a)

@@ -1,0 +1,20 @@
+"""What lists that grow ask of the layers above: see `intaglio.base.hooks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from intaglio.base.hooks import Hooks
+
+if TYPE_CHECKING:
+    from intaglio.type_specs.grown_list import Witness
+
+
+class TypeSpecHooks(Hooks):
+    """The upward calls of composite values."""
+
+    # Is shown what is done to lists that grow.
+    list_witness: Witness
+
+
+HOOKS = TypeSpecHooks()

@@ -1,0 +1,1 @@
+"""Tests of functions composed of several ops."""
