@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from intaglio.native.llvm.library import Kernel, Library, Source
 
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count

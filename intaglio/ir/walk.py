@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 
@@ -57,3 +57,28 @@ def nested(graph: Graph) -> list[Graph]:
 
     visit(graph)
     return list(found.values())
+
+
+def scheduled(
+    nodes: Iterable[Node], before: Callable[[Node], Iterable[Node]], key: Callable[[Node], int] = id
+) -> Iterator[Node]:
+    """Nodes and those that have to come `before` them, each once and after what it needs.
+
+    Otherwise they are in the order in which they are given. Of nodes with one `key` the first one
+    stands for all. Without recursion: graphs are deep.
+    """
+    done: set[int] = set()
+    for node in nodes:
+        waiting = [node]
+        while waiting:
+            current = waiting[-1]
+            if key(current) in done:
+                waiting.pop()
+                continue
+            missing = [n for n in before(current) if key(n) not in done]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            done.add(key(current))
+            yield current

@@ -10,8 +10,8 @@ from intaglio.base import later
 from intaglio.base.log import logger
 
 if TYPE_CHECKING:
+    from intaglio.native.compilation import compiled as compiled
     from intaglio.native.interpreting import interpreted as interpreted
-    from intaglio.native.pipeline import compiled as compiled
     from intaglio.native.report import report as report
     from intaglio.native.runtime import native_calls
     from intaglio.native.tiers import tiered as tiered
@@ -23,7 +23,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "native_calls": "intaglio.native.runtime.native_calls",
-            "compiled": "intaglio.native.pipeline:compiled",
+            "compiled": "intaglio.native.compilation:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",
             "tiered": "intaglio.native.tiers:tiered",

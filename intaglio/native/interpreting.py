@@ -15,7 +15,7 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.native import tiers
 
-# Elements of arrays whose ops may be worth it: as `clusters.FEWEST`, which needs the compiler.
+# Elements of arrays whose ops may be worth it: as `FEWEST` of `passes/elementwise_fusion.py`, which needs the compiler.
 FEWEST = 1 << 12
 
 
@@ -51,4 +51,4 @@ class Looped(tiers.Timed):
 
 
 def _looped(graph: Graph) -> Any:
-    return later.named("intaglio.native.pipeline:looped")(graph)
+    return later.named("intaglio.native.compilation:looped")(graph)

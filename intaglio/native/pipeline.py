@@ -1,73 +1,159 @@
-"""From an optimised graph to what runs: what there is code for is machine code, the rest NumPy."""
+"""The passes between the optimizer and machine code in their order, each with its reason.
+
+Lowering gets graphs that are ready, with their branches and bodies: it calls no pass.
+"""
 
 from __future__ import annotations
 
+import enum
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
-from intaglio.base.errors import OpError
+from intaglio.ir import passes
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import fallback, outer_control_flow
-from intaglio.native.kernels.elementwise import FusedKernel
-from intaglio.native.kernels.node_selection import kernel_of
-from intaglio.native.passes import layer_fusion, row_fusion
-from intaglio.native.passes.elementwise_fusion import fuse, fuse_exact
-from intaglio.native.passes.partitioning import Regions
-from intaglio.native.runtime import entry
-from intaglio.opdef import raw
-from intaglio.runtime import interpreter
+from intaglio.ir.passes import Pass
+from intaglio.ir.rewrite import Fuel, map_attached
+from intaglio.native.passes.cell_fusion import fuse_cells
+from intaglio.native.passes.convolution_folding import fold_channels
+from intaglio.native.passes.elementwise_fusion import fuse_elementwise, fuse_exact, fuse_worthwhile
+from intaglio.native.passes.expansions import expand
+from intaglio.native.passes.layer_fusion import fuse_layers
+from intaglio.native.passes.list_order import own_lists, read_lists_first
+from intaglio.native.passes.normalization_fusion import replace_known_statistics
+from intaglio.native.passes.partitioning import expand_large, outline_regions
+from intaglio.native.passes.pooling_indices import keep_indices
+from intaglio.native.passes.rematerialization import rematerialize
+from intaglio.native.passes.row_blocks import divide_rows
+from intaglio.native.passes.row_fusion import fuse_rows
+from intaglio.native.passes.store_forwarding import forward_stores
+from intaglio.native.runtime.thread_pool import thread_count
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 
-def whole(graph: Graph) -> interpreter.Compiled | None:
-    """The graph as a function if all of it is one native function, else None."""
-    program = Regions(graph).whole if entry.AVAILABLE else None
-    return None if program is None else program.forget()
+class Graphs(enum.Flag):
+    """The graphs that a step is for."""
+
+    # What is called, before it is known how much of it can be native.
+    CALLED = enum.auto()
+    # One whose native parts become functions of their own; the rest is interpreted.
+    MIXED = enum.auto()
+    # One native function, with its branches, bodies and called functions.
+    NATIVE = enum.auto()
+    # One that is interpreted, with machine code for elementwise ops: any, or only code that gives
+    # the bits of NumPy's kernels. Its branches and bodies become functions of their own.
+    INTERPRETED = enum.auto()
+    EXACT = enum.auto()
 
 
-def looped(graph: Graph) -> interpreter.Compiled:
-    """The graph interpreted, with loops for its elementwise ops that give the bits of their kernels."""
-    fused = fuse_exact(graph)
-    kernels: dict[int, Callable[..., Any]] = {}
-    for node in fused.nodes:
-        if node.op is raw._FusedElementwise:
-            loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
-            loop.prepare([v.dims for v in node.inputs])
+class Step(NamedTuple):
+    """A pass: its name, the graphs that it is for, and which of those nested in them."""
 
-    def kernel(node: Node) -> Callable[..., Any] | None:
-        return kernels.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
-
-    return interpreter.compiled_with(fused, kernel)
+    name: str
+    change: Pass
+    graphs: Graphs
+    # Of a nested graph, with the node that has it and the name of the attribute. None is the graph
+    # that is not nested.
+    applies: Callable[[Node | None, str], bool] = lambda node, attribute: True
 
 
-def _looped_too(graph: Graph) -> interpreter.Compiled:
-    """What an interpreted graph calls, which may have a way of its own."""
-    way = interpreter.way_of(graph)
-    return looped(graph) if way is None else interpreter.repeated(graph)
+# Iterations from which on packing the weights of cells before a loop pays.
+ITERATIONS = 4
 
 
-def compiled(graph: Graph) -> interpreter.Compiled:
-    """The graph as a function of arrays: interpreted, if the compiler fails."""
-    try:
-        return _compiled(graph)
-    except OpError:  # which running it raises
-        return interpreter.compiled(graph)
-    except Exception as e:
-        fallback.failed(graph.name, e)
-        return interpreter.compiled(graph)
+def is_repeated_body(node: Node | None, attribute: str) -> bool:
+    """True for the body of a loop that runs several times, as far as is known."""
+    if node is None or attribute == "cond" or node.op.control_flow != "loop":
+        return False
+    return node.attrs.get(KNOWN_TURNS, ITERATIONS) >= ITERATIONS
 
 
-def _compiled(graph: Graph) -> interpreter.Compiled:
-    if not entry.AVAILABLE:
-        return interpreter.compiled_with(fuse(graph), kernel_of)
-    regions = Regions(row_fusion.fuse(layer_fusion.fuse(graph)))
-    if regions.whole is not None:  # then the call itself may be machine code
-        return regions.whole.forget()
+CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE
 
-    def kernel(node: Node) -> Callable[..., Any] | None:
-        program = regions.programs.get(id(node.attrs.get("body")))
-        if program is not None:
-            return program.forget()
-        return kernel_of(node) or outer_control_flow.kernel(node, compiled)
+LOWERING_PASSES: list[Step] = [
+    # Before layers: normalisations of which nobody takes the statistics can be layers.
+    Step("statistics", replace_known_statistics, CALLED),
+    # Before layers: a convolution whose channels are scaled is one with other filters and a bias.
+    Step("channels", fold_channels, CALLED),
+    # Before layers: the copies of normalisation and Relu are part of the gradient's layer.
+    Step("rematerialization", rematerialize, CALLED),
+    # Before layers: a pooling that keeps indices is part of the layer of a convolution.
+    Step("pooling indices", keep_indices, CALLED),
+    # Before rows: what a layer takes after its op is no work of its own any more.
+    Step("layers", fuse_layers, CALLED),
+    # Before regions: a cluster of rows is one node, native or not.
+    Step("rows", fuse_rows, CALLED),
+    # Before regions, which are cut by the number of nodes.
+    Step("large graphs", expand_large, CALLED),
+    # What has code becomes `_Program` nodes; their bodies are NATIVE graphs.
+    Step("regions", outline_regions, MIXED),
+    # After regions: what is left runs with one kernel for several elementwise ops.
+    Step("loops", fuse_worthwhile, MIXED | Graphs.INTERPRETED),
+    # The same where a graph must keep its bits.
+    Step("exact loops", fuse_exact, Graphs.EXACT),
+    # First in a native function: the ops of an expression take part in all that follows.
+    Step("expansion", expand, NATIVE),
+    # After expansion, which may make reads and writes of variables.
+    Step("store forwarding", forward_stores, NATIVE),
+    # Before lists are ordered: what reads one list need not come before what changes another.
+    Step("own lists", own_lists, NATIVE),
+    # After store forwarding, whose order of effects stays.
+    Step("list order", read_lists_first, NATIVE),
+    # After the order is final, which the second body shares, and before fusion: its rules are about
+    # single ops. The steps below apply to the second body, too.
+    Step("row blocks", divide_rows, NATIVE),
+    # Before elementwise fusion: a cell takes the elementwise ops that follow its product.
+    Step("cells", fuse_cells, NATIVE, is_repeated_body),
+    # Last: whatever elementwise ops are left become loops.
+    Step("elementwise", fuse_elementwise, NATIVE),
+]
 
-    rest = fuse(regions.rewritten)
-    return interpreter.compiled_with(rest, kernel)
+
+def run(graph: Graph, graphs: Graphs) -> Graph:
+    """The graph after the steps that are for graphs of its kind."""
+    steps = [_named(step) for step in LOWERING_PASSES if graphs in step.graphs]
+    return passes.run(graph, steps, Fuel(), f"{graphs.name}".lower())
+
+
+def ready(graph: Graph) -> Graph:
+    """A graph that is to be one native function as lowering takes it, worked out once."""
+    fuel = Fuel()
+    key = (ready, thread_count(), fuel.amount)
+    found = graph.derived.get(key)
+    if found is None:
+        found = graph.derived[key] = run(graph, NATIVE)
+    return found
+
+
+def apply(step: Step, graph: Graph, fuel: Fuel) -> Graph:
+    """The graph after one step, a native function's with the graphs nested in it."""
+    return _everywhere(step, graph, fuel) if NATIVE in step.graphs else step.change(graph, fuel)
+
+
+def _named(step: Step) -> tuple[str, Pass]:
+    return step.name, functools.partial(apply, step)
+
+
+def _everywhere(
+    step: Step, graph: Graph, fuel: Fuel, node: Node | None = None, attribute: str = ""
+) -> Graph:
+    """The graph after a step, with those nested in it, innermost first.
+
+    `node` has the graph as this attribute; None is the outermost. Two nodes that share a graph
+    still do.
+    """
+
+    def nested(node: Node, attribute: str, inner: Graph) -> Graph:
+        if not node.op.control_flow:  # its graphs are not part of the function
+            return inner
+        # What was found for one graph holds wherever it stands, but not with less fuel.
+        key = (apply, step.name, step.applies(node, attribute), thread_count())
+        found = inner.derived.get(key) if fuel.amount < 0 else None
+        if found is None:
+            found = _everywhere(step, inner, fuel, node, attribute)
+            if fuel.amount < 0:
+                inner.derived[key] = found
+        return found
+
+    graph = map_attached(graph, nested)
+    return step.change(graph, fuel) if step.applies(node, attribute) else graph

@@ -19,14 +19,15 @@ from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import list_arguments
 from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, Variable, known, numeric
+from intaglio.native.lowering.operands import Held, Variable, known
 from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
 from intaglio.native.lowering.variables import overwritten, settle
-from intaglio.native.passes.elementwise_fusion import prepared
+from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
 from intaglio.ops.state.resource_variable import contents_of
@@ -45,7 +46,7 @@ class Program:
         self.writes = sorted(resources.written(graph))
         self.writer = w = Writer(lowering_of, elementwise)
         w.writes = bool(self.writes)
-        body = prepared(graph)
+        body = ready(graph)
         given = [self._input(w, body, i) for i in range(len(body.inputs))]
         self.given = given  # what the body's inputs are
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}

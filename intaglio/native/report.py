@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import fallback
+from intaglio.native import fallback, pipeline
 from intaglio.native.kernels.node_selection import choice_of, kernel_of
-from intaglio.native.passes import layer_fusion, row_fusion
-from intaglio.native.passes.elementwise_fusion import can_compile, fuse
-from intaglio.native.passes.partitioning import Regions
+from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.pipeline import Graphs
 from intaglio.native.program import Program
+from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.opdef import late, raw
 
@@ -48,15 +48,15 @@ def report(graph: Graph) -> str:
 
 
 def _rows(graph: Graph) -> Iterator[Row]:
-    graph = row_fusion.fuse(layer_fusion.fuse(graph))
     if not entry.AVAILABLE:
-        yield from (_alone(n, {}) for n in fuse(graph).nodes if n.op.reported)
+        interpreted = pipeline.run(graph, Graphs.INTERPRETED)
+        yield from (_alone(n, {}) for n in interpreted.nodes if n.op.reported)
         return
-    regions = Regions(graph)
+    regions = Regions(pipeline.run(graph, Graphs.CALLED))
     if regions.whole is not None:
         yield from _steps(regions.whole)
         return
-    for node in fuse(regions.rewritten).nodes:
+    for node in regions.mixed.nodes:
         program = regions.programs.get(id(node.attrs.get("body")))
         if program is not None:
             yield from _steps(program)

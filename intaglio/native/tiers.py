@@ -154,7 +154,7 @@ class Timed(Background):
 
 
 def _whole(graph: Graph) -> Run | None:
-    return later.named("intaglio.native.pipeline:whole")(graph)
+    return later.named("intaglio.native.compilation:whole")(graph)
 
 
 class Counted(Background):

@@ -17,10 +17,10 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import float32, float64
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.turns import turns_of
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
 MOST = 1 << 26
@@ -115,7 +115,7 @@ def _is_sum(node: Node) -> bool:
 # -- writing them anew -----------------------------------------------------------------------
 
 
-def _gathered(new: Rebuild, old: Node, loop: Node, found: tuple[list[Sum], int]) -> None:
+def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]) -> None:
     """Writes a loop that stacks what is multiplied, and the products of the stacks."""
     sums, turns = found
     body: Graph = loop.attrs["body"]
@@ -133,7 +133,7 @@ def _gathered(new: Rebuild, old: Node, loop: Node, found: tuple[list[Sum], int])
         before = body.inputs[s.place]
         change.then(before, lambda v=before: v)
     made = change.made()
-    new.keep_some(old, made)
+    new.keep_extended(old, made)
     first = len(loop.outputs)
     stacks = {
         key: _stack(made.outputs[first + i], value, turns)

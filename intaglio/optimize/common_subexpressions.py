@@ -8,8 +8,8 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Constants of at most this many bytes are compared by their bytes, larger ones by identity.
 COMPARED = 1 << 12
@@ -18,7 +18,7 @@ COMPARED = 1 << 12
 def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with each pure node once for equal op, attributes and inputs."""
     fuel = fuel or Fuel()
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     first: dict[Any, Node] = {}
     for node in graph.nodes:
         current = new.copy(node)
@@ -31,7 +31,7 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.replace(node, twin.outputs)
         else:
             new.keep(node, current)
-    return new.done()
+    return new.result()
 
 
 def _key(node: Node) -> Any:

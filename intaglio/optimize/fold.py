@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import door, raw
 from intaglio.runtime import interpreter
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 # A folded constant may have this many elements: more cost memory in every saved graph.
 LARGEST = 1 << 16
@@ -22,7 +22,7 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     only if it runs.
     """
     fuel = fuel or Fuel()
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         values = _constant_outputs(current)
@@ -33,7 +33,7 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
         with door.pushed(new):
             made = [door.level().constant(v) for v in values]
         new.replace(node, made)  # type: ignore[arg-type]  # constants of the new graph
-    return new.done()
+    return new.result()
 
 
 def _constant_outputs(node: Node) -> list[Any] | None:

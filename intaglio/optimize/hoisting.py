@@ -14,10 +14,10 @@ import numpy as np
 
 from intaglio.base.dtypes import float32, float64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.turns import place_of, stays, turns_of
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Bytes that all products together may take, and rows from which on one product is large enough.
 MOST = 1 << 26
@@ -49,8 +49,8 @@ def _found(loop: Node) -> tuple[list[Product], list[tuple[Node, int]]] | None:
     return (products, turned) if products or turned else None
 
 
-def _hoist(new: Rebuild, node: Node, current: Node, found: Any) -> None:
-    new.keep_some(node, _hoisted(current, *found))
+def _hoist(new: Rewriter, node: Node, current: Node, found: Any) -> None:
+    new.keep_extended(node, _hoisted(current, *found))
 
 
 def _products(loop: Node) -> list[Product]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.runtime import interpreter
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Functions with more nodes than this, counted with what they call, stay calls when they are
 # called more than once: their code is shared.
@@ -23,7 +23,7 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     for node in graph.nodes:
         if node.op.control_flow == "call":
             counts[id(node.attrs["f"])] = counts.get(id(node.attrs["f"]), 0) + 1
-    new, way = Rebuild(graph), interpreter.way_of(graph)
+    new, way = Rewriter(graph), interpreter.way_of(graph)
     for node in graph.nodes:
         current = new.copy(node)
         if node.op.control_flow != "call" or not _may_be_inlined(node.attrs["f"], way):
@@ -35,7 +35,7 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.replace(node, _inlined(current, callee, new))
         else:
             new.keep(node, current)
-    return new.done()
+    return new.result()
 
 
 def _may_be_inlined(callee: Graph, way: object) -> bool:
@@ -51,26 +51,20 @@ def _flat(graph: Graph) -> Graph:
     return found
 
 
-def _inlined(call: Node, callee: Graph, new: Rebuild) -> list[SymbolicTensor]:
-    values = {id(a): b for a, b in zip(callee.inputs, call.inputs, strict=True)}
-    arguments = {id(v.node) for v in callee.inputs}
-    copies: dict[int, Node] = {}
-    for node in callee.nodes:
-        if id(node) in arguments:
-            continue
+def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
+    def copy(node: Node, inputs: list[SymbolicTensor], control: tuple[Node, ...]) -> Node:
         made = Node(
             node.op,
-            [values[id(v)] for v in node.inputs],
+            inputs,
             node.attrs,
             new.unique_name(f"{call.name}/{node.name}"),
             [v.spec for v in node.outputs],
-            control=tuple([copies[id(c)] for c in node.control if id(c) in copies]) or call.control,
+            control=control or call.control,
             origin=node.origin + call.origin,
             graph=call.graph,
             device=node.device,
             source=node.source or node,
         )
-        copies[id(node)] = made
-        values.update((id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True))
-        new.nodes.append(made)
-    return [values[id(v)] for v in callee.outputs]
+        return new.add(made)
+
+    return new.splice(callee, call.inputs, copy)

@@ -11,10 +11,10 @@ from typing import Any
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.turns import place_of, stays
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 def settle_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -63,13 +63,13 @@ def _has_effects(graph: Graph) -> bool:
     )
 
 
-def _read_before(new: Rebuild, node: Node, current: Node, found: list[tuple[Node, int]]) -> None:
+def _read_before(new: Rewriter, node: Node, current: Node, found: list[tuple[Node, int]]) -> None:
     change = LoopChange(current)
     for read, place in found:
         value = raw.ReadVariableOp(current.inputs[place], dtype=read.attrs["dtype"])
         carried = change.carry(value)
         change.instead(read, lambda c=carried: [c])
-    new.keep_some(node, change.made())
+    new.keep_extended(node, change.made())
 
 
 # -- lists of what no turn changes -------------------------------------------------------------
@@ -110,27 +110,16 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
     return loop.inputs[item], before
 
 
-def _taken_before(new: Rebuild, node: Node, current: Node, found: Any) -> None:
+def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     inputs = list(current.inputs)
     for _, place, _, empty in found:
         inputs[place] = empty
-    loop = Node(
-        current.op,
-        inputs,
-        current.attrs,
-        current.name,
-        [v.spec for v in current.outputs],
-        control=current.control,
-        origin=current.origin,
-        graph=current.graph,
-        device=current.device,
-        source=current.source or current,
-    )
+    loop = derived(current, inputs, control=current.control)
     change = LoopChange(loop)
     for pop, _, item, _ in found:
         carried = change.carry(item)
         change.instead(pop, lambda c=carried, p=pop: [change.now(p.inputs[0]), c])
-    new.keep_some(node, change.made())
+    new.keep_extended(node, change.made())
 
 
 def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
@@ -153,8 +142,8 @@ def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
     ]
 
 
-def _not_pushed(new: Rebuild, node: Node, current: Node, found: Any) -> None:
+def _not_pushed(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     change = LoopChange(current)
     for given in found:
         change.then(given, lambda g=given: g)
-    new.keep_some(node, change.made())
+    new.keep_extended(node, change.made())

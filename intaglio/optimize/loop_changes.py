@@ -7,17 +7,17 @@ from typing import Any
 
 from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.prune import prune
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
-from intaglio.optimize.prune import prune
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 def changed(
     graph: Graph,
     fuel: Fuel | None,
     find: Callable[[Node], Any],
-    change: Callable[[Rebuild, Node, Node, Any], None],
+    change: Callable[[Rewriter, Node, Node, Any], None],
 ) -> Graph:
     """The graph with some of its loops changed: `change` records what `find` has found.
 
@@ -26,17 +26,17 @@ def changed(
     if not any([node.op.control_flow == "loop" for node in graph.nodes]):
         return graph
     fuel = fuel or Fuel()
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         found = find(current) if node.op.control_flow == "loop" else None
         if not found or not fuel.burn():
             new.keep(node, current)
             continue
-        new.beside(node)
+        new.record_beside(node)
         with door.pushed(new):
             change(new, node, current, found)
-    return new.done()
+    return new.result()
 
 
 class LoopChange:
@@ -45,7 +45,7 @@ class LoopChange:
     def __init__(self, loop: Node) -> None:
         self._loop = loop
         body: Graph = loop.attrs["body"]
-        self._body = Rebuild(body)
+        self._body = Rewriter(body)
         self._given: list[SymbolicTensor] = []
         self._handles: list[SymbolicTensor] = []
         self._instead: dict[int, Callable[[], Sequence[Any]]] = {}
@@ -85,18 +85,8 @@ class LoopChange:
         if attrs.get("output_shapes"):
             attrs["output_shapes"] = (*attrs["output_shapes"], *[v.dims for v in self._given])
         specs = [v.spec for v in loop.outputs] + [_bare(v) for v in self._given]
-        return Node(
-            loop.op,
-            [*loop.inputs, *self._given],
-            attrs,
-            loop.name,
-            specs,
-            control=loop.control,
-            origin=loop.origin,
-            graph=loop.graph,
-            device=loop.device,
-            source=loop.source or loop,
-        )
+        inputs = [*loop.inputs, *self._given]
+        return derived(loop, inputs, attrs=attrs, specs=specs, control=loop.control)
 
     def _new_body(self) -> Graph:
         new = self._body
@@ -107,21 +97,21 @@ class LoopChange:
                 if record is None:
                     new.keep(node, new.copy(node))
                     continue
-                new.beside(node)
+                new.record_beside(node)
                 new.replace(node, list(record()))
             outputs: list[Any] = []
             known = [*zip(old.inputs, old.outputs, strict=True)]
             known += [(h, h) for h in self._handles]
             for given, result in known:
                 following = self._next.get(id(given))
-                new.beside((given if following else result).node)
+                new.record_beside((given if following else result).node)
                 outputs.append(following() if following else new.value(result))
         return prune(_graph(old, new.nodes, self._handles, outputs))
 
     def _new_condition(self) -> Graph:
         """The condition, which does not look at further variables."""
         cond: Graph = self._loop.attrs["cond"]
-        new = Rebuild(cond)
+        new = Rewriter(cond)
         handles = [_placeholder(new, v, "unused") for v in self._given]
         return _graph(cond, cond.nodes, handles, cond.outputs)
 
@@ -131,7 +121,7 @@ def _bare(value: SymbolicTensor) -> Spec:
     return Spec(value.dtype, () if value.dtype is variant else value.dims)
 
 
-def _placeholder(new: Rebuild, like: SymbolicTensor, name: str) -> SymbolicTensor:
+def _placeholder(new: Rewriter, like: SymbolicTensor, name: str) -> SymbolicTensor:
     spec = _bare(like)
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     label = new.unique_name(name)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -12,7 +12,7 @@ def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
     fuel = fuel or Fuel()
     if not any([n.op is raw.Unpack for n in graph.nodes]):
         return graph
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         values = None
@@ -24,7 +24,7 @@ def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.replace(node, values)
         else:
             new.keep(node, current)
-    return new.done()
+    return new.result()
 
 
 def _packed(unpack: Node) -> list | None:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import door
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 class Variable:
@@ -107,7 +107,7 @@ class RuleSet:
     def rewrite(self, graph: Graph, fuel: Fuel | None = None) -> Graph:
         """The graph with every rule applied until none fits any more."""
         fuel = fuel or Fuel()
-        new = Rebuild(graph)
+        new = Rewriter(graph)
         for node in graph.nodes:
             current = new.copy(node)
             if current.op.name in self.by_root:
@@ -116,9 +116,9 @@ class RuleSet:
                     new.replace(node, [value])
                     continue
             new.keep(node, current)
-        return new.done()
+        return new.result()
 
-    def _rewritten(self, node: Node, new: Rebuild, fuel: Fuel) -> SymbolicTensor | None:
+    def _rewritten(self, node: Node, new: Rewriter, fuel: Fuel) -> SymbolicTensor | None:
         """The value that replaces the node's, followed through further rules."""
         result: SymbolicTensor | None = None
         while True:
@@ -131,7 +131,7 @@ class RuleSet:
                 return result
             node = again
 
-    def _once(self, node: Node, new: Rebuild, fuel: Fuel) -> SymbolicTensor | None:
+    def _once(self, node: Node, new: Rewriter, fuel: Fuel) -> SymbolicTensor | None:
         for candidate in self.by_root[node.op.name]:
             bound = candidate.match(node)
             if bound is None:

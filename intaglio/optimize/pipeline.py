@@ -7,13 +7,11 @@ their first run, others when they are called again: each call of a trace gives t
 
 from __future__ import annotations
 
-import operator
-import os
-from collections.abc import Callable
-from typing import Any
-
-from intaglio.ir import text, verify, walk
+from intaglio.ir import passes, walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.passes import Pass
+from intaglio.ir.prune import prune
+from intaglio.ir.rewrite import Fuel, map_attached
 from intaglio.opdef import raw
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
@@ -25,40 +23,24 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.invariants import settle_invariants
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.prune import prune
 from intaglio.optimize.turns import settle_counters
 from intaglio.runtime import interpreter
-from intaglio.trace.rebuild import Fuel, Rebuild
-
-Pass = Callable[[Graph, Fuel], Graph]
 
 
 def optimize_attached(graph: Graph, fuel: Fuel) -> Graph:
     """The graph with its branches, bodies and called functions after all passes, each once."""
-    if not any(True for node in graph.nodes for _ in walk.attached(node)):
-        return graph
-    new = Rebuild(graph)
-    for node in graph.nodes:
-        current = new.copy(node)
-        attrs = {name: _optimized(value, fuel) for name, value in node.attrs.items()}
-        if any(attrs[name] is not value for name, value in node.attrs.items()):
-            current = new.made(node, current.inputs, attrs, current.control)
-        new.keep(node, current)
-    return new.done()
+    return map_attached(graph, lambda node, name, nested: _optimized(nested, fuel))
 
 
-def _optimized(value: Any, fuel: Fuel) -> Any:
-    """An attribute's value, with what graphs it has optimised; the same object if it has none."""
-    if isinstance(value, tuple) and any(isinstance(item, Graph) for item in value):
-        changed = tuple([_optimized(item, fuel) for item in value])
-        return value if all(map(operator.is_, changed, value)) else changed
-    if not isinstance(value, Graph) or value.opaque or interpreter.way_of(value):
-        return value  # what makes a function of it in its own way optimises it, too
+def _optimized(graph: Graph, fuel: Fuel) -> Graph:
+    """A graph among a node's attributes after all passes."""
+    if graph.opaque or interpreter.way_of(graph):
+        return graph  # what makes a function of it in its own way optimises it, too
     # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
     key = (optimize, fuel.amount)
-    found = value.derived.get(key)
+    found = graph.derived.get(key)
     if found is None:
-        found = value.derived.setdefault(key, optimize(value))
+        found = graph.derived.setdefault(key, optimize(graph))
     return found
 
 
@@ -116,30 +98,6 @@ def _multiplies(node: Node) -> bool:
     )
 
 
-# Set by tests, or INTAGLIO_VERIFY=1: checks the graph after every pass.
-VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
-
-
 def optimize(graph: Graph) -> Graph:
     """The graph after all passes. `INTAGLIO_DUMP=folder` writes it after each of them."""
-    fuel, traced = Fuel(), graph
-    folder = os.environ.get("INTAGLIO_DUMP")
-    if folder:
-        _dump(folder, graph, 0, "traced")
-    for step, (name, change) in enumerate(PASSES, 1):
-        graph = change(graph, fuel)
-        interpreter.inherit(traced, graph)
-        if VERIFY:
-            verify.verify(graph)
-        if folder:
-            _dump(folder, graph, step, name.replace(" ", "-"))
-    return graph
-
-
-def _dump(folder: str, graph: Graph, step: int, name: str) -> None:
-    os.makedirs(folder, exist_ok=True)
-    label = "".join(c if c.isalnum() or c in "_-" else "_" for c in graph.name)
-    written = os.path.join(folder, f"{label}.{step}-{name}.txt")
-    with open(f"{written}.partial", "w", encoding="utf-8") as file:
-        file.write(text.format_graph(graph))
-    os.replace(f"{written}.partial", written)
+    return passes.run(graph, PASSES, Fuel(), after=lambda made: interpreter.inherit(graph, made))

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 Known = tuple[int, ...]
 
@@ -47,7 +47,7 @@ class Chain:
         squarings, products = self.count.bit_length() - 1, self.count.bit_count()
         return squarings * square + products * product < self.count * product
 
-    def shortened(self, last: Node, new: Rebuild) -> SymbolicTensor:
+    def shortened(self, last: Node, new: Rewriter) -> SymbolicTensor:
         """The chain's value: its start times the squares that the count's binary digits name."""
         plain = {**last.attrs, **dict.fromkeys(_PRODUCTS[last.op], False)}
         value, square = new.value(self.start), new.value(self.factor)
@@ -66,7 +66,7 @@ def shorten_powers(graph: Graph, fuel: Fuel | None = None) -> Graph:
         return graph
     fuel = fuel or Fuel()
     chains = _whole_chains(graph)
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         chain = chains.get(id(node))
         if chain is not None and chain.saves(node) and fuel.burn():
@@ -74,7 +74,7 @@ def shorten_powers(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.replace(node, [chain.shortened(node, new)])
         else:
             new.keep(node, new.copy(node))
-    return new.done()
+    return new.result()
 
 
 def _is_integer_product(node: Node) -> bool:
@@ -122,7 +122,7 @@ def _next_chain(node: Node, side: int, shorter: Iterable[Chain]) -> Chain | None
 
 
 def _product(
-    new: Rebuild, like: Node, pair: tuple[Any, Any], attrs: dict[str, Any]
+    new: Rewriter, like: Node, pair: tuple[Any, Any], attrs: dict[str, Any]
 ) -> SymbolicTensor:
     """The product of two values by the same op."""
     return cast("SymbolicTensor", new.execute(like.op, pair, attrs, None)[0])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef.spec import Spec
 
 
@@ -15,51 +16,18 @@ def specialized(graph: Graph, given: Sequence[Dims]) -> Graph:
 
     Branches and bodies stay as they are. None leaves an input as it is.
     """
-    values: dict[int, SymbolicTensor] = {}
-    copies: dict[int, Node] = {}
-    nodes: list[Node] = []
-    inputs: list[SymbolicTensor] = []
+    new = Rewriter(graph)
     for value, dims in zip(graph.inputs, given, strict=True):
         spec = value.spec if dims is None else value.spec.like(shape=dims)
         attrs = {**value.node.attrs, "shape": spec.shape}
-        made = _made(value.node, [], [spec], (), attrs)
-        values[id(value)] = made.outputs[0]
-        copies[id(value.node)] = made
-        nodes.append(made)
-        inputs.append(made.outputs[0])
+        new.keep(value.node, derived(value.node, [], attrs=attrs, specs=[spec]))
+    inputs = {id(v.node) for v in graph.inputs}
     for node in graph.nodes:
-        if id(node) in copies:
-            continue
-        taken = [values.get(id(v), v) for v in node.inputs]
-        control = tuple([copies.get(id(c), c) for c in node.control])
-        made = _made(node, taken, _specs(node, taken), control, node.attrs)
-        copies[id(node)] = made
-        nodes.append(made)
-        for old, new in zip(node.outputs, made.outputs, strict=True):
-            values[id(old)] = new
-    outputs = [values[id(v)] for v in graph.outputs]
-    return Graph(graph.name, inputs, nodes, outputs)
-
-
-def _made(
-    node: Node,
-    inputs: Sequence[SymbolicTensor],
-    specs: Sequence[Spec],
-    control: tuple[Node, ...],
-    attrs: dict[str, object],
-) -> Node:
-    return Node(
-        node.op,
-        inputs,
-        attrs,
-        node.name,
-        specs,
-        control=control,
-        origin=node.origin,
-        graph=node.graph,
-        device=node.device,
-        source=node.source or node,
-    )
+        if id(node) not in inputs:
+            taken = new.values(node.inputs)
+            specs = _specs(node, taken)
+            new.keep(node, derived(node, taken, specs=specs, control=new.control(node)))
+    return new.result()
 
 
 def _specs(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:

@@ -7,10 +7,10 @@ from typing import Any, cast
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
-from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Comparisons, and the same with their sides exchanged.
 _TURNED = {
@@ -31,13 +31,13 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
     fuel = fuel or Fuel()
     used = {id(v) for n in graph.nodes for v in n.inputs}
     used |= {id(v) for v in graph.outputs}
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         turns = turns_of(current) if node.op.control_flow == "loop" else None
         if turns is not None and KNOWN_TURNS not in node.attrs:
             attrs = {**node.attrs, KNOWN_TURNS: turns}
-            current = new.made(node, current.inputs, attrs, current.control)
+            current = derived(node, current.inputs, attrs=attrs, control=current.control)
         new.keep(node, current)
         if node.op.control_flow != "loop":
             continue
@@ -50,10 +50,10 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
                 continue
             end = None if turns is None else _end(current, i, turns)
             if end is not None and fuel.burn():
-                new.beside(node)
+                new.record_beside(node)
                 with door.pushed(new):
                     new.substitute(value, cast("SymbolicTensor", new.constant(end)))
-    return new.done()
+    return new.result()
 
 
 def turns_of(loop: Node) -> int | None:

@@ -16,9 +16,9 @@ import numpy as np
 
 from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import SymbolicTensor
+from intaglio.native.analysis import sizes
 from intaglio.native.kernels.elementwise import FusedKernel
 from intaglio.native.llvm.vectors import Unsupported
-from intaglio.native.lowering import operands
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.program import Program
 from intaglio.native.runtime import entry
@@ -58,12 +58,12 @@ def run(sample, way: str):
 
 @contextlib.contextmanager
 def _in_memory():
-    small, large = operands.SMALL, entry.MIN_PARALLEL_ELEMENTS
-    operands.SMALL, entry.MIN_PARALLEL_ELEMENTS = 1, 2
+    small, large = sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS
+    sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS = 1, 2
     try:
         yield
     finally:
-        operands.SMALL, entry.MIN_PARALLEL_ELEMENTS = small, large
+        sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS = small, large
 
 
 def _looped(sample):

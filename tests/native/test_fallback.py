@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import fallback, pipeline, tiers
+from intaglio.native import compilation, fallback, tiers
 from intaglio.native.lowering import rules
 from intaglio.runtime import interpreter
 
@@ -25,7 +25,7 @@ def broken(request, monkeypatch):
     elif request.param == "LLVM":
         monkeypatch.setattr("intaglio.native.llvm.jit.module", fails)
     else:
-        monkeypatch.setattr(pipeline, "Regions", fails)
+        monkeypatch.setattr(compilation, "Regions", fails)
     return request.param
 
 

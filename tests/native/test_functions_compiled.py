@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.passes import partitioning
+from intaglio.native import regions
 
 
 def test_a_compiled_function_gives_what_the_eager_one_gives():
@@ -26,8 +26,8 @@ def test_a_compiled_function_gives_what_the_eager_one_gives():
 
 def test_the_first_call_is_compiled_already(monkeypatch):
     made = []
-    whole = partitioning.Program
-    monkeypatch.setattr(partitioning, "Program", lambda g: made.append(g) or whole(g))
+    whole = regions.Program
+    monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
     tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.ones([3]))
     assert len(made) == 1
 
@@ -35,8 +35,8 @@ def test_the_first_call_is_compiled_already(monkeypatch):
 @pytest.mark.parametrize("outer_jit", [None, False])
 def test_a_compiled_function_stays_so_where_an_interpreted_one_calls_it(monkeypatch, outer_jit):
     made = []
-    whole = partitioning.Program
-    monkeypatch.setattr(partitioning, "Program", lambda g: made.append(g) or whole(g))
+    whole = regions.Program
+    monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
     inner = tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)
     outer = tf.function(lambda x: inner(x) + 1.0, jit_compile=outer_jit)
     x = tf.constant([0.5, 1.0])
@@ -123,8 +123,8 @@ def test_without_llvmlite_functions_are_interpreted_and_the_log_says_so_once():
 
 def test_tapes_around_compiled_functions_run_native_code_too(monkeypatch):
     made = []
-    whole = partitioning.Program
-    monkeypatch.setattr(partitioning, "Program", lambda g: made.append(g) or whole(g))
+    whole = regions.Program
+    monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
     w = tf.Variable(tf.reshape(tf.range(64.0) * 0.01, [8, 8]))
 
     def model(x):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import pipeline, tiers
+from intaglio.native import compilation, tiers
 from intaglio.native.interpreting import Looped
 from intaglio.native.passes import elementwise_fusion
 from intaglio.optimize.pipeline import optimize
@@ -120,8 +120,8 @@ def test_variables_are_updated_in_their_order():
 
 def test_bodies_and_called_functions_have_loops_too(monkeypatch):
     made = []
-    whole = pipeline.FusedKernel
-    monkeypatch.setattr(pipeline, "FusedKernel", lambda g: made.append(g) or whole(g))
+    whole = compilation.FusedKernel
+    monkeypatch.setattr(compilation, "FusedKernel", lambda g: made.append(g) or whole(g))
 
     @tf.function(jit_compile=False)
     def f(x):

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.passes import partitioning
+from intaglio.native import regions
 
 
 @pytest.fixture
 def programs(monkeypatch):
     made = []
-    whole = partitioning.Program
+    whole = regions.Program
 
     def program(graph):
         made.append(whole(graph))
         return made[-1]
 
-    monkeypatch.setattr(partitioning, "Program", program)
+    monkeypatch.setattr(regions, "Program", program)
     return made
 
 

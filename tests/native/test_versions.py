@@ -7,7 +7,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.function import versions
-from intaglio.native.passes import partitioning
+from intaglio.native import regions
 from intaglio.optimize.specialize import specialized
 
 OPEN = tf.TensorSpec([None, 3], tf.float32)
@@ -22,8 +22,8 @@ def work(x):
 
 def test_every_shape_has_a_version_of_its_own(monkeypatch):
     made = []
-    whole = partitioning.Program
-    monkeypatch.setattr(partitioning, "Program", lambda g: made.append(g) or whole(g))
+    whole = regions.Program
+    monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
     f = tf.function(work, input_signature=[OPEN], jit_compile=True)
     for rows in (1, 4, 50, 4, 1):
         x = tf.random.stateless_normal([rows, 3], [1, rows])

@@ -13,6 +13,8 @@ import pytest
 
 from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.ir import text, verify
+from intaglio.ir.prune import prune
+from intaglio.ir.rewrite import Fuel
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.broadcasts import BROADCASTS
@@ -23,9 +25,7 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.pipeline import optimize_attached
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.prune import prune
 from intaglio.optimize.turns import settle_counters
-from intaglio.trace.rebuild import Fuel
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 PASSES = {

@@ -11,7 +11,7 @@ import pytest
 from intaglio import tf
 from intaglio.autodiff.derivative import derivative_of
 from intaglio.base.generated_code import GeneratedCode
-from intaglio.ir import text, walk
+from intaglio.ir import passes, text, walk
 from intaglio.ir.graph import Graph
 from intaglio.optimize import pipeline
 from intaglio.runtime import interpreter
@@ -46,9 +46,9 @@ def test_a_pass_that_breaks_the_graph_is_found_out(monkeypatch) -> None:
         return Graph(graph.name, graph.inputs, graph.nodes[:-1], graph.outputs)
 
     monkeypatch.setattr(pipeline, "PASSES", [("break", break_it)])
-    monkeypatch.setattr(pipeline, "VERIFY", False)
+    monkeypatch.setattr(passes, "VERIFY", False)
     pipeline.optimize(traced())
-    monkeypatch.setattr(pipeline, "VERIFY", True)
+    monkeypatch.setattr(passes, "VERIFY", True)
     with pytest.raises(ValueError, match="f_"):
         pipeline.optimize(traced())
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, strategies
 
 from intaglio import tf
+from intaglio.ir.prune import prune
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.prune import prune
 
 INTEGERS = ("int32", "int64", "uint8", "uint16", "uint32", "uint64")
 PRODUCTS = {

@@ -16,10 +16,10 @@ import numpy as np
 
 from intaglio.native.kernels import convolution, matmul
 from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Left, Right, Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 

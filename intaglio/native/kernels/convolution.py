@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import ROWS, Left, Right, Tiles
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Kind, Lanes, literal
 from intaglio.native.runtime import entry
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from intaglio.native.kernels import matmul
 from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.runtime import entry
 
 # The parts that threads share are windows; `bytes` are a pixel's.

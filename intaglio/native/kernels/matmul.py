@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import ROWS, VECTORS, Left, Right, Tiles
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count

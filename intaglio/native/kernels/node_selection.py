@@ -15,11 +15,10 @@ import numpy as np
 from intaglio.base.dtypes import float32, float64
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
-from intaglio.native.kernels import matmul, reductions, row_kernels, softmax
+from intaglio.native.kernels import layers, matmul, reductions, row_kernels, softmax
 from intaglio.native.kernels.elementwise import REMEMBERED, FusedKernel
 from intaglio.native.kernels.selection import along_of, offer, pooled
 from intaglio.native.kernels.sequence import Chain, Taking
-from intaglio.native.passes import layer_fusion
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference
 from intaglio.opdef.op import Op
@@ -79,7 +78,7 @@ def has_choice(node: Node) -> bool:
 # What stands for several ops, and makes the kernel of them.
 PARTS: dict[str, Callable[[Graph], Run | None]] = {
     late._FusedRows.name: lambda body: row_kernels.kernel(row_kernels.plan_of(body)),
-    late._FusedLayers.name: layer_fusion.kernel,
+    late._FusedLayers.name: layers.kernel,
 }
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions

@@ -12,10 +12,10 @@ from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.microkernel import SUMS, Tiles
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, Lanes
-from intaglio.native.passes.expansions import is_index
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
+from intaglio.ops.array.slicing import is_index
 
 TILES = Tiles(FLOAT)
 # Rows of a tile at most, by its vectors.
@@ -23,6 +23,54 @@ TALLEST = {1: 12, 2: 8, 3: 8, 4: 6}
 # What a cell's code is told: tiles of rows, those that are whole, the inner dimension, blocks of
 # columns, columns of the product and of a gate.
 DIMS = ("tiles", "whole", "inner", "blocks", "wide", "columns")
+
+
+# Gates that fit into registers side by side, and multiplications from which on it is worth it.
+MOST_GATES, WORTH = 4, 1 << 14
+
+
+class Form(NamedTuple):
+    """The sizes of a cell: rows, inner dimension, gates, columns of a gate."""
+
+    rows: int
+    inner: int
+    gates: int
+    columns: int
+
+    @property
+    def wide(self) -> tuple[int, int]:
+        """The shape of the product."""
+        return self.rows, self.gates * self.columns
+
+    @property
+    def narrow(self) -> tuple[int, int]:
+        """The shape of a gate."""
+        return self.rows, self.columns
+
+
+def form_of(node: Node, users: dict[int, list[Node]]) -> Form | None:
+    """The sizes of a product's cell; None where they are not known, or small."""
+    (rows, inner), (_, wide) = (v.dims or (None, None) for v in node.inputs)
+    if not rows or not inner or not wide or rows * inner * wide < WORTH:
+        return None
+    gates = _gates(node, wide, users)
+    return Form(rows, inner, gates, wide // gates)
+
+
+def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
+    """Into how many parts a product is taken apart, after sums; 1 if it is not, or into many."""
+    waiting, seen = [node.outputs[0]], set[int]()
+    while waiting:
+        value = waiting.pop()
+        for user in users.get(id(value), []):
+            made = user.outputs[0]
+            width = made.dims[-1] if made.dims else None
+            if starts_of(user, wide) is not None and width and wide % width == 0:
+                return wide // width if wide // width <= MOST_GATES else 1
+            if "scalar" in user.op.rules and made.dims == value.dims and id(made) not in seen:
+                seen.add(id(made))
+                waiting.append(made)
+    return 1
 
 
 class Plan(NamedTuple):

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT, Builder, Kind, Lanes, kind_of, literal
 from intaglio.native.runtime import entry
 

@@ -21,13 +21,13 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels import reductions
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.kernels.reductions import VECTORS, Joining
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT, Lanes, Unsupported, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import Kind, kind_of
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.options import OPTIONS
+from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native.runtime.buffers import allocator
 from intaglio.native.runtime.entry import Step
 from intaglio.runtime.derived import DERIVED
@@ -119,3 +120,9 @@ class Rounding:
 
     def __call__(self, *arrays: Any) -> Any:
         return self.now()(*arrays)
+
+
+def input_indices(body: Graph, *values: SymbolicTensor) -> list[int]:
+    """Which inputs of a kernel's graph some values are; two may be the same."""
+    found = {id(v): i for i, v in enumerate(body.inputs)}
+    return [found[id(v)] for v in values]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.reductions import Joining
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import Kind, Lanes, kind_of, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions

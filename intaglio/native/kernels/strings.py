@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.cpython import layout
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.integers import Text, Word
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.runtime import entry
 from intaglio.ops.text import hash_functions
 from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, murmurhash

@@ -6,9 +6,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 

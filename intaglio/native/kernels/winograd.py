@@ -27,12 +27,12 @@ import numpy as np
 
 from intaglio.native.kernels import convolution
 from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import ROWS, SUMS, TALL, VECTORS, Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks, Places
 from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 
 from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import SUMS, Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.winograd import block_of, dims_of, is_for, tiles_of
 from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks
 from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 

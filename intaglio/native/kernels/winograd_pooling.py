@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import VECTORS
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
@@ -16,7 +17,6 @@ from intaglio.native.kernels.winograd import Writer, blocked, dims_of, tiles_of,
 from intaglio.native.kernels.winograd_blocks import DIMS, Places
 from intaglio.native.kernels.winograd_transforms import EXACT, Transform
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.runtime import entry
 
 

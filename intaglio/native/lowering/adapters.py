@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.ir.rewrite import derived
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels import reductions
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
@@ -14,7 +16,7 @@ from intaglio.native.lowering import elementwise
 from intaglio.native.lowering.data_movement import copied, moved
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -23,15 +25,7 @@ from intaglio.ops.nn import windows
 
 def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
     """The node as one of another op, without attributes."""
-    return Node(
-        op,
-        inputs,
-        {},
-        node.name,
-        [v.spec for v in node.outputs],
-        origin=node.origin,
-        source=node.source or node,
-    )
+    return derived(node, inputs, op=op)
 
 
 @lowering(raw.Select)

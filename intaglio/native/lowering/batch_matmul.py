@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
-from intaglio.native.kernels import integer_matmul, matmul
+from intaglio.native.kernels import matmul
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Unsupported
+from intaglio.native.lowering import integer_matmul
 from intaglio.native.lowering.data_movement import copied
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.half import as_single

@@ -17,21 +17,17 @@ from intaglio.native.lowering.loop_carried import handed_on, used_later
 from intaglio.native.lowering.operands import Held, Variable, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.lowering.tensor_lists import HeldList
-from intaglio.native.passes.elementwise_fusion import prepared
 from intaglio.opdef import raw
-from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 # What graphs do with the rows of a list, whose number is data, has no code.
 takes_handles = takes(HeldList, Variable)
-# Turns from which on weights are packed before a loop.
-FEW = 4
 
 
 @lowering(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @takes_handles
 def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A call, written in the place where it is."""
-    return w.graph(prepared(node.attrs["f"]), lent(w, node, inputs, 0))
+    return w.graph(node.attrs["f"], lent(w, node, inputs, 0))
 
 
 # -- branches ------------------------------------------------------------------------------
@@ -50,7 +46,7 @@ def truth(w: Writer, held: Held) -> str:
 def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
     condition, given = inputs[0], lent(w, node, inputs, 1)
-    branches = [prepared(node.attrs[k]) for k in ("then_branch", "else_branch")]
+    branches = [node.attrs[k] for k in ("then_branch", "else_branch")]
     if condition.known is not None:
         taken = branches[0 if condition.known.any() else 1]
         return w.graph(taken, given)
@@ -63,7 +59,7 @@ def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 @takes_handles
 def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The graph of an index, the last one for others."""
-    branches = [prepared(b) for b in node.attrs["branches"]]
+    branches = node.attrs["branches"]
     labels = [w.code.new_label("case") for _ in branches]
     index = w.scalar(inputs[0])
     ways = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
@@ -143,9 +139,7 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     made = parallel_loops.divided(w, node, inputs)
     if made is not None:
         return made
-    several = node.attrs.get(KNOWN_TURNS, FEW) >= FEW
-    body = (recurrent_cell.prepared if several else prepared)(node.attrs["body"])
-    cond, code = prepared(node.attrs["cond"]), w.code
+    cond, body, code = node.attrs["cond"], node.attrs["body"], w.code
     w.long = True
     recurrent_cell.pack(w, body, inputs)
     changing = [

@@ -16,12 +16,13 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Node
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Unsupported
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.index_maps import asked, in_order, orders
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.lowering.elementwise import alone, broadcast, loop
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.guards import none_zero
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.vector_math.division import OPS, divided
 

@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 from intaglio.ir.graph import Node
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.data_movement import copied
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, is_small
-from intaglio.native.passes.expansions import is_index
+from intaglio.native.lowering.operands import Held
+from intaglio.ops.array.slicing import is_index
 
 
 def gathered(w: Writer, node: Node, source: Held, at: Held) -> list[Held]:

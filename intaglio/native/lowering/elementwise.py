@@ -9,6 +9,8 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import derived
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels.elementwise import REMEMBERED, arranged
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.kernels.reroll import form
@@ -16,7 +18,7 @@ from intaglio.native.llvm import object_cache
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Lanes, Unsupported
 from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
@@ -36,7 +38,7 @@ def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
-    """Several of them, which `clusters` has put together."""
+    """Several of them, which `passes/elementwise_fusion.py` has put together."""
     return carried_out(w, node.outputs, node.attrs["body"], inputs)
 
 
@@ -80,15 +82,7 @@ def alone(node: Node) -> Graph:
         ).outputs[0]
         for i, v in enumerate(node.inputs)
     ]
-    made = Node(
-        node.op,
-        found,
-        node.attrs,
-        node.name,
-        [v.spec for v in node.outputs],
-        origin=node.origin,
-        source=node.source or node,
-    )
+    made = derived(node, found)
     return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
 
 

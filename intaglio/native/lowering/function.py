@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.fallback import Failed
 from intaglio.native.llvm import jit, object_cache
 from intaglio.native.llvm.builder import Code, module
@@ -28,11 +29,11 @@ from intaglio.native.llvm.vectors import (
     kind_of,
     literals,
 )
-from intaglio.native.lowering import variables
+from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import Held, Variable, checked, constant, is_small, numeric
+from intaglio.native.lowering.operands import Held, Variable, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
-from intaglio.native.runtime import callbacks, entry
+from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op

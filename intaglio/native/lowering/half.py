@@ -12,6 +12,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType, float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import derived
 from intaglio.native.lowering import elementwise
 from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.operands import Held, constant
@@ -83,15 +84,7 @@ def _single(node: Node) -> Node:
     inputs: list[Any] = [
         _placeholders([wide(v.spec)])[0] if _is_short(v.dtype) else v for v in node.inputs
     ]
-    return Node(
-        node.op,
-        inputs,
-        node.attrs,
-        node.name,
-        [wide(v.spec) for v in node.outputs],
-        origin=node.origin,
-        source=node.source or node,
-    )
+    return derived(node, inputs, specs=[wide(v.spec) for v in node.outputs])
 
 
 def _is_short(dtype: DType) -> bool:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, literal
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.native.runtime import entry
 from intaglio.runtime import interpreter
 

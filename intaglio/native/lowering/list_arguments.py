@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType
+from intaglio.native.analysis.list_elements import element_of
+from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.list_elements import element_of
-from intaglio.native.lowering.operands import Held, known, numeric
+from intaglio.native.lowering.operands import Held, known
 from intaglio.native.lowering.tensor_lists import MOST, Declared, HeldList
 from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.native.analysis.loops import changes_rows
 from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import Lanes, Unsupported
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.tensor_lists import HeldList, TurningList, clear
-from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 
@@ -105,17 +105,6 @@ class InPlace:
         """The value when the loop is over."""
         head.blocks = self.blocks
         return head
-
-
-def changes_rows(cond: Graph, body: Graph, index: int) -> bool:
-    """True if nobody but the op that adds a row to a loop variable uses it."""
-    value, maker = body.inputs[index], body.outputs[index].node
-    if maker.op is not raw._AddAt or maker.inputs[0] is not value:
-        return False
-    users = sum(1 for n in body.nodes for v in n.inputs if v is value)
-    used = sum(1 for v in body.outputs if v is value or v is body.outputs[index])
-    read = any(v is cond.inputs[index] for n in cond.nodes for v in n.inputs)
-    return users == 1 and used == 1 and not read
 
 
 def handed_on(w: Writer, node: Node, first: Value, bodies: tuple[Graph, Graph], index: int) -> Any:

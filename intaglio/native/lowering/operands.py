@@ -6,12 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.base.dtypes import DType
-from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.analysis.sizes import is_small
+from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
-
-# Values with at most this many elements live in registers.
-SMALL = 16
 
 
 class Operand:
@@ -97,16 +94,6 @@ class Held(Operand):
             blocks=self.blocks,
             known=known,
         )
-
-
-def is_small(shape: Sequence[int]) -> bool:
-    """True for shapes whose values live in registers."""
-    return 0 < math.prod(shape) <= SMALL
-
-
-def numeric(dtype: DType) -> bool:
-    """True for types whose elements native code has."""
-    return dtype.is_numpy_compatible and dtype.numpy in KINDS
 
 
 def known(dims: Any) -> tuple[int, ...]:

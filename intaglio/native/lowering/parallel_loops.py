@@ -11,41 +11,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.rewrite import derived
+from intaglio.native.analysis.loops import (
+    ROW_ATTRIBUTES,
+    ROW_AXES,
+    ROW_BLOCKS,
+    ROW_BODY,
+    ROW_ELEMENTS,
+    SHARED,
+)
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.elementwise import named
 from intaglio.native.lowering.function import Value, Writer
-from intaglio.native.lowering.loop_carried import InPlace, changes_rows, handed_on
+from intaglio.native.lowering.loop_carried import InPlace, handed_on
 from intaglio.native.lowering.memory_plan import ALIGNED, Block
 from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.tensor_lists import HeldList, placed
-from intaglio.native.passes.elementwise_fusion import plain, prepared
-from intaglio.native.passes.row_independence import SHARED, Dependent, Rows
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.thread_pool import thread_count
-from intaglio.opdef import raw
-from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
-# Rows of a block, at least; multiplications of all turns from which on it is worth it, and the
-# turns of a loop of which nobody knows how many they are.
-LEAST, WORTH, EXPECTED = 4, 1 << 20, 16
 # What lengths of lists are, and memory for anything.
 SIZE, BYTE = kind_of("i8"), kind_of("u1")
 
 
 def divided(w: Writer, node: Node, inputs: list[Value]) -> list[Value] | None:
     """The results of a loop that threads run side by side; None if it cannot be, or not worth it."""
-    threads = thread_count()
-    if w.alone or threads == 1:
+    if w.alone or ROW_BLOCKS not in node.attrs:
         return None
-    found = _blocks_of(node, inputs, threads)
-    if found is None:
+    found = _blocks_of(node)
+    if not all(_is_as_expected(node, found, i, held) for i, held in enumerate(inputs)):
         return None
     try:
         written = _Part(w, node, inputs, found)
-    except (Dependent, Unsupported):
+    except Unsupported:
         return None
     return _Call(w, node, inputs, found, written).results()
 
@@ -53,87 +52,38 @@ def divided(w: Writer, node: Node, inputs: list[Value]) -> list[Value] | None:
 class Blocks(NamedTuple):
     """How a loop is divided: where the rows lie, how many blocks there are, and their rows."""
 
-    rows: Rows
+    axes: tuple[int, ...]
     cond: Graph
     body: Graph
+    # The body for one block.
+    block: Graph
     blocks: int
     size: int
 
     def axis(self, index: int) -> int:
         """Where the rows of a loop variable lie."""
-        return self.rows.axis(self.body.inputs[index])
+        return self.axes[index]
 
     def changes(self, index: int) -> bool:
-        """True for a loop variable that turns change."""
+        """True for a loop variable that iterations change."""
         return self.body.inputs[index] is not self.body.outputs[index]
 
 
-def _blocks_of(node: Node, inputs: Sequence[Value], threads: int) -> Blocks | None:
-    cond, body = prepared(node.attrs["cond"]), plain(node.attrs["body"])
-    turns = node.attrs.get(KNOWN_TURNS, EXPECTED)
-    if _work(body) * turns < WORTH:
-        return None
-    taken = walk.uses(body)
-    for value, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
-        # Variables go through loops that do not look at them.
-        if not isinstance(held, (Held, HeldList)) and (value is not result or id(value) in taken):
-            return None
-    forms = [_form(h) for h in inputs]
-    for rows in _numbers(body, inputs):
-        count = _count(rows, threads)
-        if count is None:
-            continue
-        try:
-            found = Blocks(Rows(cond, body, forms, rows), cond, body, count, rows // count)
-        except Dependent:
-            continue
-        if all(_is_possible(found, i, h) for i, h in enumerate(inputs)):
-            return found
-    return None
+def _blocks_of(node: Node) -> Blocks:
+    attrs = node.attrs
+    return Blocks(
+        attrs[ROW_AXES], attrs["cond"], attrs["body"], attrs[ROW_BODY], *attrs[ROW_BLOCKS]
+    )
 
 
-def _form(held: Value) -> tuple[int, ...]:
-    """The shape of a value, of a list that of its elements."""
+def _is_as_expected(node: Node, found: Blocks, index: int, held: Value) -> bool:
+    """True for an operand of the shape that the blocks are for."""
     if isinstance(held, HeldList):
-        return held.element
-    return held.shape if isinstance(held, Held) else ()
-
-
-def _is_possible(found: Blocks, index: int, held: Value) -> bool:
-    """False for a value that blocks could not change where it is."""
-    if isinstance(held, HeldList) or not found.changes(index) or found.axis(index) < 1:
-        return True
-    return not held.small and changes_rows(found.cond, found.body, index)
-
-
-def _work(body: Graph) -> int:
-    """The multiplications by matrices of a turn, about."""
-    total = 0
-    for node in body.nodes:
-        if node.op is raw.MatMul:
-            dims = node.inputs[0].dims
-            inner = dims[-1] if dims else None
-            total += (node.outputs[0].spec.count or 0) * (inner or 1)
-    return total
-
-
-def _numbers(body: Graph, inputs: Sequence[Value]) -> list[int]:
-    """How many rows a loop may have: the first dims of what its turns change."""
-    found: dict[int, None] = {}
-    for given, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
-        form = _form(held)
-        if len(form) > 1 and given is not result and result.node.op is not raw._AddAt:
-            found[form[0]] = None
-    return list(found)
-
-
-def _count(rows: int, threads: int) -> int | None:
-    """Into how many blocks of equal size rows are divided: one for each thread, a few more, or fewer."""
-    more, fewer = range(threads, 4 * threads + 1), range(threads - 1, 1, -1)
-    for count in (*more, *fewer):
-        if rows % count == 0 and rows // count >= LEAST:
-            return count
-    return None
+        element = node.attrs[ROW_ELEMENTS][index]
+        return held.element == element or (element is None and not found.changes(index))
+    axis = found.axis(index)
+    rows = found.blocks * found.size
+    return not isinstance(held, Held) or axis == SHARED or held.shape[axis] == rows
 
 
 def _padded(size: int) -> int:
@@ -145,7 +95,7 @@ class _Part:
     """The function of one block: its writer, and how its inputs and outputs follow each other."""
 
     def __init__(self, w: Writer, node: Node, inputs: list[Value], found: Blocks) -> None:
-        """Raises Unsupported, or Dependent, if there is no such function."""
+        """Raises Unsupported if there is no such function."""
         self.found = found
         self.writer = p = w.part()
         # By the loop's variables: which input they are, and of lists, where their length stands.
@@ -230,19 +180,10 @@ class _Part:
     def _graph(self, node: Node) -> Graph:
         """The loop for the rows of a block."""
         found = self.found
-        body = found.rows.fewer(found.size)
-        attrs = {**node.attrs, "body": body}
-        outputs = [v.spec for v in body.outputs]
-        inner = Node(
-            node.op,
-            body.inputs,
-            attrs,
-            node.name,
-            outputs,
-            origin=node.origin,
-            graph=node.graph,
-            source=node.source or node,
-        )
+        body = found.block
+        attrs = {k: v for k, v in node.attrs.items() if k not in ROW_ATTRIBUTES} | {"body": body}
+        specs = [v.spec for v in body.outputs]
+        inner = derived(node, body.inputs, attrs=attrs, specs=specs)
         nodes = [*[v.node for v in body.inputs], inner]
         return Graph(body.name, body.inputs, nodes, inner.outputs)
 

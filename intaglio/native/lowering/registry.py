@@ -16,6 +16,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import (
     adapters,
     batch_matmul,
+    batch_normalization,
     control_flow,
     data_movement,
     division,
@@ -37,12 +38,20 @@ from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held, Variable, takes
 from intaglio.native.lowering.rules import LOWERINGS, lowering
-from intaglio.native.passes.store_forwarding import UPDATES
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 
 # Importing these fills the table of lowerings.
-FAMILIES = (adapters, batch_matmul, division, random, random_choice, resize, scans)
+FAMILIES = (
+    adapters,
+    batch_matmul,
+    batch_normalization,
+    division,
+    random,
+    random_choice,
+    resize,
+    scans,
+)
 
 
 def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -255,7 +264,7 @@ def lowering_of(op: Op) -> Rule | None:
 
 def has_code(op: Op) -> bool:
     """True if an op may have code."""
-    return lowering_of(op) is not None or op in UPDATES
+    return lowering_of(op) is not None
 
 
 __all__ = ["FAMILIES", "elementwise", "has_code", "lacking", "lowering_of"]

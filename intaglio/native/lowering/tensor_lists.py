@@ -14,15 +14,15 @@ from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.analysis.list_elements import READERS, element_of
+from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
-from intaglio.native.lowering.list_elements import element_of
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
-from intaglio.native.lowering.operands import Held, Operand, is_small, known, numeric, takes
+from intaglio.native.lowering.operands import Held, Operand, known, takes
 from intaglio.native.lowering.rules import lowering
-from intaglio.native.passes.list_order import READERS
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.tensor_list import given_dims
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native.passes.normalization_fusion import FORWARD, fits
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
+from intaglio.native.kernels.normalization_layers import FORWARD
+from intaglio.native.passes.normalization_fusion import fits
 from intaglio.native.passes.use_def import Users, is_large, is_plain, only_user, users_of
 from intaglio.opdef import door, raw
-from intaglio.trace.rebuild import Rebuild
 
 SUMS = frozenset([raw.BiasAdd, raw.AddV2, raw.Add])
 
@@ -28,27 +29,31 @@ class _Fold(NamedTuple):
     following: list[Node]
 
 
-def folded(graph: Graph) -> Graph:
+def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with all that folded."""
+    if not any(n.op is raw.Conv2D for n in graph.nodes):
+        return graph
+    fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
     folds: dict[int, _Fold] = {}
     gone: set[int] = set()
     for node in graph.nodes:
         following = _following(node, users) if node.op is raw.Conv2D else []
-        if following and not awaited & {id(n) for n in (node, *following)}:
-            folds[id(following[-1])] = _Fold(node, following)
-            gone |= {id(n) for n in (node, *following)}
+        if not following or awaited & {id(n) for n in (node, *following)} or not fuel.burn():
+            continue
+        folds[id(following[-1])] = _Fold(node, following)
+        gone |= {id(n) for n in (node, *following)}
     if not folds:
         return graph
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         fold = folds.get(id(node))
         if fold is not None:
-            new.substitute(node.outputs[0], _written(fold, new))
+            new.substitute(node.outputs[0], _folded(fold, new))
         elif id(node) not in gone:
-            new.keep(node, new.copy(node))
-    return new.done()
+            new.keep(node)
+    return new.result()
 
 
 def _following(node: Node, users: Users) -> list[Node]:
@@ -90,14 +95,14 @@ def _other(node: Node, value: SymbolicTensor) -> SymbolicTensor:
     return node.inputs[node.inputs[0] is value]
 
 
-def _written(fold: _Fold, new: Rebuild) -> SymbolicTensor:
+def _folded(fold: _Fold, new: Rewriter) -> SymbolicTensor:
     """The convolution with other filters, and its bias."""
     convolution, following = fold
     new.root = following[-1]
     with door.pushed(new):
         slope, shift = _affine(fold, new)
         x, filters = (new.value(v) for v in convolution.inputs)
-        made = new.made(convolution, [x, raw.Mul(filters, slope)])
+        made = derived(convolution, [x, raw.Mul(filters, slope)])
         new.keep(convolution, made)
         if shift is None:
             return made.outputs[0]
@@ -107,7 +112,7 @@ def _written(fold: _Fold, new: Rebuild) -> SymbolicTensor:
         return raw.AddV2(made.outputs[0], shift)
 
 
-def _affine(fold: _Fold, new: Rebuild) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:
+def _affine(fold: _Fold, new: Rewriter) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:
     """What the channels are multiplied by, and what is added then; None for nothing."""
     value = fold.convolution.outputs[0]
     slope: SymbolicTensor | None = None
@@ -131,7 +136,7 @@ def _affine(fold: _Fold, new: Rebuild) -> tuple[SymbolicTensor | None, SymbolicT
     return slope, shift
 
 
-def _normal(node: Node, new: Rebuild) -> tuple[SymbolicTensor, SymbolicTensor]:
+def _normal(node: Node, new: Rewriter) -> tuple[SymbolicTensor, SymbolicTensor]:
     """What a normalisation multiplies by, and what it adds."""
     _, scale, offset, mean, variance = (new.value(v) for v in node.inputs)
     small = np.array(node.attrs["epsilon"], np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import shapes
@@ -41,33 +40,3 @@ def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
     if value.node.op is raw.Const:
         given.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
     return given
-
-
-def inlined(
-    node: Node, graph: Graph, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]
-) -> tuple[list[Node], Sequence[SymbolicTensor]]:
-    """The nodes of an expression in the place of a node, and its results."""
-    found = {id(v): given for v, given in zip(graph.inputs, inputs, strict=True)}
-    own = {id(v.node) for v in graph.inputs}
-    made: list[Node] = []
-    for part in graph.nodes:
-        if id(part) in own:
-            continue
-        taken = [found[id(v)] for v in part.inputs]
-        specs = [v.spec for v in part.outputs]
-        made.append(
-            Node(
-                part.op,
-                taken,
-                part.attrs,
-                node.name,
-                specs,
-                control=control,
-                origin=node.origin,
-                graph=node.graph,
-                source=node.source or node,
-            )
-        )
-        for old, new in zip(part.outputs, made[-1].outputs, strict=True):
-            found[id(old)] = new
-    return made, [found[id(v)] for v in graph.outputs]

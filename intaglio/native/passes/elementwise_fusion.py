@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.reroll import alike
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Lanes, Unsupported, kind_of
-from intaglio.native.lowering.operands import is_small
-from intaglio.native.passes.expansions import expanded
-from intaglio.native.passes.list_order import own_lists, readers_first
-from intaglio.native.passes.store_forwarding import settled
+from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
-from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 
 # Elements of the arrays of which several such ops are worth a loop of their own.
 FEWEST = 1 << 12
 
 
-def fuse(graph: Graph) -> Graph:
-    """The graph with its elementwise ops in clusters, each a `_FusedElementwise` node."""
+def fuse_worthwhile(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with those of its elementwise ops in clusters that are worth the call of a kernel."""
     found = [c for c in _Search(graph).clusters() if _worth_it(c)]
-    return Rewrite(graph, found).graph() if found else graph
+    return outline(graph, found, raw._FusedElementwise, fuel=fuel)
 
 
-def fuse_exact(graph: Graph) -> Graph:
+def fuse_exact(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The same of ops that give the bits of their kernels, for large arrays only."""
     found = [c for c in _Search(graph, fits=is_exact).clusters() if _saves_memory(c)]
-    return Rewrite(graph, found).graph() if found else graph
+    return outline(graph, found, raw._FusedElementwise, fuel=fuel)
 
 
-def prepared(graph: Graph) -> Graph:
-    """The same for a native function, where small values stay in registers and calls cost nothing."""
-    found = graph.derived.get(prepared)
-    if found is None:
-        found = graph.derived[prepared] = clustered(plain(graph))
-    return found
-
-
-def clustered(graph: Graph) -> Graph:
-    """The graph with all clusters, worth it or not, of values that do not fit into registers."""
+def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph of a native function with all its elementwise ops in clusters, worth it or not,
+    of values that do not fit into registers."""
     clusters = _Search(graph, small=False).clusters()
-    return Rewrite(graph, clusters).graph() if clusters else graph
-
-
-def plain(graph: Graph) -> Graph:
-    """The graph with simpler ops in the order of native code, before clusters are made."""
-    return readers_first(own_lists(settled(expanded(graph))))
+    return outline(graph, clusters, raw._FusedElementwise, fuel=fuel)
 
 
 # What was found out about nodes, by what they have in common; when there is more it begins anew.
@@ -117,23 +103,6 @@ def _tried(node: Node) -> _Trial:
     except Unsupported as e:
         return _Trial(str(e))
     return _Trial("", bool(code.callees))
-
-
-def is_number(value: SymbolicTensor) -> bool:
-    """True for a constant without dims: it becomes part of the code."""
-    return value.node.op is raw.Const and value.dims == ()
-
-
-class Cluster:
-    """Nodes to be fused. `bits` names the cluster, and those joined to it, in sets of clusters."""
-
-    def __init__(self, bit: int, needs: int = 0) -> None:
-        self.bits = bit
-        self.nodes: list[Node] = []
-        # The clusters that its inputs from outside need.
-        self.needs = needs
-        # Nodes outside depend on it, and know what it needs: that must not grow any more.
-        self.used = False
 
 
 class _Search:
@@ -276,195 +245,3 @@ def _saves_memory(cluster: Cluster) -> bool:
     """True for a cluster beside whose arrays the call of a kernel costs nothing."""
     least = FEWEST if len(cluster.nodes) > 1 else entry.MIN_PARALLEL_ELEMENTS
     return _least(cluster.nodes[-1].outputs[0]) >= least
-
-
-class Rewrite:
-    """Writes the graph anew with a node for each cluster, everything after what it needs.
-
-    The node is of the type `op`; `within` says which constants become part of it.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        clusters: list[Cluster],
-        op: Op | None = None,
-        within: Callable[[SymbolicTensor], bool] = is_number,
-    ) -> None:
-        self.old = graph
-        self.op = op or raw._FusedElementwise
-        self.within = within
-        self.home = {id(n): c for c in clusters for n in c.nodes}
-        position = {id(n): i for i, n in enumerate(graph.nodes)}
-        for cluster in clusters:
-            cluster.nodes.sort(key=lambda n: position[id(n)])
-        self.values: dict[int, SymbolicTensor] = {}
-        self.copies: dict[int, Node] = {}
-        self.nodes: list[Node] = []
-        self.users = self._users()
-
-    def _users(self) -> dict[int, set[int]]:
-        """For each value the clusters (or nodes) that take it, as ids; 0 for the caller."""
-        users: dict[int, set[int]] = {id(v): {0} for v in self.old.outputs}
-        for node in self.old.nodes:
-            taker = id(self.home.get(id(node), node))
-            for value in node.inputs:
-                users.setdefault(id(value), set()).add(taker)
-        return users
-
-    def graph(self) -> Graph:
-        """The new graph."""
-        for node in self.old.nodes:
-            # Constants and loops come when they are needed: most constants are part of a loop.
-            needless = id(node) in self.home or node.op is raw.Const
-            if node.op.stateful or not needless:
-                self._emit(node)
-        for value in self.old.outputs:
-            self._emit(value.node)
-        outputs = [self.values[id(v)] for v in self.old.outputs]
-        return Graph(self.old.name, self.old.inputs, self.nodes, outputs)
-
-    def _emit(self, node: Node) -> None:
-        """Writes a node after everything that it needs. Without recursion: graphs are deep."""
-        waiting = [node]
-        while waiting:
-            current = waiting[-1]
-            if id(current) in self.copies:
-                waiting.pop()
-                continue
-            missing = [n for n in self._needed(current) if id(n) not in self.copies]
-            if missing:
-                waiting += missing
-                continue
-            waiting.pop()
-            cluster = self.home.get(id(current))
-            if cluster is None:
-                self._copy(current)
-            else:
-                self._fuse(cluster)
-
-    def _needed(self, node: Node) -> Iterator[Node]:
-        cluster = self.home.get(id(node))
-        if cluster is None:
-            yield from node.control
-            members = [node]
-        else:
-            members = cluster.nodes
-        for member in members:
-            for value in member.inputs:
-                inside = cluster is not None and (
-                    self.home.get(id(value.node)) is cluster or self.within(value)
-                )
-                if not inside:
-                    yield value.node
-
-    def _copy(self, node: Node) -> None:
-        inputs = [self.values[id(v)] for v in node.inputs]
-        control = tuple(dict.fromkeys([self.copies[id(c)] for c in node.control]))
-        new = node
-        if control != node.control or any(
-            a is not b for a, b in zip(inputs, node.inputs, strict=True)
-        ):
-            new = Node(
-                node.op,
-                inputs,
-                node.attrs,
-                node.name,
-                [v.spec for v in node.outputs],
-                control=control,
-                origin=node.origin,
-                graph=node.graph,
-                device=node.device,
-                source=node.source or node,
-            )
-        self._made([node], new)
-        self.values.update((id(a), b) for a, b in zip(node.outputs, new.outputs, strict=True))
-
-    def _made(self, old: list[Node], new: Node) -> None:
-        self.nodes.append(new)
-        for node in old:
-            self.copies[id(node)] = new
-
-    def _fuse(self, cluster: Cluster) -> None:
-        body = _Body(cluster, self.users, self.within)
-        last = cluster.nodes[-1]
-        graph = body.graph(f"{last.name}_fused")
-        inputs = [self.values[id(v)] for v in body.outer]
-        attrs = {
-            "body": graph,
-            "Tin": tuple([v.dtype for v in inputs]),
-            "Tout": tuple([v.dtype for v in graph.outputs]),
-        }
-        new = Node(
-            self.op,
-            inputs,
-            attrs,
-            last.name,
-            graph.output_specs,
-            origin=last.origin,
-            graph=last.graph,
-        )
-        self._made(cluster.nodes, new)
-        self.values.update((id(a), b) for a, b in zip(body.results, new.outputs, strict=True))
-
-
-class _Body:
-    """The graph of a cluster: inputs from outside, constants as part of it where `within` says so."""
-
-    def __init__(
-        self, cluster: Cluster, users: dict[int, set[int]], within: Callable[[SymbolicTensor], bool]
-    ) -> None:
-        self.cluster = cluster
-        self.within = within
-        self.outer: list[SymbolicTensor] = []
-        self.inputs: list[SymbolicTensor] = []
-        self.nodes: list[Node] = []
-        self.values: dict[int, SymbolicTensor] = {}
-        mine = {id(cluster)}
-        self.results = [
-            v for n in cluster.nodes for v in n.outputs if users.get(id(v), set()) - mine
-        ]
-
-    def graph(self, name: str) -> Graph:
-        """The graph."""
-        copies: dict[int, Node] = {}
-        for node in self.cluster.nodes:
-            inputs = [self._inside(v) for v in node.inputs]
-            control = [copies[id(c)] for c in node.control if id(c) in copies]
-            made = Node(
-                node.op,
-                inputs,
-                node.attrs,
-                node.name,
-                [v.spec for v in node.outputs],
-                control=tuple(control),
-                origin=node.origin,
-                graph=node.graph,
-                source=node.source or node,
-            )
-            self.nodes.append(made)
-            copies[id(node)] = made
-            for old, new in zip(node.outputs, made.outputs, strict=True):
-                self.values[id(old)] = new
-        outputs = [self.values[id(v)] for v in self.results]
-        placeholders = [v.node for v in self.inputs]
-        return Graph(name, self.inputs, [*placeholders, *self.nodes], outputs)
-
-    def _inside(self, value: SymbolicTensor) -> SymbolicTensor:
-        found = self.values.get(id(value))
-        if found is not None:
-            return found
-        node = value.node
-        if self.within(value):
-            self.nodes.append(node)
-            found = value
-        else:
-            spec = value.spec.like() if value.dtype.is_numpy_compatible else value.spec
-            attrs = {"dtype": spec.dtype, "shape": spec.shape}
-            found = Node(
-                raw.Placeholder, (), attrs, f"input_{len(self.inputs)}", [spec], graph=node.graph
-            ).outputs[0]
-            self.inputs.append(found)
-            self.outer.append(value)
-        self.values[id(value)] = found
-        return found

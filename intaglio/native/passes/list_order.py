@@ -9,30 +9,34 @@ elements of one shape only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
+from intaglio.native.analysis.list_elements import READERS
 from intaglio.opdef import raw
 
-READERS = frozenset(
-    [raw.TensorListGetItem, raw.TensorListLength, raw.TensorListElementShape, raw.TensorListGather]
-)
 # Ops that make lists of which no element is set.
 NEW = frozenset([raw.EmptyTensorList, raw.TensorListReserve])
 
 
-def readers_first(graph: Graph) -> Graph:
+def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph in that order, as far as one op does not need the other; the same one if it is."""
     later = dict(_later_readers(graph))
     if not later:
         return graph
+    fuel = fuel or Fuel()
     order = _Order(graph)
     for changer, readers in later.items():
         for reader in readers:
-            order.before(reader, changer)
-    return Graph(graph.name, graph.inputs, order.nodes(), graph.outputs)
+            if fuel.burn():
+                order.before(reader, changer)
+    new = Rewriter(graph)
+    for node in walk.scheduled(graph.nodes, order.needed):
+        new.keep(node)
+    return new.result()
 
 
 def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
@@ -55,66 +59,40 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
             yield node, readers
 
 
-def own_lists(graph: Graph) -> Graph:
+def own_lists(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a new list of its own for each use of one; the same graph if each has it.
 
     What only asks for the length of a list shares the first one.
     """
     if not any(n.op in NEW for n in graph.nodes):
         return graph
-    values: dict[int, SymbolicTensor] = {}
-    copies: dict[int, Node] = {}
-    nodes: list[Node] = []
-    taken: set[int] = set()
+    fuel = fuel or Fuel()
+    new, taken = Rewriter(graph), set[int]()
 
     def used(value: SymbolicTensor, user: Node | None) -> SymbolicTensor:
-        shared = user is not None and user.op is raw.TensorListLength
-        if value.node.op not in NEW or shared:
-            return values.get(id(value), value)
-        if id(value) not in taken:
-            taken.add(id(value))
-            return values.get(id(value), value)
         node: Node = value.node
-        given = [values.get(id(v), v) for v in node.inputs]
-        before = [copies.get(id(c), c) for c in node.control]
-        nodes.append(_like(node, given, tuple(before)))
-        return nodes[-1].outputs[0]
+        shared = user is not None and user.op is raw.TensorListLength
+        if node.op not in NEW or shared:
+            return new.value(value)
+        if id(value) not in taken or not fuel.burn():
+            taken.add(id(value))
+            return new.value(value)
+        new.record_beside(node)
+        return new.like(node, new.values(node.inputs), control=new.control(node)).outputs[0]
 
     for node in graph.nodes:
-        inputs: list[SymbolicTensor] = [used(v, node) for v in node.inputs]
-        control: tuple[Node, ...] = tuple([copies.get(id(c), c) for c in node.control])
-        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-        made = node if same and control == node.control else _like(node, inputs, control)
-        nodes.append(made)
-        copies[id(node)] = made
-        for old, new in zip(node.outputs, made.outputs, strict=True):
-            values[id(old)] = new
-    outputs = [used(v, None) for v in graph.outputs]
-    if len(nodes) == len(graph.nodes):
-        return graph
-    return Graph(graph.name, graph.inputs, nodes, outputs)
-
-
-def _like(node: Node, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]) -> Node:
-    return Node(
-        node.op,
-        inputs,
-        node.attrs,
-        node.name,
-        [v.spec for v in node.outputs],
-        control=control,
-        origin=node.origin,
-        graph=node.graph,
-        device=node.device,
-        source=node.source or node,
-    )
+        inputs = [used(v, node) for v in node.inputs]
+        if any(a is not new.value(b) for a, b in zip(inputs, node.inputs, strict=True)):
+            new.keep(node, derived(node, inputs, control=new.control(node)))
+        else:
+            new.keep(node)
+    return new.result([used(v, None) for v in graph.outputs])
 
 
 class _Order:
     """What has to come before each node."""
 
     def __init__(self, graph: Graph) -> None:
-        self._nodes = graph.nodes
         self._before: dict[int, list[Node]] = {}
         effect: Node | None = None
         for node in graph.nodes:
@@ -136,17 +114,6 @@ class _Order:
                 waiting += self._before[id(node)]
         self._before[id(then)].append(first)
 
-    def nodes(self) -> list[Node]:
-        """All nodes in such an order, otherwise as they were."""
-        done: dict[int, Node] = {}
-        for node in self._nodes:
-            waiting = [node]
-            while waiting:
-                current = waiting[-1]
-                missing = [n for n in self._before[id(current)] if id(n) not in done]
-                if missing and id(current) not in done:
-                    waiting += missing
-                    continue
-                waiting.pop()
-                done.setdefault(id(current), current)
-        return list(done.values())
+    def needed(self, node: Node) -> list[Node]:
+        """What has to come before a node."""
+        return self._before[id(node)]

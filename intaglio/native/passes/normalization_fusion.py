@@ -1,40 +1,21 @@
-"""Batch normalisations as layers: with Relu after them, and with its gradient before theirs.
-
-The gradient after Relu computes again where that was zero; of a gradient that is one number
-everywhere only the number is read.
-"""
+"""Batch normalisations as layers: with Relu after them, and with its gradient before theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
-from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.kernels import batch_normalization
-from intaglio.native.kernels.sequence import Taking
-from intaglio.native.llvm.vectors import FLOAT, Unsupported
-from intaglio.native.lowering.function import Value, Writer
-from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
-from intaglio.native.lowering.rules import lowering
-from intaglio.native.passes.use_def import Users, is_plain, only_user, places_of
+from intaglio.native.kernels.normalization_layers import FORWARD, GRADIENTS, LAST, dims_of
+from intaglio.native.passes.use_def import Users, is_plain, only_user
 from intaglio.opdef import raw
-from intaglio.opdef.op import Op
-from intaglio.trace.rebuild import Rebuild
-
-Run = Callable[..., Any]
-
-# The versions of the op: they differ in what they keep besides.
-FORWARD = (raw.FusedBatchNorm, raw.FusedBatchNormV2, raw.FusedBatchNormV3)
-GRADIENTS = (raw.FusedBatchNormGrad, raw.FusedBatchNormGradV2, raw.FusedBatchNormGradV3)
-LAST = ("NHWC", "NDHWC")
 
 
-def settled(graph: Graph) -> Graph:
+def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph without uses of what normalisations give that is known without them.
 
     That is the third thing that they keep for gradients, which is nothing, and, with given
@@ -42,36 +23,31 @@ def settled(graph: Graph) -> Graph:
     """
     if not any(n.op in FORWARD for n in graph.nodes):
         return graph
-    new, users = Rebuild(graph), {id(v) for n in graph.nodes for v in n.inputs}
+    fuel = fuel or Fuel()
+    new, users = Rewriter(graph), {id(v) for n in graph.nodes for v in n.inputs}
     users |= {id(v) for v in graph.outputs}
     for node in graph.nodes:
-        made = new.copy(node)
-        new.keep(node, made)
-        if node.op not in FORWARD or not fits(node):
+        now = new.keep(node)
+        if node.op not in FORWARD or not fits(node) or not fuel.burn():
             continue
         if not node.attrs["is_training"]:
             for old, given in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
-                new.substitute(old, made.inputs[given])
+                new.substitute(old, now.inputs[given])
         for old in node.outputs[5:]:
             if id(old) in users:
-                new.beside(node)
+                new.record_beside(node)
                 nothing = cast(SymbolicTensor, new.constant(np.zeros((), np.float32)))
                 new.substitute(old, nothing)
-    return new.done()
+    return new.result()
 
 
 def fits(node: Node) -> bool:
     """True for a batch normalisation, or its gradient, that has kernels."""
     if not is_plain(node) or any(v.dtype is not float32 for v in node.inputs):
         return False
-    *rows, channels = _dims(node.outputs[0])
+    *rows, channels = dims_of(node.outputs[0])
     count = int(np.prod(rows))
     return node.attrs["data_format"] in LAST and batch_normalization.fits(count, channels)
-
-
-def _dims(value: SymbolicTensor) -> tuple[int, ...]:
-    assert shapes.known(value.dims)
-    return tuple(value.dims)
 
 
 def has_relu(node: Node) -> bool:
@@ -128,106 +104,4 @@ def _number(node: Node, place: int, users: Users) -> list[Node]:
     return [source] if alone and constant and is_plain(source) else []
 
 
-def _numbered(value: SymbolicTensor) -> int:
-    """Which of its node's outputs a value is; tensors are compared by what they are."""
-    return [id(v) for v in value.node.outputs].index(id(value))
-
-
-def _factor(node: Node) -> float:
-    return node.attrs.get("exponential_avg_factor", 1.0)
-
-
-def _forward_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op in FORWARD]
-    *rows, channels = shape = _dims(node.outputs[0])
-    attrs, floored = node.attrs, any(n.op is raw.Relu for n in body.nodes)
-    order = [0 if v.node.op is raw.Relu else _numbered(v) for v in body.outputs]
-    training = attrs["is_training"]
-    factor = _factor(node)
-    run = batch_normalization.forward(
-        int(np.prod(rows)), channels, shape, training, attrs["epsilon"], factor, floored, order
-    )
-    if run is None:
-        return None
-    x, scale, offset, mean, variance = node.inputs
-    if training and factor == 1.0:  # they may be nothing
-        mean = variance = offset
-    return Taking(run, *places_of(body, x, scale, offset, mean, variance))
-
-
-def _gradient_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op in GRADIENTS]
-    passed = next((n for n in body.nodes if n.op is raw.ReluGrad), None)
-    normal = next((n for n in body.nodes if n.op in FORWARD), None)
-    *rows, channels = shape = _dims(node.outputs[0])
-    d, *given = node.inputs[:5]
-    beyond: list[SymbolicTensor] = []
-    through = ""
-    if passed is not None:
-        d = passed.inputs[0]
-        beyond = [passed.inputs[1] if normal is None else normal.inputs[2]]
-        through = "results" if normal is None else "offset"
-    same = d.node.op is raw.BroadcastTo
-    attrs = node.attrs
-    run = batch_normalization.gradient(
-        int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"], through, same
-    )
-    if run is None:
-        return None
-    d = d.node.inputs[0] if same else d
-    run.giving([run.gives[_numbered(v)] for v in body.outputs])
-    return Taking(run, *places_of(body, d, *given, *beyond))
-
-
-# -- one alone, in a native function ----------------------------------------------------------
-
-
-@lowering(*FORWARD)
-def normalized(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
-    """A batch normalisation, where it is no layer: in loops and branches."""
-    *rows, channels = shape = _known(node, inputs)
-    training, factor = node.attrs["is_training"], _factor(node)
-    run = batch_normalization.forward(
-        int(np.prod(rows)),
-        channels,
-        shape,
-        training,
-        node.attrs["epsilon"],
-        factor,
-        wanted=range(5 if training else 1),
-    )
-    takes = (0, 1, 2, 2, 2) if training and factor == 1.0 else range(5)
-    made = stepped(w, node, run and Taking(run, *takes), inputs)
-    if not training:
-        made += [w.also(inputs[i]) for i in (3, 4, 3, 4)]
-    third = np.zeros((), np.float32)
-    return made + [Held(FLOAT, (), known=third) for _ in node.outputs[5:]]
-
-
-@lowering(*GRADIENTS)
-def gradient(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
-    """The gradient of a batch normalisation, likewise."""
-    *rows, channels = shape = _known(node, inputs)
-    attrs = node.attrs
-    run = batch_normalization.gradient(
-        int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"]
-    )
-    made = stepped(w, node, run and Taking(run, *range(5)), inputs)
-    nothing = np.zeros(0, np.float32)
-    return made + [Held(FLOAT, (0,), known=nothing) for _ in node.outputs[3:]]
-
-
-def _known(node: Node, inputs: list[Value]) -> tuple[int, ...]:
-    """The shape of the images. Raises Unsupported for others than kernels are for."""
-    if any(not isinstance(h, Held) or h.kind != FLOAT for h in inputs):
-        raise Unsupported(f"{node.op.name} of {node.inputs[0].dtype.name}")
-    if node.attrs["data_format"] not in LAST:
-        raise Unsupported(f"{node.op.name} with channels first")
-    return inputs[0].shape
-
-
 FINDERS = {**dict.fromkeys(FORWARD, _normalization), **dict.fromkeys(GRADIENTS, _gradient)}
-KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
-    **dict.fromkeys(FORWARD, _forward_kernel),
-    **dict.fromkeys(GRADIENTS, _gradient_kernel),
-}

@@ -7,15 +7,13 @@ which of the four was the maximum, and whether Relu had cut it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native.passes.use_def import Users
+from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.native.kernels.layers import pooling_gradient
+from intaglio.native.passes.use_def import Users, is_large, users_of
 from intaglio.opdef import door, raw
-from intaglio.trace.rebuild import Rebuild
-
-Fits = Callable[[Node], bool]
 
 
 class _Layer(NamedTuple):
@@ -27,8 +25,12 @@ class _Layer(NamedTuple):
     by_relu: Node
 
 
-def placed(graph: Graph, users: Users, fits: Fits) -> Graph:
-    """The graph with the two ops for every layer whose gradient of the pooling `fits` says yes to."""
+def keep_indices(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with the two ops for every such layer whose gradient of the pooling has a kernel."""
+    if not any(n.op is raw.MaxPoolGrad for n in graph.nodes):
+        return graph
+    fuel = fuel or Fuel()
+    users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
     found: list[_Layer] = []
     for node in graph.nodes:
@@ -36,9 +38,9 @@ def placed(graph: Graph, users: Users, fits: Fits) -> Graph:
             layer = _layer(node, users)
             if layer is None or any(n.control or n.device or id(n) in awaited for n in layer):
                 continue
-            if fits(node):
+            if is_large(node) and pooling_gradient(node) is not None and fuel.burn():
                 found.append(layer)
-    return _written(graph, found) if found else graph
+    return _rewritten(graph, found) if found else graph
 
 
 def _layer(by_pool: Node, users: Users) -> _Layer | None:
@@ -62,26 +64,26 @@ def _layer(by_pool: Node, users: Users) -> _Layer | None:
     return _Layer(relu, pool, by_pool, by_relu)
 
 
-def _written(graph: Graph, found: list[_Layer]) -> Graph:
-    """The graph anew: a pooling comes in the place of the old one, and so does its gradient."""
+def _rewritten(graph: Graph, found: list[_Layer]) -> Graph:
+    """The graph with the new pooling in the place of the old one, and so its gradient."""
     gone = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
     layers = {id(n): layer for layer in found for n in (layer.pool, layer.by_relu)}
-    places: dict[int, SymbolicTensor] = {}  # by the pooling
-    new = Rebuild(graph)
+    indices: dict[int, SymbolicTensor] = {}  # by the pooling
+    new = Rewriter(graph)
     for node in graph.nodes:
         layer = layers.get(id(node))
         if id(node) in gone:
             continue
         if layer is None:
-            new.keep(node, new.copy(node))
+            new.keep(node)
             continue
         new.root = node
         with door.pushed(new):
             if node is layer.pool:
                 x = new.value(layer.relu.inputs[0])
-                made, places[id(node)] = raw._ReluMaxPool(x)
+                pooled, indices[id(node)] = raw._ReluMaxPool(x)
             else:
                 d = new.value(layer.by_pool.inputs[2])
-                made = raw._ReluMaxPoolGrad(places[id(layer.pool)], d)
-        new.replace(node, [made])
-    return new.done()
+                pooled = raw._ReluMaxPoolGrad(indices[id(layer.pool)], d)
+        new.replace(node, [pooled])
+    return new.result()

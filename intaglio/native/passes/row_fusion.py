@@ -9,8 +9,10 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.row_kernels import LONGEST, form_of
-from intaglio.native.passes.elementwise_fusion import Cluster, Rewrite, can_compile
+from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
@@ -20,15 +22,13 @@ SOFTMAX = frozenset([raw.Softmax, raw.LogSoftmax])
 WITHIN = frozenset(["wide", "narrow"])
 
 
-def fuse(graph: Graph) -> Graph:
+def fuse_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_FusedRows` node for each cluster of rows."""
     taken: set[int] = set()
     clusters: list[Cluster] = []
     for shape in _shapes(graph):
         clusters += _Search(graph, shape, taken).clusters()
-    if not clusters:
-        return graph
-    return Rewrite(graph, clusters, raw._FusedRows, _is_number).graph()
+    return outline(graph, clusters, raw._FusedRows, _is_number, fuel)
 
 
 def _shapes(graph: Graph) -> list[tuple[int, ...]]:

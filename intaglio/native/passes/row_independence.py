@@ -15,14 +15,14 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native.lowering.operands import SMALL
-from intaglio.native.passes.expansions import is_index
+from intaglio.ir.rewrite import Rewriter, derived
+from intaglio.native.analysis.loops import SHARED
+from intaglio.native.analysis.sizes import SMALL
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.array.slicing import is_index
 
-# The axis of what is the same for all rows.
-SHARED = -1
 Dims = tuple[int, ...]
 
 
@@ -36,7 +36,7 @@ class Rows:
     `forms` are the shapes of the loop's inputs, of lists those of their elements; there are `count` rows.
     """
 
-    def __init__(self, cond: Graph, body: Graph, forms: Sequence[Dims], count: int) -> None:
+    def __init__(self, cond: Graph, body: Graph, forms: Sequence[Dims | None], count: int) -> None:
         self.count = count
         self.body = body
         self._axes: dict[int, int] = {}
@@ -112,14 +112,13 @@ class Rows:
 
     # -- the loop for some of the rows -------------------------------------------------------
 
-    def fewer(self, size: int) -> Graph:
+    def resized(self, size: int) -> Graph:
         """The body for so many rows. Raises Dependent where a shape is not one of them."""
-        values: dict[int, SymbolicTensor] = {}
-        nodes: list[Node] = []
+        new = Rewriter(self.body)
         given = {id(v.node) for v in self.body.inputs}
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
-            attrs, inputs = node.attrs, [values[id(v)] for v in node.inputs]
+            attrs, inputs = node.attrs, new.values(node.inputs)
             if node.op.reduces and (inputs[0].spec.count or 0) <= SMALL:
                 raise Dependent  # in registers they would be added in another order
             if id(node) in given:
@@ -129,18 +128,9 @@ class Rows:
             name = node.op.shape_input
             if name and self.axis(node.outputs[-1]) == 0:
                 place = node.op.input_names.index(name)
-                nodes.append(self._shape(node.inputs[place].node, size))
-                inputs[place] = nodes[-1].outputs[0]
-            nodes.append(_like(node, inputs, attrs, specs))
-            for old, new in zip(node.outputs, nodes[-1].outputs, strict=True):
-                values[id(old)] = new
-        body = self.body
-        return Graph(
-            body.name,
-            [values[id(v)] for v in body.inputs],
-            nodes,
-            [values[id(v)] for v in body.outputs],
-        )
+                inputs[place] = self._shape(new, node.inputs[place].node, size)
+            new.keep(node, derived(node, inputs, attrs=attrs, specs=specs))
+        return new.result()
 
     def _spec(self, value: SymbolicTensor, size: int) -> Spec:
         axis = self.axis(value)
@@ -150,34 +140,20 @@ class Rows:
         dims[axis] = size
         return Spec(value.dtype, tuple(dims))
 
-    def _shape(self, node: Node, size: int) -> Node:
+    def _shape(self, new: Rewriter, node: Node, size: int) -> SymbolicTensor:
         """A constant shape with the other number of rows."""
         shape = node.attrs["value"].copy() if node.op is raw.Const else None
         if shape is None or shape.ndim != 1 or shape[0] not in (self.count, -1):
             raise Dependent
         shape[0] = size
         spec = Spec(node.outputs[0].dtype, shape.shape, shape)
-        return _like(node, (), {**node.attrs, "value": shape}, [spec])
+        new.record_beside(node)
+        return new.like(node, (), attrs={**node.attrs, "value": shape}, specs=[spec]).outputs[0]
 
 
 def _are_equal(array: Any, count: int) -> bool:
     """True for so many rows that are all equal."""
     return array.shape[:1] == (count,) and bool((array == array[:1]).all())
-
-
-def _like(
-    node: Node, inputs: Sequence[SymbolicTensor], attrs: dict[str, Any], specs: list[Spec]
-) -> Node:
-    return Node(
-        node.op,
-        inputs,
-        attrs,
-        node.name,
-        specs,
-        origin=node.origin,
-        graph=node.graph,
-        source=node.source or node,
-    )
 
 
 # -- what ops do with rows -------------------------------------------------------------------

@@ -15,6 +15,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
@@ -24,21 +25,21 @@ from intaglio.ops.state.resource_variable import contents_of
 UPDATES = (raw.AssignAddVariableOp, raw.AssignSubVariableOp)
 
 
-def settled(graph: Graph) -> Graph:
+def forward_stores(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph in that order; the same one if it has nothing to do with variables."""
+    fuel = fuel or Fuel()
     taken = any(v.dtype is resource for n in graph.nodes for v in n.inputs)
-    return _Order(graph).graph() if taken else graph
+    return _Forwarding(graph).graph() if taken and fuel.burn() else graph
 
 
-class _Order:
-    """The new graph while it is made."""
+class _Forwarding:
+    """The new graph while it is built."""
 
     def __init__(self, graph: Graph) -> None:
         self.old = graph
+        self.new = Rewriter(graph)
         self.inputs = {id(v) for v in graph.inputs}
-        self.values: dict[int, SymbolicTensor] = {}
         self.first: list[Node] = []  # reads of what the graph has not written
-        self.nodes: list[Node] = []
         # By the id of a variable's handle: its value, and the assignment that is still to come.
         self.known: dict[int, SymbolicTensor] = {}
         self.pending: dict[int, Node] = {}
@@ -54,31 +55,27 @@ class _Order:
                 self._add(node)
         for handle in list(self.pending):
             self._flush(handle)
-        outputs = [self._value(v) for v in self.old.outputs]
-        nodes = [*placeholders, *self.first, *self.nodes]
-        return Graph(self.old.name, self.old.inputs, nodes, outputs)
-
-    def _value(self, value: SymbolicTensor) -> SymbolicTensor:
-        return self.values.get(id(value), value)
+        self.new.nodes[:0] = [*placeholders, *self.first]
+        return self.new.result()
 
     def _add(self, node: Node) -> None:
         op = node.op
-        inputs = [self._value(v) for v in node.inputs]
+        inputs = self.new.values(node.inputs)
         mine = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
         if not mine:  # a handle that may be that of any variable
             self._other(node, inputs)
         elif op in (raw.ReadVariableOp, raw._ReadVariablesOp):
-            for handle, value in zip(inputs, node.outputs, strict=True):
-                self.values[id(value)] = self._read(node, handle)
+            self.new.replace(node, [self._read(node, handle) for handle in inputs])
         elif op is raw.AssignVariableOp:
             self._assign(node, inputs[0], inputs[1])
+            self.new.drop(node)
         elif op in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
-            contents = contents_of(inputs[0].spec)
             both = [self._read(node, inputs[0]), inputs[1]]
             change = raw.AddV2 if op is raw.AssignAddVariableOp else raw.Sub
-            total = _made(node, change, both, {}, [contents])
-            self.nodes.append(total)
+            specs = [contents_of(inputs[0].spec)]
+            total = self.new.like(node, both, op=change, specs=specs)
             self._assign(node, inputs[0], total.outputs[0])
+            self.new.drop(node)
         else:
             self._other(node, inputs)
 
@@ -86,21 +83,35 @@ class _Order:
         key = id(handle)
         if key not in self.known:
             contents = contents_of(handle.spec)
-            made = _made(node, raw.ReadVariableOp, [handle], {"dtype": contents.dtype}, [contents])
-            (self.nodes if key in self.changed else self.first).append(made)
-            self.known[key] = made.outputs[0]
+            attrs = {"dtype": contents.dtype}
+            read = self._derived(node, raw.ReadVariableOp, [handle], attrs, [contents])
+            (self.new.nodes if key in self.changed else self.first).append(read)
+            self.known[key] = read.outputs[0]
         return self.known[key]
 
     def _assign(self, node: Node, handle: SymbolicTensor, value: SymbolicTensor) -> None:
         attrs = {**raw.AssignVariableOp.defaults, "dtype": value.dtype}
         self.known[id(handle)] = value
-        self.pending[id(handle)] = _made(node, raw.AssignVariableOp, [handle, value], attrs, [])
+        assign = self._derived(node, raw.AssignVariableOp, [handle, value], attrs, [])
+        self.pending[id(handle)] = assign
         self.changed.add(id(handle))
+
+    def _derived(
+        self,
+        node: Node,
+        op: Op,
+        inputs: Sequence[SymbolicTensor],
+        attrs: dict[str, Any],
+        specs: Sequence[Spec],
+    ) -> Node:
+        """A node that takes its place later."""
+        name = self.new.label(node.name)
+        return derived(node, inputs, op=op, attrs=attrs, specs=specs, name=name)
 
     def _flush(self, handle: int) -> None:
         node = self.pending.pop(handle, None)
         if node is not None:
-            self.nodes.append(node)
+            self.new.add(node)
 
     def _other(self, node: Node, inputs: Sequence[SymbolicTensor]) -> None:
         for index in range(len(node.inputs)):
@@ -111,27 +122,10 @@ class _Order:
                     if writes:
                         self.known.pop(handle, None)
                         self.changed.add(handle)
-        specs = [v.spec for v in node.outputs]
-        made = _made(node, node.op, inputs, node.attrs, specs)
-        self.nodes.append(made)
-        for old, new in zip(node.outputs, made.outputs, strict=True):
-            self.values[id(old)] = new
+        # What it waits for comes before it anyway, or is an effect, which keep their order.
+        self.new.keep(node, derived(node, inputs) if node.control else None)
 
     def _meant(self, handle: SymbolicTensor) -> Sequence[int]:
         """The ids of the inputs that a handle may be."""
         found = id(resources.origin(handle))
         return [found] if found in self.inputs else list(self.inputs)
-
-
-def _made(node: Node, op: Op, inputs: Any, attrs: dict[str, Any], specs: Sequence[Spec]) -> Node:
-    return Node(
-        op,
-        inputs,
-        attrs,
-        node.name,
-        specs,
-        origin=node.origin,
-        graph=node.graph,
-        device=node.device,
-        source=node.source or node,
-    )

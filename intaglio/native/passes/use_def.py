@@ -39,9 +39,3 @@ def is_plain(node: Node) -> bool:
 def is_large(node: Node) -> bool:
     """The same, for a node that is worth all threads."""
     return is_plain(node) and (node.outputs[0].spec.count or 0) >= entry.MIN_PARALLEL_ELEMENTS
-
-
-def places_of(body: Graph, *values: SymbolicTensor) -> list[int]:
-    """Which inputs of a layer some values are; two may be the same."""
-    found = {id(v): i for i, v in enumerate(body.inputs)}
-    return [found[id(v)] for v in values]

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
+from intaglio.ir.graph import Graph
 from intaglio.native import fallback
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
-from intaglio.native.program import Program
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import MIN_BYTES
 from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, symbols
@@ -116,7 +116,27 @@ class GuardTable:
         return lambda: flag.fill(0)
 
 
-def native_call(program: Program, table: GuardTable, miss: Any, single: bool) -> Any:
+class CompiledProgram(Protocol):
+    """What a call has to know of a program (`native/program.py`)."""
+
+    graph: Graph
+    address: int
+    kernel: Any
+    memory: int
+    refuses: bool
+    rounds: bool
+    writes: Sequence[int]
+    draws: Sequence[Any]
+    derived: Sequence[Any]
+    results: Sequence[Any]
+
+    @property
+    def plain_results(self) -> bool:
+        """True if results are arrays of known shapes."""
+        ...
+
+
+def native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: bool) -> Any:
     """The built-in function of (args, kwargs) that runs a program, or returns `miss`.
 
     It returns a tensor if the result is a `single` one, else a tuple of tensors. None if there is no
@@ -130,7 +150,7 @@ def native_call(program: Program, table: GuardTable, miss: Any, single: bool) ->
         return None
 
 
-def _native_call(program: Program, table: GuardTable, miss: Any, single: bool) -> Any:
+def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: bool) -> Any:
     plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
     if (
         not AVAILABLE

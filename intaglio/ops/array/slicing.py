@@ -146,6 +146,17 @@ def _range_size(
     )
 
 
+def is_index(attrs: dict[str, Any], axis: int) -> bool:
+    """True for the masks of a slice that takes an index of an axis and all of those before it."""
+    before = (1 << axis) - 1
+    return (
+        attrs["shrink_axis_mask"] == 1 << axis
+        and attrs["begin_mask"] == before
+        and attrs["end_mask"] & before == before
+        and not (attrs["ellipsis_mask"] or attrs["new_axis_mask"])
+    )
+
+
 @op
 class StridedSlice(Op):
     """`input[begin:end:strides, ...]`; bits of the masks mark open ends, `...`, new axes and indices."""

@@ -10,7 +10,7 @@ import pytest
 from intaglio import tf
 from intaglio.native.kernels import reroll
 from intaglio.native.llvm import jit
-from intaglio.native.passes.elementwise_fusion import prepared
+from intaglio.native.pipeline import ready
 from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 
@@ -104,7 +104,7 @@ def test_a_stretch_is_written_once():
 
 def test_the_parts_of_a_graph():
     graph = graph_of(oscillation, SPEC, SPEC)
-    body = next(n.attrs["body"] for n in prepared(graph).nodes if n.op.name == "_FusedElementwise")
+    body = next(n.attrs["body"] for n in ready(graph).nodes if n.op.name == "_FusedElementwise")
     found = [p for p in reroll.parts(body) if isinstance(p, reroll.Repeat)]
     assert [p.period for p in found] == [2]
     assert found[0].turns >= 48

@@ -8,9 +8,9 @@ import pytest
 from intaglio import tf
 from intaglio.native.kernels import matmul, reductions
 from intaglio.native.kernels.sequence import Chain, Rounding, Taking, has_steps
-from intaglio.native.passes import row_fusion
-from intaglio.native.passes.partitioning import Regions
+from intaglio.native.passes.row_fusion import fuse_rows
 from intaglio.native.program import Program
+from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.optimize.pipeline import optimize
 
@@ -136,7 +136,7 @@ def test_rows_and_their_sums_over_all_rows_are_steps_too():
 
     specs = [tf.TensorSpec([40, 50, 64])] * 2
     graph = optimize(tf.function(normalized).get_concrete_function(*specs).frozen)
-    whole = Regions(row_fusion.fuse(graph)).whole
+    whole = Regions(fuse_rows(graph)).whole
     assert whole is not None
     assert [n.how for n in whole.writer.notes if n.node.op.name == "_FusedRows"] == ["kernel"]
     x, d = numbers(40, 50, 64), numbers(50, 40, 64).reshape(40, 50, 64)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.lowering import parallel_loops
+from intaglio.native.passes import row_blocks
 from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, same
@@ -14,8 +14,8 @@ from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, s
 
 def program(monkeypatch, function, args, threads=2, worth=0):
     """The function's graph as one program, for so many threads."""
-    monkeypatch.setattr(parallel_loops, "thread_count", lambda: threads)
-    monkeypatch.setattr(parallel_loops, "WORTH", worth)
+    monkeypatch.setattr(row_blocks, "thread_count", lambda: threads)
+    monkeypatch.setattr(row_blocks, "WORTH", worth)
     concrete = tf.function(function, jit_compile=False).get_concrete_function(*args)
     return Program(optimize(concrete.frozen))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.lowering import recurrent_cell
+from intaglio.native.kernels import recurrent_cell
 from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, same

@@ -18,9 +18,10 @@ from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held
-from intaglio.native.lowering.registry import elementwise, has_code, lowering_of
-from intaglio.native.passes.elementwise_fusion import prepared
+from intaglio.native.lowering.registry import elementwise, lowering_of
+from intaglio.native.pipeline import ready
 from intaglio.native.program import Program
+from intaglio.native.regions import may_have_code
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.resources import Resource
@@ -31,7 +32,7 @@ from tests.ops import calls
 
 DERIVED = re.compile(r"^\s*(%\S+) = (?:getelementptr|phi ptr|select|load ptr)\b(.*)$")
 NAME = re.compile(r"%[\w.]+")
-OPS = [n for n in calls.NAMES if reach.samples_of(n) and has_code(calls.CATALOGUE[n])]
+OPS = [n for n in calls.NAMES if reach.samples_of(n) and may_have_code(calls.CATALOGUE[n])]
 
 
 def constant(array):
@@ -99,7 +100,7 @@ def shares(sample) -> bool:
         for i, a in enumerate(data)
     ]
     w.memory = w.argument("%outs", 0)
-    results = w.graph(prepared(graph), given)
+    results = w.graph(ready(graph), given)
     for i, result in enumerate(results):  # only what is used is part of the text
         w.store(result, w.argument("%outs", i + 1))
     text, found = w.code.text(), False

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.ir import verify
 from intaglio.native import compiled
-from intaglio.native.passes.elementwise_fusion import fuse
+from intaglio.native.passes.elementwise_fusion import fuse_worthwhile
 from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
 
@@ -26,7 +26,7 @@ def kinds(graph):
 
 
 def test_a_chain_is_one_loop():
-    graph = fuse(graph_of(lambda x: tf.tanh(x * 2.0) + 1.0, tf.TensorSpec([None, 3])))
+    graph = fuse_worthwhile(graph_of(lambda x: tf.tanh(x * 2.0) + 1.0, tf.TensorSpec([None, 3])))
     assert kinds(graph) == ["_FusedElementwise"]
     body = graph.nodes[-1].attrs["body"]
     assert kinds(body) == ["Mul", "Tanh", "AddV2"]
@@ -35,7 +35,7 @@ def test_a_chain_is_one_loop():
 
 def test_one_cheap_op_stays_as_it_is():
     graph = graph_of(lambda x, y: x + y, tf.TensorSpec([3]), tf.TensorSpec([3]))
-    assert fuse(graph) is graph
+    assert fuse_worthwhile(graph) is graph
 
 
 def test_a_reduction_divides_clusters_that_need_it():
@@ -43,7 +43,7 @@ def test_a_reduction_divides_clusters_that_need_it():
         e = tf.exp(x - 1.0)
         return e / tf.reduce_sum(e, -1, keepdims=True) * 2.0
 
-    graph = fuse(graph_of(function, tf.TensorSpec([8, 8])))
+    graph = fuse_worthwhile(graph_of(function, tf.TensorSpec([8, 8])))
     verify.verify(graph)
     assert kinds(graph) == ["_FusedElementwise", "Sum", "_FusedElementwise"]
 
@@ -58,7 +58,7 @@ def test_a_loop_never_waits_for_itself():
         return a + b
 
     graph = graph_of(function, tf.TensorSpec([4]))
-    fused = fuse(graph)
+    fused = fuse_worthwhile(graph)
     verify.verify(fused)
     x = np.linspace(-1, 1, 4, dtype=np.float32)
     wanted = interpreter.run_graph(graph, [x])
@@ -69,7 +69,7 @@ def test_values_of_unlike_shape_are_not_fused():
     def function(x, b):
         return x + tf.exp(b * 2.0 + 1.0)
 
-    graph = fuse(graph_of(function, tf.TensorSpec([100, 8]), tf.TensorSpec([8])))
+    graph = fuse_worthwhile(graph_of(function, tf.TensorSpec([100, 8]), tf.TensorSpec([8])))
     bodies = [n.attrs["body"] for n in graph.nodes if "body" in n.attrs]
     assert [kinds(b) for b in bodies] == [["Mul", "AddV2", "Exp"]]
 
@@ -119,7 +119,7 @@ def test_fused_graphs_give_the_same_bits(steps):
 
     for spec in (tf.TensorSpec([5, 4]), tf.TensorSpec([None, 4])):
         graph = graph_of(function, spec, tf.TensorSpec([4]))
-        verify.verify(fuse(graph))
+        verify.verify(fuse_worthwhile(graph))
         rng = np.random.default_rng(0)
         arrays = [rng.integers(-3, 4, s).astype(np.float32) for s in ((5, 4), (4,))]
         wanted = interpreter.run_graph(graph, arrays)

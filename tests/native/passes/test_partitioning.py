@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.native import regions
 from intaglio.native.passes import partitioning
 
 
 @pytest.fixture(autouse=True)
 def made(monkeypatch):
     programs = []
-    whole = partitioning.Program
+    whole = regions.Program
     monkeypatch.setattr(partitioning, "LARGEST", 30)
     monkeypatch.setattr(partitioning, "PIECE", 10)
-    monkeypatch.setattr(
-        partitioning, "Program", lambda g: programs.append(whole(g)) or programs[-1]
-    )
+    monkeypatch.setattr(regions, "Program", lambda g: programs.append(whole(g)) or programs[-1])
     return programs
 
 

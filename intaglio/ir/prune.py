@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
-from intaglio.trace.rebuild import Rebuild
+from intaglio.ir.rewrite import Rewriter
 
 
 def prune(graph: Graph) -> Graph:
@@ -13,10 +13,10 @@ def prune(graph: Graph) -> Graph:
     live.update(id(v.node) for v in graph.inputs)
     if len(live) == len(graph.nodes):
         return graph
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         if id(node) in live:
-            new.keep(node, new.copy(node))
+            new.keep(node)
         else:
-            new.replace(node, node.outputs)
-    return Graph(graph.name, graph.inputs, new.nodes, [new.value(v) for v in graph.outputs])
+            new.drop(node)
+    return new.result()

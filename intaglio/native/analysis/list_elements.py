@@ -12,6 +12,11 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 
+# Ops that read a list and do not change it.
+READERS = frozenset(
+    [raw.TensorListGetItem, raw.TensorListLength, raw.TensorListElementShape, raw.TensorListGather]
+)
+
 
 def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
     """Dtype and shape of what somebody puts into a list, or takes out of it."""

@@ -14,8 +14,9 @@ import numpy as np
 from intaglio.base.memory import arrays_at, pointer_at
 from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
+from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
-from intaglio.native.lowering.operands import Held, known, numeric
+from intaglio.native.lowering.operands import Held, known
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES

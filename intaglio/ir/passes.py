@@ -1,0 +1,56 @@
+"""Runs a list of passes over a graph: what the pipelines share.
+
+A pass is a function of a graph and `Fuel` that returns the new graph, or the same one.
+`INTAGLIO_FUEL=n` lets the first n rewrites of every graph happen, `INTAGLIO_VERIFY=1` checks the
+graph after every pass, and `INTAGLIO_DUMP=folder` writes its text after each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from intaglio.ir import text, verify
+from intaglio.ir.graph import Graph
+from intaglio.ir.rewrite import Fuel
+
+Pass = Callable[[Graph, Fuel], Graph]
+
+# Set by tests, or INTAGLIO_VERIFY=1: checks the graph after every pass.
+VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
+
+
+def run(
+    graph: Graph,
+    steps: Iterable[tuple[str, Pass]],
+    fuel: Fuel,
+    stage: str = "",
+    after: Callable[[Graph], None] | None = None,
+) -> Graph:
+    """The graph after all steps, each a name and a pass.
+
+    `stage` tells the texts in the folder of INTAGLIO_DUMP from those of other pipelines. `after` is
+    called with the graph after each step. Raises InvalidGraphError where `VERIFY` finds a graph
+    that breaks a rule.
+    """
+    folder, prefix = os.environ.get("INTAGLIO_DUMP"), f"{stage}-" if stage else ""
+    if folder:
+        _dump(folder, graph, f"{prefix}0-traced")
+    for number, (name, change) in enumerate(steps, 1):
+        graph = change(graph, fuel)
+        if after is not None:
+            after(graph)
+        if VERIFY:
+            verify.verify(graph)
+        if folder:
+            _dump(folder, graph, f"{prefix}{number}-{name}")
+    return graph
+
+
+def _dump(folder: str, graph: Graph, step: str) -> None:
+    os.makedirs(folder, exist_ok=True)
+    label = "".join(c if c.isalnum() or c in "_-" else "_" for c in graph.name)
+    written = os.path.join(folder, f"{label}.{step.replace(' ', '-')}.txt")
+    with open(f"{written}.partial", "w", encoding="utf-8") as file:
+        file.write(text.format_graph(graph))
+    os.replace(f"{written}.partial", written)

@@ -1,0 +1,322 @@
+"""The graph rewriter: how every pass makes a new graph out of an old one.
+
+A pass walks the nodes of a graph in order and says of each what becomes of it: it is kept (`keep`),
+replaced by other values (`replace`), dropped (`drop`) or absorbed by another node (`absorb`). The
+`Rewriter` maps the inputs and control inputs of later nodes, and hands on provenance: where the user
+wrote a node, its device, the traced node that it comes from. Graphs and nodes are immutable: what
+did not change is shared by both graphs.
+
+    new = Rewriter(graph)
+    for node in graph.nodes:
+        if is_double_negation(node) and fuel.burn():
+            new.replace(node, [new.value(node.inputs[0].node.inputs[0])])
+        else:
+            new.keep(node)
+    return new.result()
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from intaglio.base.dtypes import from_numpy
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
+from intaglio.opdef.door import Level
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
+
+
+class Fuel:
+    """How many rewrites are still allowed: lowering it finds the one that is wrong.
+
+    `INTAGLIO_FUEL=n` lets the first n rewrites of every graph happen.
+    """
+
+    def __init__(self, amount: int | None = None) -> None:
+        if amount is None:
+            amount = int(os.environ.get("INTAGLIO_FUEL", "-1"))
+        self.amount = amount
+        self.left = amount
+
+    def burn(self) -> bool:
+        """Takes one rewrite; False if none is left."""
+        if self.left == 0:
+            return False
+        self.left -= 1
+        return True
+
+
+def derived(
+    node: Node,
+    inputs: Sequence[SymbolicTensor],
+    *,
+    op: Op | None = None,
+    attrs: dict[str, Any] | None = None,
+    specs: Sequence[Spec] | None = None,
+    control: tuple[Node, ...] = (),
+    name: str | None = None,
+) -> Node:
+    """A node with the provenance of another: its origin, device, name and traced node.
+
+    By default it is of the same op, with the same attributes and output specs. Of another op it
+    has no attributes by default.
+    """
+    if attrs is None:
+        attrs = node.attrs if op is None or op is node.op else {}
+    return Node(
+        op or node.op,
+        inputs,
+        attrs,
+        node.name if name is None else name,
+        [v.spec for v in node.outputs] if specs is None else specs,
+        control=control,
+        origin=node.origin,
+        graph=node.graph,
+        device=node.device,
+        source=node.source or node,
+    )
+
+
+class Rewriter(Level):
+    """A new graph out of an old one: `nodes` are those of the new graph so far.
+
+    While the level is on top, op calls become nodes that carry the origin of `root`, the
+    node being replaced.
+    """
+
+    eager = False
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self.nodes: list[Node] = []
+        self.root: Node | None = None
+        self._values: dict[int, SymbolicTensor] = {}
+        self._control: dict[int, Node | None] = {}
+        # The names that are taken, each with the last number that was put behind it.
+        self._names: dict[str, int] | None = None
+        self._given: set[str] = set()
+
+    # -- what has become of the old graph ----------------------------------------------
+
+    def value(self, old: SymbolicTensor) -> SymbolicTensor:
+        """What an old value has become."""
+        return self._values.get(id(old), old)
+
+    def values(self, old: Iterable[SymbolicTensor]) -> list[SymbolicTensor]:
+        """What old values have become."""
+        return [self._values.get(id(v), v) for v in old]
+
+    def control(self, node: Node) -> tuple[Node, ...]:
+        """What the control inputs of an old node have become, each once."""
+        if not node.control or not self._control:
+            return node.control
+        mapped = (self._control.get(id(c), c) for c in node.control)
+        return tuple(dict.fromkeys([c for c in mapped if c is not None]))
+
+    def copy(self, node: Node) -> Node:
+        """The node with its inputs as they are now; the same object if nothing changed."""
+        values = self._values
+        control = self.control(node)
+        for v in node.inputs:
+            if id(v) in values:
+                break
+        else:
+            if control is node.control or control == node.control:
+                return node
+        return derived(node, [values.get(id(v), v) for v in node.inputs], control=control)
+
+    # -- what becomes of a node ----------------------------------------------------------
+
+    def keep(self, old: Node, new: Node | None = None) -> Node:
+        """The node stays, with its inputs as they are now or as `new`; returns what it is now."""
+        if new is None:
+            new = self.copy(old)
+        self.nodes.append(new)
+        if new is not old:
+            self._control[id(old)] = new
+            for before, after in zip(old.outputs, new.outputs, strict=True):
+                self._values[id(before)] = after
+        return new
+
+    def keep_extended(self, old: Node, new: Node) -> None:
+        """The same for a node that has more outputs than the old one."""
+        self.nodes.append(new)
+        self._control[id(old)] = new
+        for before, after in zip(old.outputs, new.outputs, strict=False):
+            self._values[id(before)] = after
+
+    def replace(self, old: Node, values: Sequence[SymbolicTensor]) -> None:
+        """Other values take the place of the old node's; the node itself is gone."""
+        self._control[id(old)] = None
+        for before, after in zip(old.outputs, values, strict=True):
+            self._values[id(before)] = after
+
+    def drop(self, old: Node) -> None:
+        """The node is gone; nothing takes its values, and what waited for it does not wait."""
+        self._control[id(old)] = None
+
+    def absorb(self, old: Iterable[Node], new: Node) -> None:
+        """Nodes are gone, for `new` does their work: what waited for them waits for it."""
+        for node in old:
+            self._control[id(node)] = new
+
+    def substitute(self, old: SymbolicTensor, value: SymbolicTensor) -> None:
+        """Another value takes the place of one, whatever becomes of its node."""
+        self._values[id(old)] = value
+
+    # -- new nodes -----------------------------------------------------------------------
+
+    def add(self, node: Node) -> Node:
+        """Appends a node that takes no old one's place."""
+        self.nodes.append(node)
+        return node
+
+    def like(
+        self,
+        node: Node,
+        inputs: Sequence[SymbolicTensor],
+        *,
+        op: Op | None = None,
+        attrs: dict[str, Any] | None = None,
+        specs: Sequence[Spec] | None = None,
+        control: tuple[Node, ...] = (),
+    ) -> Node:
+        """Appends a node `derived` from an old one that is to be replaced.
+
+        The first of these has the old one's name, the others one like it.
+        """
+        label = self.label(node.name)
+        return self.add(
+            derived(node, inputs, op=op, attrs=attrs, specs=specs, control=control, name=label)
+        )
+
+    def splice(
+        self,
+        graph: Graph,
+        inputs: Sequence[SymbolicTensor],
+        copy: Callable[[Node, list[SymbolicTensor], tuple[Node, ...]], Node],
+    ) -> list[SymbolicTensor]:
+        """Puts the nodes of another graph here; returns what its outputs are for these inputs.
+
+        `copy` makes and adds each node, given its inputs and control inputs among the nodes here.
+        """
+        values = {id(a): b for a, b in zip(graph.inputs, inputs, strict=True)}
+        arguments = {id(v.node) for v in graph.inputs}
+        copies: dict[int, Node] = {}
+        for node in graph.nodes:
+            if id(node) in arguments:
+                continue
+            control = tuple([copies[id(c)] for c in node.control if id(c) in copies])
+            made = copies[id(node)] = copy(node, [values[id(v)] for v in node.inputs], control)
+            values.update((id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True))
+        return [values[id(v)] for v in graph.outputs]
+
+    def record_beside(self, node: Node) -> None:
+        """What is recorded now has the origin of a node that stays and keeps its name."""
+        self.root = node
+        self._given.add(node.name)
+
+    # -- the new graph -------------------------------------------------------------------
+
+    def result(self, outputs: Sequence[SymbolicTensor] | None = None) -> Graph:
+        """The new graph, or the old one if it is the same.
+
+        Its outputs are by default what those of the old one have become.
+        """
+        old = self.graph
+        if outputs is None:
+            outputs = self.values(old.outputs)
+        if len(self.nodes) == len(old.nodes):
+            same = all(map(operator.is_, self.nodes, old.nodes))
+            if same and all(map(operator.is_, outputs, old.outputs)):
+                return old
+        return Graph(old.name, self.values(old.inputs), self.nodes, outputs)
+
+    # -- recording -----------------------------------------------------------------------
+
+    def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
+        return self.nodes[-1]
+
+    def unique_name(self, name: str) -> str:
+        """A node name that the graph does not have."""
+        if self._names is None:
+            self._names = dict.fromkeys([n.name for n in self.graph.nodes], 0)
+        names = self._names
+        number, unique = names.get(name, -1), name
+        while unique in names:
+            number += 1
+            unique = f"{name}_{number}" if number else name
+        names[name] = max(number, 0)
+        names.setdefault(unique, 0)
+        return unique
+
+    def label(self, name: str) -> str:
+        """A name for what replaces a node: the node's own the first time, then others like it."""
+        if name in self._given:
+            return self.unique_name(name)
+        self._given.add(name)
+        return name
+
+    def execute(
+        self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
+    ) -> Sequence[Tensor]:
+        specs = op.output_specs([v.spec for v in inputs], attrs)
+        return self._record(op, inputs, attrs, specs).outputs
+
+    def _record(self, op: Op, inputs: Any, attrs: dict[str, Any], specs: list[Spec]) -> Node:
+        root = self.root
+        label = self.label(root.name if root else op.name)
+        node = Node(
+            op,
+            inputs,
+            attrs,
+            label,
+            specs,
+            origin=root.origin if root else (),
+            graph=root.graph if root else None,
+            source=(root.source or root) if root else None,
+        )
+        return self.add(node)
+
+    def constant(self, array: Any, name: str | None = None) -> Tensor:
+        spec = Spec(from_numpy(array.dtype), array.shape, array)
+        attrs = {"value": array, "dtype": spec.dtype}
+        return self._record(raw.Const, (), attrs, [spec]).outputs[0]
+
+
+def map_attached(graph: Graph, change: Callable[[Node, str, Graph], Graph]) -> Graph:
+    """The graph with branches, bodies and called functions as `change` returns them.
+
+    `change` is given the node, the name of the attribute that holds the graph, and the graph. The
+    graph itself is returned if none of them changes.
+    """
+    if not any([node.op.has_graphs for node in graph.nodes]):
+        return graph
+    new = Rewriter(graph)
+    for node in graph.nodes:
+        if not node.op.has_graphs:
+            new.keep(node)
+            continue
+        attrs = {name: _mapped(node, name, value, change) for name, value in node.attrs.items()}
+        if any(attrs[name] is not value for name, value in node.attrs.items()):
+            inputs, control = new.values(node.inputs), new.control(node)
+            new.keep(node, derived(node, inputs, attrs=attrs, control=control))
+        else:
+            new.keep(node)
+    return new.result()
+
+
+def _mapped(node: Node, name: str, value: Any, change: Callable[[Node, str, Graph], Graph]) -> Any:
+    """An attribute's value with its graphs changed; the same object if none has."""
+    if isinstance(value, Graph):
+        return change(node, name, value)
+    if isinstance(value, tuple) and any(isinstance(item, Graph) for item in value):
+        changed = tuple([_mapped(node, name, item, change) for item in value])
+        return value if all(map(operator.is_, changed, value)) else changed
+    return value

@@ -1,0 +1,1 @@
+"""What passes and lowering both ask about a graph, before any code is written."""

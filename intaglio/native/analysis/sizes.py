@@ -1,0 +1,22 @@
+"""Which values native code has, and which of them live in registers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from intaglio.base.dtypes import DType
+from intaglio.native.llvm.vectors import KINDS
+
+# Values with at most this many elements live in registers.
+SMALL = 16
+
+
+def is_small(shape: Sequence[int]) -> bool:
+    """True for shapes whose values live in registers."""
+    return 0 < math.prod(shape) <= SMALL
+
+
+def numeric(dtype: DType) -> bool:
+    """True for types whose elements native code has."""
+    return dtype.is_numpy_compatible and dtype.numpy in KINDS

@@ -1,0 +1,71 @@
+"""From an optimised graph to what runs: what there is code for is machine code, the rest NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base.errors import OpError
+from intaglio.ir.graph import Graph, Node
+from intaglio.native import fallback, outer_control_flow, pipeline
+from intaglio.native.kernels.elementwise import FusedKernel
+from intaglio.native.kernels.node_selection import kernel_of
+from intaglio.native.pipeline import Graphs
+from intaglio.native.regions import Regions
+from intaglio.native.runtime import entry
+from intaglio.opdef import raw
+from intaglio.runtime import interpreter
+
+
+def whole(graph: Graph) -> interpreter.Compiled | None:
+    """The graph as a function if all of it is one native function, else None."""
+    program = Regions(graph).whole if entry.AVAILABLE else None
+    return None if program is None else program.forget()
+
+
+def looped(graph: Graph) -> interpreter.Compiled:
+    """The graph interpreted, with loops for its elementwise ops that give the bits of their kernels."""
+    fused = pipeline.run(graph, Graphs.EXACT)
+    kernels: dict[int, Callable[..., Any]] = {}
+    for node in fused.nodes:
+        if node.op is raw._FusedElementwise:
+            loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
+            loop.prepare([v.dims for v in node.inputs])
+
+    def kernel(node: Node) -> Callable[..., Any] | None:
+        return kernels.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
+
+    return interpreter.compiled_with(fused, kernel)
+
+
+def _looped_too(graph: Graph) -> interpreter.Compiled:
+    """What an interpreted graph calls, which may have a way of its own."""
+    way = interpreter.way_of(graph)
+    return looped(graph) if way is None else interpreter.repeated(graph)
+
+
+def compiled(graph: Graph) -> interpreter.Compiled:
+    """The graph as a function of arrays: interpreted, if the compiler fails."""
+    try:
+        return _compiled(graph)
+    except OpError:  # which running it raises
+        return interpreter.compiled(graph)
+    except Exception as e:
+        fallback.failed(graph.name, e)
+        return interpreter.compiled(graph)
+
+
+def _compiled(graph: Graph) -> interpreter.Compiled:
+    if not entry.AVAILABLE:
+        return interpreter.compiled_with(pipeline.run(graph, Graphs.INTERPRETED), kernel_of)
+    regions = Regions(pipeline.run(graph, Graphs.CALLED))
+    if regions.whole is not None:  # then the call itself may be machine code
+        return regions.whole.forget()
+
+    def kernel(node: Node) -> Callable[..., Any] | None:
+        program = regions.programs.get(id(node.attrs.get("body")))
+        if program is not None:
+            return program.forget()
+        return kernel_of(node) or outer_control_flow.kernel(node, compiled)
+
+    return interpreter.compiled_with(regions.mixed, kernel)

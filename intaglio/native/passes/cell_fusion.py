@@ -1,0 +1,115 @@
+"""Products in loops with what becomes of them: the cells of recurrent networks, as one node each.
+
+The weights of such a product are the same in every iteration, so lowering packs them once before
+the loop (`lowering/recurrent_cell.py`). A tile of the product has all that the elements of some
+rows and columns of the gates need, and they are computed while it is in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base.dtypes import float32
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel
+from intaglio.native.kernels.recurrent_cell import Form, form_of, starts_of, value_of
+from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.passes.outlining import Cluster, is_number, outline
+from intaglio.opdef import raw
+
+
+def fuse_cells(body: Graph, fuel: Fuel | None = None) -> Graph:
+    """A loop's body with a `_FusedCell` for each product by weights that stay."""
+    stay = {id(a) for a, b in zip(body.inputs, body.outputs, strict=True) if a is b}
+    users = walk.uses(body)
+    found: list[Cluster] = []
+    for node in body.nodes:
+        form = form_of(node, users) if _is_product(node, stay) else None
+        if form is None:
+            continue
+        cluster = Cluster(1)
+        cluster.nodes = _cell(body, node, form, found)
+        found.append(cluster)
+    return outline(body, found, raw._FusedCell, _is_part, fuel)
+
+
+def _is_part(value: SymbolicTensor) -> bool:
+    """True for constants that say what becomes of a gate."""
+    node = value.node
+    return is_number(value) or (node.op is raw.Const and value.dtype.is_integer)
+
+
+def _is_product(node: Node, stay: set[int]) -> bool:
+    if node.op is not raw.MatMul or node.control or node.device:
+        return False
+    if node.attrs["transpose_a"] or node.attrs["transpose_b"]:
+        return False
+    a, b = node.inputs
+    return id(b) in stay and a.dtype is float32 and a is not b
+
+
+# -- what belongs to a cell --------------------------------------------------------------------
+
+
+def _cell(body: Graph, product: Node, form: Form, others: Sequence[Cluster]) -> list[Node]:
+    """The product, and what is computed of it element by element."""
+    taken = {id(n) for c in others for n in c.nodes}
+    inside: set[int] = {id(product.outputs[0])}
+    # What needs the cell, and is not of it.
+    outside = {
+        id(v) for c in others if _needs(body, c, product) for n in c.nodes for v in n.outputs
+    }
+    nodes = [product]
+    for node in body.nodes:
+        needs = any(id(v) in inside or id(v) in outside for v in node.inputs)
+        if node is product or not needs:
+            continue
+        if id(node) not in taken and _belongs(node, form, inside, outside):
+            nodes.append(node)
+            inside |= {id(v) for v in node.outputs}
+        else:
+            outside |= {id(v) for v in node.outputs}
+    return nodes
+
+
+def _needs(body: Graph, cluster: Cluster, product: Node) -> bool:
+    """True if a cell takes what is made of a product, by whatever way."""
+    made = {id(product)}
+    for node in body.nodes:
+        if any(id(v.node) in made for v in node.inputs):
+            made.add(id(node))
+    return any(id(n) in made for n in cluster.nodes)
+
+
+def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> bool:
+    """True if a node is computed of the cell's elements, and of others that lie likewise."""
+    if node.op.stateful or node.control or node.device:
+        return False
+    if any(id(v) in outside for v in node.inputs):
+        return False
+    if any(v.dtype is not float32 for v in node.outputs):
+        return False
+    if form.gates > 1 and id(node.inputs[value_of(node)]) in inside:
+        starts = starts_of(node, form.wide[1])
+        if starts is not None:
+            same = all(v.dims == form.narrow for v in node.outputs)
+            whole = node.inputs[value_of(node)].dims == form.wide
+            return same and whole and all(s % form.columns == 0 for s in starts)
+    if "scalar" not in node.op.rules or len(node.outputs) != 1 or can_compile(node):
+        return False
+    shape = node.outputs[0].dims
+    if shape not in (form.wide, form.narrow):
+        return False
+    return all(
+        v.dims == shape
+        if id(v) in inside
+        else is_number(v) or (v.dtype is float32 and _reaches(v.dims, shape))
+        for v in node.inputs
+    )
+
+
+def _reaches(dims: Any, shape: Any) -> bool:
+    """True for a value that lies as a gate does, or is a row for all rows, or a number."""
+    return dims in (shape, shape[1:], (1, *shape[1:]), ())

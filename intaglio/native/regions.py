@@ -1,0 +1,152 @@
+"""What of a graph is native: the whole, wherever that is possible, else as many parts as there are.
+
+Whether a node has code is known for certain only when the code is written. So the programs are
+compiled; a node that turns out to have none is left outside, and the rest is tried again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import resource, variant
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native import pipeline
+from intaglio.native.analysis.sizes import numeric
+from intaglio.native.kernels.node_selection import PARTS, kernel_of
+from intaglio.native.kernels.sequence import has_steps
+from intaglio.native.llvm.vectors import Unsupported
+from intaglio.native.lowering.registry import has_code, lacking
+from intaglio.native.passes import partitioning
+from intaglio.native.passes.decompositions import expression
+from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.passes.expansions import can_expand
+from intaglio.native.passes.store_forwarding import UPDATES
+from intaglio.native.pipeline import Graphs
+from intaglio.native.program import Program
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.ops.state.resource_variable import contents_of
+
+
+class Regions:
+    """A graph whose native parts are `_Program` nodes, and the programs of these.
+
+    `whole` is the program that does everything, if one does; else `mixed` is the graph that is
+    interpreted, with these nodes and with loops for the elementwise ops outside of them.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.programs: dict[int, Program] = {}  # by the graph of each
+        # Why nodes are no part of one, by node of the graph.
+        self.reasons: dict[int, str] = {}
+        for node in graph.nodes:
+            reason = _obstacle(node)
+            if reason:
+                self.reasons[id(node)] = reason
+        self.whole: Program | None = None
+        self.mixed = graph
+        while not self._compiled():
+            pass
+
+    def _compiled(self) -> bool:
+        """Compiles the programs; False if a node was in the way, which is known then."""
+        graph, reasons = self.graph, self.reasons
+        try:
+            small = len(graph.nodes) <= partitioning.LARGEST
+            if small and not any(
+                n.inputs or n.op.stateful for n in graph.nodes if id(n) in reasons
+            ):
+                self.whole = Program(graph)
+                return True
+            self._partition(reasons)
+            bodies = [n.attrs["body"] for n in self.mixed.nodes if n.op is raw._Program]
+            self.programs = {id(body): Program(body) for body in bodies}
+        except Unsupported as e:
+            # Nodes that are alike fail alike.
+            blamed = None if e.node is None else self._origin(e.node)
+            before = len(reasons)
+            for node in graph.nodes:
+                if blamed is None or _alike(node, blamed):
+                    reasons.setdefault(id(node), str(e))
+            self.programs = {}
+            if len(reasons) > before:
+                return False
+            self._partition({id(node): str(e) for node in graph.nodes})
+        return True
+
+    def _partition(self, outside: dict[int, str]) -> None:
+        """Makes `mixed` the graph whose native parts have none of these nodes."""
+        self.graph.derived[partitioning.OUTSIDE] = outside
+        self.mixed = pipeline.run(self.graph, Graphs.MIXED)
+
+    def _origin(self, node: Node) -> Node | None:
+        """The graph's node that one of a program comes from: it has its name, or one like it."""
+        source = node.source or node
+        found = [n for n in self.graph.nodes if (n.source or n) is source]
+        named = [n for n in found if node.name == n.name or node.name.startswith(f"{n.name}_")]
+        return max(named, key=lambda n: len(n.name), default=found[0] if found else None)
+
+
+def _alike(node: Node, other: Node) -> bool:
+    """True if nodes differ in nothing that decides whether they have code."""
+    if node is other:
+        return True
+    return (
+        node.op is other.op
+        and [_form(v) for v in node.inputs] == [_form(v) for v in other.inputs]
+        and node.attrs == other.attrs
+    )
+
+
+def _form(value: SymbolicTensor) -> tuple[Any, ...]:
+    known = value.spec.value
+    # What is known of a resource is what it holds.
+    key = known.tobytes() if isinstance(known, np.ndarray) else id(known)
+    return value.dtype, value.dims, key
+
+
+def may_have_code(op: Op) -> bool:
+    """True if an op may have native code: its own, or that of the ops which passes make of it."""
+    return has_code(op) or op in UPDATES
+
+
+def _obstacle(node: Node) -> str:
+    """Why a node certainly has no native code; nothing if it may have."""
+    op = node.op
+    if op in (raw.Placeholder, raw.Const):
+        return op.name
+    if node.device:
+        return f"{op.name} on a device of its own"
+    if expression(node) is not None:
+        return ""
+    for value in (*node.inputs, *node.outputs):
+        if value.dtype is resource:
+            if not shapes.known(contents_of(value.spec).shape):
+                return "a variable whose shape is not known"
+        elif value.dtype is not variant and not numeric(value.dtype):
+            return f"elements of type {value.dtype.name}"
+    if op.name in PARTS and not has_steps(kernel_of(node)):
+        return f"{op.name}, which is more than one kernel"
+    if may_have_code(op) or can_expand(node):
+        return "" if op.control_flow else _unknown(node) or lacking(node)
+    if "scalar" not in op.rules or len(node.outputs) != 1:
+        return op.name
+    return can_compile(node) or _unknown(node)
+
+
+def _unknown(node: Node) -> str:
+    """What shape is not known."""
+    for value in (*node.inputs, *node.outputs):
+        if value.dtype in (variant, resource) or node.op is raw.TensorListStack:
+            continue
+        if value.dims == (0,) and value.node.op is raw.Const:
+            continue  # the shape of a scalar
+        if value.dims is not None and 0 in value.dims:
+            return f"{value.name} has no elements"
+        if not shapes.known(value.dims):
+            return f"{value.name} has the shape {shapes.text(value.dims)}"
+    return ""
