@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.kernels.library import Kernel, Library, Source
 
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
