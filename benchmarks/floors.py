@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from intaglio.native.kernels.library import Kernel, Library, Source
 
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT

@@ -24,7 +24,7 @@ TRAINABLE = frozenset((*dtypes.DIFFERENTIABLE, dtypes.resource, dtypes.variant))
 _TRAINABLE_STORED = frozenset([d.numpy for d in TRAINABLE])
 
 # Zeros and ones of at most this many elements are constants in a graph.
-SMALL = 128
+MAX_CONSTANT_ELEMENTS = 128
 
 
 def trainable(tensor: Any) -> bool:
@@ -61,7 +61,7 @@ def spec_from(kept: Any) -> Spec:
 def filled(dtype: DType, shape: Dims, value: int) -> Tensor:
     """A tensor of this level with a known shape and one number everywhere."""
     here = door.level()
-    if here.eager or (shapes.count(shape) or 0) <= SMALL:
+    if here.eager or (shapes.count(shape) or 0) <= MAX_CONSTANT_ELEMENTS:
         return here.constant(np.full(shape, value, dtype.numpy))  # type: ignore[arg-type]  # a known shape
     return raw.Fill(np.asarray(shape, np.int32), np.asarray(value, dtype.numpy))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 LINE = 64
 # Copies of fewer bytes take less time than finding the line does.
-LEAST = 1 << 17
+MIN_ALIGNED_BYTES = 1 << 17
 
 
 def aligned(size: int) -> Any:
@@ -27,7 +27,7 @@ def copied(array: Any, dtype: Any = None) -> Any:
     a line of the cache."""
     size = array.nbytes if dtype is None else array.size * dtype.itemsize
     dtype = dtype or array.dtype
-    if size < LEAST or dtype.hasobject:
+    if size < MIN_ALIGNED_BYTES or dtype.hasobject:
         return np.array(array, dtype, order="C")
     copy = np.ndarray(array.shape, dtype, aligned(size))
     np.copyto(copy, array, casting="unsafe")

@@ -33,7 +33,7 @@ from intaglio.ops.ragged.variant import EncodedRagged
 
 def to_bytes(value: Any) -> bytes:
     """A position, a pipeline, or a list of such. Raises TypeError for what has no such form."""
-    plain = _Writer().plain(value)
+    plain = _ElementWriter().plain(value)
     return structured.encode(plain).SerializeToString(deterministic=True)
 
 
@@ -44,7 +44,7 @@ def from_bytes(data: bytes) -> Any:
 
 def fingerprint(stage: Stage) -> int:
     """A number that pipelines of the same ops, data and functions have in common."""
-    plain = _Writer(_as_text).plain(stage)
+    plain = _ElementWriter(_as_text).plain(stage)
     data = structured.encode(plain).SerializeToString(deterministic=True)
     return int.from_bytes(hashlib.sha256(data).digest()[:8], "little")
 
@@ -72,7 +72,7 @@ def _text_array(data: bytes) -> np.ndarray:
     return array
 
 
-class _Writer:
+class _ElementWriter:
     """Values as structures that have a written form: a tag, and what it needs."""
 
     def __init__(self, function: Callable[[Graph], Any] = _as_graph_def) -> None:

@@ -62,8 +62,8 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     last_error.node = node.traced_name
     last_error.inputs = _inputs(frames[inside[-1] + 1 :]) if inside else {}
     last_error.way = _steps(raised)
-    told = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
-    lines = [f"The inputs were {'; '.join(told)}."] if told else []
+    reported = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
+    lines = [f"The inputs were {'; '.join(reported)}."] if reported else []
     lines += [f"It was {step}." for step in reversed(last_error.way)]
     if lines and not any(n.startswith("The inputs were") for n in _notes(error)):
         error.add_note("\n".join(lines))
@@ -83,9 +83,9 @@ def note_trace(error: BaseException, trace: TracebackType | None) -> None:
     around = [n for n in causes.path(tree, line, column) if isinstance(n, kinds)]
     if not around:
         return
-    told = [t for name in _names(around[-1]) if (t := _name_told(name, frame))]
-    if told:
-        error.add_note(f"`{ast.unparse(around[-1])}`: {', '.join(told)}")
+    reported = [t for name in _names(around[-1]) if (t := _name_reported(name, frame))]
+    if reported:
+        error.add_note(f"`{ast.unparse(around[-1])}`: {', '.join(reported)}")
 
 
 def _names(node: Any) -> list[str]:
@@ -103,7 +103,7 @@ def _names(node: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _name_told(name: str, frame: FrameType) -> str:
+def _name_reported(name: str, frame: FrameType) -> str:
     """What a name is: dtype and shape, and the line that has made it; nothing for others."""
     first, _, attribute = name.partition(".")
     value = frame.f_locals.get(first, frame.f_globals.get(first))
@@ -111,12 +111,12 @@ def _name_told(name: str, frame: FrameType) -> str:
         value = inspect.getattr_static(value, attribute, None)
     if not isinstance(value, Tensor):
         return ""
-    told = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"
+    reported = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"
     if isinstance(value, SymbolicTensor) and value.node.op is not raw.Placeholder:
         made = value.node.frames
         if made:
-            told += f" from line {made[0].lineno}"
-    return told
+            reported += f" from line {made[0].lineno}"
+    return reported
 
 
 # -- what a run was doing -----------------------------------------------------------------

@@ -397,10 +397,10 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     def fail(self, error: Exception) -> NoReturn:
         """Raises the error of a run, told; a user's own as it is, with its cause."""
-        told = self.failure(error)
-        if told is error:
-            raise told
-        raise told from None
+        reported = self.failure(error)
+        if reported is error:
+            raise reported
+        raise reported from None
 
     @property
     def pack(self) -> Callable[[Sequence[Tensor]], Any]:

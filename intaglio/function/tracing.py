@@ -42,10 +42,10 @@ def trace(
         try:
             result = function(*args, **kwargs)
         except Exception as e:
-            told = in_user_code(e) if converted else e
-            if told is e:
+            reported = in_user_code(e) if converted else e
+            if reported is e:
                 raise
-            raise told from None
+            raise reported from None
         graph.example.clear()
         structure = nest.map_structure(lambda v: _as_output(v, shown), result)
         output_type = from_value(structure, Tracing())

@@ -82,11 +82,11 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     if not frames:
         return error
     cause = cause_of(error) if inner is None else inner.cause
-    told = UserCode(original, frames, cause)
+    reported = UserCode(original, frames, cause)
     noted = inner.note is not None if inner else not _is_from_here(error)
-    made = None if noted else remade(original, told.text())
+    made = None if noted else remade(original, reported.text())
     if made is None:
-        made = _with_note(error, told, inner)
+        made = _with_note(error, reported, inner)
     else:
         made = made.with_traceback(error.__traceback__)
         for note in getattr(error, "__notes__", ()):
@@ -94,10 +94,10 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     made = without_our_frames(made)
     if inner is None and not noted:
         note_trace(made, error.__traceback__)
-    told.depth = len(_entries(made.__traceback__))
+    reported.depth = len(_entries(made.__traceback__))
     # A class with slots and without a dict has no room for it.
     with contextlib.suppress(AttributeError):
-        made.ag_error_metadata = told  # type: ignore[attr-defined]  # TensorFlow's own attribute
+        made.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
     return made
 
 
@@ -124,13 +124,13 @@ def _is_of_hash(error: Exception) -> bool:
     return found is not None and found[1] == PACKAGE
 
 
-def _with_note(error: Exception, told: UserCode, inner: UserCode | None) -> Exception:
+def _with_note(error: Exception, reported: UserCode, inner: UserCode | None) -> Exception:
     """The user's own error, with a note that says where; an inner trace's note goes."""
     notes: list[str] = getattr(error, "__notes__", [])
     if inner is not None and inner.note in notes:
         notes.remove(inner.note)
-    told.note = told.place()
-    error.add_note(told.note)
+    reported.note = reported.place()
+    error.add_note(reported.note)
     return error
 
 
@@ -217,19 +217,19 @@ def graph_failure(error: Exception, name: str) -> Exception:
     if RAISES in node.attrs:  # the user's own
         take_steps(error)
         return _noted(error, node, name)
-    told = _as_op_error(error, node)
-    if told is None:
+    reported = _as_op_error(error, node)
+    if reported is None:
         return error
-    if told._message.startswith("Graph execution error:"):
-        return told
-    note_run(told, error, node)
+    if reported._message.startswith("Graph execution error:"):
+        return reported
+    note_run(reported, error, node)
     lines = "".join([f"  {frame}\n\n" for frame in reversed(node.frames)])
-    told._message = (
+    reported._message = (
         f"Graph execution error:\n\nDetected at node {node.traced_name} defined at (most recent call last):\n{lines}"
-        f"{told._message}\n\t [[{{{{node {node.traced_name}}}}}]] [Op:{name}]"
+        f"{reported._message}\n\t [[{{{{node {node.traced_name}}}}}]] [Op:{name}]"
     )
-    told._op = node
-    return told
+    reported._op = node
+    return reported
 
 
 def _noted(error: Exception, node: Node, name: str) -> Exception:

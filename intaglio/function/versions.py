@@ -12,7 +12,7 @@ from intaglio.optimize.specialize import specialized
 
 Run = Callable[..., tuple[Any, ...]]
 # Calls of more shapes use code that leaves them open.
-MOST = 16
+MAX_SHAPES = 16
 
 
 class Versions:
@@ -36,7 +36,7 @@ class Versions:
     def _version(self, key: Any) -> Run:
         with self._lock:
             found = self._versions.get(key)
-            if found is None and len(self._versions) < MOST:
+            if found is None and len(self._versions) < MAX_SHAPES:
                 found = self._compiled(optimize(specialized(self._graph, key)))
                 self._versions[key] = found
             if found is None:

@@ -40,7 +40,7 @@ def looped(graph: Graph) -> interpreter.Compiled:
 
 def _looped_too(graph: Graph) -> interpreter.Compiled:
     """What an interpreted graph calls, which may have a way of its own."""
-    way = interpreter.way_of(graph)
+    way = interpreter.compiler_of(graph)
     return looped(graph) if way is None else interpreter.repeated(graph)
 
 

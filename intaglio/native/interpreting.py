@@ -16,7 +16,7 @@ from intaglio.ir.graph import Graph
 from intaglio.native import tiers
 
 # Elements of arrays whose ops may be worth it: as `FEWEST` of `passes/elementwise_fusion.py`, which needs the compiler.
-FEWEST = 1 << 12
+MIN_FUSED_ELEMENTS = 1 << 12
 
 
 def interpreted(graph: Graph, run: tiers.Run) -> tiers.Run:
@@ -30,7 +30,7 @@ def _has_large(graph: Graph) -> bool:
     for node in graph.nodes:
         if "scalar" in node.op.rules and node.inputs:
             dims = node.outputs[0].dims
-            if dims and math.prod([d for d in dims if d is not None]) >= FEWEST:
+            if dims and math.prod([d for d in dims if d is not None]) >= MIN_FUSED_ELEMENTS:
                 return True
     return False
 

@@ -28,7 +28,7 @@ from intaglio.native.passes.row_blocks import divide_rows
 from intaglio.native.passes.row_fusion import fuse_rows
 from intaglio.native.passes.store_forwarding import forward_stores
 from intaglio.native.runtime.thread_pool import thread_count
-from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 
 class Graphs(enum.Flag):
@@ -65,7 +65,7 @@ def is_repeated_body(node: Node | None, attribute: str) -> bool:
     """True for the body of a loop that runs several times, as far as is known."""
     if node is None or attribute == "cond" or node.op.control_flow != "loop":
         return False
-    return node.attrs.get(KNOWN_TURNS, ITERATIONS) >= ITERATIONS
+    return node.attrs.get(KNOWN_TRIP_COUNT, ITERATIONS) >= ITERATIONS
 
 
 CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE

@@ -22,10 +22,10 @@ from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import list_arguments
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, Variable, known
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand, Variable, known
 from intaglio.native.lowering.registry import elementwise, lowering_of
-from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
+from intaglio.native.lowering.tensor_lists import ListOperand, Rows, dtype_of
 from intaglio.native.lowering.variables import overwritten, settle
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
@@ -44,7 +44,7 @@ class Program:
         """Raises Unsupported, with the `node` that has no code, if there is one."""
         self.graph = graph
         self.writes = sorted(resources.written(graph))
-        self.writer = w = Writer(lowering_of, elementwise)
+        self.writer = w = FunctionLowering(lowering_of, elementwise)
         w.writes = bool(self.writes)
         body = ready(graph)
         given = [self._input(w, body, i) for i in range(len(body.inputs))]
@@ -80,7 +80,7 @@ class Program:
         self.draws = list(dict.fromkeys(w.draws)) if w.refuses else []
         self.run = self._written()
 
-    def _input(self, w: Writer, body: Graph, number: int) -> Any:
+    def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
         value = body.inputs[number]
         try:
             return self._given(w, body, value, w.argument("%ins", number), number)
@@ -90,7 +90,7 @@ class Program:
             raise
 
     def _given(
-        self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str, number: int
+        self, w: FunctionLowering, body: Graph, value: SymbolicTensor, pointer: str, number: int
     ) -> Any:
         if value.dtype is resource:
             contents = contents_of(value.spec)
@@ -104,10 +104,10 @@ class Program:
             return list_arguments.given(w, body, value, pointer, number)
         if dims is None or None in dims:
             raise Unsupported("a value of unknown shape")
-        held = Held(w.kind(value), known(dims), pointer=pointer)
-        if not held.count:
+        operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
+        if not operand.count:
             raise Unsupported("no elements")
-        return w.in_registers(w.lanes(held), held.shape) if held.small else held
+        return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
     def forget(self) -> Run:
         """Lets go of the text of the code, for a program that is only to run; gives its function."""
@@ -117,7 +117,7 @@ class Program:
     @property
     def plain_results(self) -> bool:
         """True if results are arrays of known shapes."""
-        return all(isinstance(r, Held) for r in self.results)
+        return all(isinstance(r, ArrayOperand) for r in self.results)
 
     # -- the caller's side -----------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class Program:
         """A Python function of the arrays that allocates, calls and gives back."""
         graph = self.graph
         inputs = [f"i{i}" for i in range(len(graph.inputs))]
-        space: dict[str, Any] = {
+        allocate_bytes: dict[str, Any] = {
             "kernel": self.kernel,
             "spare": [],
             "again": self._again,
@@ -138,36 +138,36 @@ class Program:
             "taken": list_arguments.taken,
             "listed": list_arguments.made,
         }
-        arrays, lines = self._arrays(space, inputs)
-        outs, results, makers = self._results(space)
+        arrays, lines = self._arrays(allocate_bytes, inputs)
+        outs, results, makers = self._results(allocate_bytes)
         call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
         if self.refuses:
             call = f"{call} or work[0] != 0"
         text = [
             f"def run({', '.join(inputs)}):",
-            *self._rounding(space, inputs),
+            *self._rounding(allocate_bytes, inputs),
             " try: work = spare.pop()",
             " except IndexError: work = memory()",
             *lines,
             *makers,
             *([" marks = [d.mark() for d in draws]"] if self.draws else []),
-            *(self._borrowing(space, call) if self.writes else [f" refused = {call}"]),
+            *(self._borrowing(allocate_bytes, call) if self.writes else [f" refused = {call}"]),
             *([" if refused: back(draws, marks)"] if self.draws else []),
             f" if refused: return again(({', '.join([*inputs, ''])}))",
             f" made = ({', '.join([*results, ''])})" if results else " made = ()",
             " spare.append(work)",
             " return made",
         ]
-        code = GeneratedCode(f"program {graph.name}", "\n".join(text), space)
+        code = GeneratedCode(f"program {graph.name}", "\n".join(text), allocate_bytes)
         run: Any = code.function("run")
         run.program = self
         return run
 
-    def _rounding(self, space: dict[str, Any], inputs: Sequence[str]) -> list[str]:
+    def _rounding(self, allocate_bytes: dict[str, Any], inputs: Sequence[str]) -> list[str]:
         """The line that asks whether the program may round as it did when it was written."""
         if not self.rounds:
             return []
-        space["options"], space["otherwise"] = OPTIONS, self._otherwise
+        allocate_bytes["options"], allocate_bytes["otherwise"] = OPTIONS, self._otherwise
         fast = bool(OPTIONS.tensor_float_32)
         given = ", ".join(inputs)
         return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]
@@ -179,7 +179,9 @@ class Program:
             self._other._other = self
         return self._other.run(*arrays)
 
-    def _arrays(self, space: dict[str, Any], inputs: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _arrays(
+        self, allocate_bytes: dict[str, Any], inputs: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
         """What the kernel is given for each input, and the lines that find it."""
         arrays, lines = list(inputs), list[str]()
         for i, value in enumerate(self.graph.inputs):
@@ -188,20 +190,20 @@ class Program:
                 if i not in self.writes:
                     lines.append(f" a{i} = i{i}._value")
             elif value.dtype is variant:
-                arrays[i], held = f"a{i}", self.given[i]
-                space[f"t{i}"] = dtype_of(held.kind)
+                arrays[i], operand = f"a{i}", self.given[i]
+                allocate_bytes[f"t{i}"] = dtype_of(operand.kind)
                 everything = "".join([f"{name}, " for name in inputs])
                 lines += [
-                    f" l{i}, a{i} = taken(i{i}, t{i}, {held.element})",
+                    f" l{i}, a{i} = taken(i{i}, t{i}, {operand.element})",
                     f" if l{i} is None: return again(({everything}))",
                 ]
         for k, (place, step) in enumerate(self.derived):
-            space[f"s{k}"], space["derived"] = step, DERIVED.of
+            allocate_bytes[f"s{k}"], allocate_bytes["derived"] = step, DERIVED.of
             lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.run)")
             arrays.append(f"k{k}")
         return arrays, lines
 
-    def _results(self, space: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    def _results(self, allocate_bytes: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
         """What the kernel writes to, what the caller gets, and the lines that make it."""
         outs: list[str] = []
         given: list[str] = []
@@ -209,33 +211,35 @@ class Program:
         for k, result in enumerate(self.results):
             if isinstance(result, Rows):
                 outs.append("work")
-                given.append(self._rows(space, k, result.list, result.counted))
+                given.append(self._rows(allocate_bytes, k, result.list, result.counted))
                 continue
-            if isinstance(result, HeldList):
+            if isinstance(result, ListOperand):
                 outs.append("work")
-                rows = self._rows(space, k, result, result.counted)
+                rows = self._rows(allocate_bytes, k, result, result.counted)
                 source = result.declared.source
-                space[f"f{k}"] = result.declared
+                allocate_bytes[f"f{k}"] = result.declared
                 said = f"f{k}" if source < 0 else f"i{source}"
                 given.append(f"listed({rows}, e{k}, {said})")
                 continue
             dtype = self.graph.outputs[k].dtype.numpy
-            space[f"make{k}"] = allocator(result.shape, dtype)
+            allocate_bytes[f"make{k}"] = allocator(result.shape, dtype)
             lines.append(f" o{k} = make{k}()")
             outs.append(f"o{k}")
             given.append(f"o{k}")
         return [*outs, *[f"t{i}" for i in self.writes]], given, lines
 
-    def _rows(self, space: dict[str, Any], k: int, held: HeldList, counted: int) -> str:
+    def _rows(
+        self, allocate_bytes: dict[str, Any], k: int, operand: ListOperand, counted: int
+    ) -> str:
         """What copies the elements of a list out of the function's memory."""
-        dtype = dtype_of(held.kind)
-        space[f"d{k}"], space[f"e{k}"] = dtype, from_numpy(dtype)
-        return f"rows(work, {counted}, {held.blocks[0].offset}, {held.element}, d{k})"
+        dtype = dtype_of(operand.kind)
+        allocate_bytes[f"d{k}"], allocate_bytes[f"e{k}"] = dtype, from_numpy(dtype)
+        return f"rows(work, {counted}, {operand.blocks[0].offset}, {operand.element}, d{k})"
 
-    def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
+    def _borrowing(self, allocate_bytes: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
         w, variables = self.writer, [self.given[i] for i in self.writes]
-        space["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
+        allocate_bytes["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
             "".join([f"{letter}{i}, " for i in places])
@@ -272,7 +276,7 @@ def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
         tuple(v.spec.shape)
         if isinstance(v, Variable)
         else list_arguments.FORM
-        if isinstance(v, HeldList)
+        if isinstance(v, ListOperand)
         else v.shape
         for v in given
     ]

@@ -56,7 +56,7 @@ class Regions:
         """Compiles the programs; False if a node was in the way, which is known then."""
         graph, reasons = self.graph, self.reasons
         try:
-            small = len(graph.nodes) <= partitioning.LARGEST
+            small = len(graph.nodes) <= partitioning.MAX_FUNCTION_NODES
             if small and not any(
                 n.inputs or n.op.stateful for n in graph.nodes if id(n) in reasons
             ):

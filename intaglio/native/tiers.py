@@ -27,16 +27,16 @@ Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
 Make = Callable[..., Run | None]
 # Seconds in the interpreter after which a graph is compiled: about what that takes.
-PATIENCE = 0.03
+HOT_SECONDS = 0.03
 # What the interpreter takes for an op and for an element of its results, and the compiler for a
 # graph and for an op in it, in seconds: from these follows after how many calls it pays.
 PER_OP, PER_ELEMENT = 1.5e-6, 1e-9
 PER_GRAPH, PER_COMPILED = 1e-2, 1.5e-4
-FEWEST, MOST = 8, 256
+MIN_CALLS, MAX_CALLS = 8, 256
 # Graphs that take less are as fast interpreted.
-LEAST = 5e-6
+MIN_INTERPRETED_SECONDS = 5e-6
 # Calls of so many shapes are counted, where a trace leaves them open.
-SHAPES = 16
+MAX_COUNTED_SHAPES = 16
 
 
 def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
@@ -49,7 +49,7 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     nodes = [n for g in graphs for n in g.nodes]
     if any(n.op.control_flow == "loop" for n in nodes) and all(_is_exact(n) for n in nodes):
         return Timed(graph, run, _whole)
-    if make is None or _seconds(graphs) < LEAST:
+    if make is None or _seconds(graphs) < MIN_INTERPRETED_SECONDS:
         return run
     if all(shapes.known(v.dims) for v in graph.inputs):
         return Counted(graph, run, make, _calls(graphs))
@@ -73,7 +73,7 @@ def _calls(graphs: Sequence[Graph]) -> int:
     """How many interpreted calls take as long as the compiler."""
     nodes = sum([len(g.nodes) for g in graphs])
     calls = (PER_GRAPH + PER_COMPILED * nodes) / _seconds(graphs)
-    return min(max(int(calls), FEWEST), MOST)
+    return min(max(int(calls), MIN_CALLS), MAX_CALLS)
 
 
 class Background:
@@ -133,7 +133,7 @@ class Timed(Background):
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         super().__init__(graph, run, make)
-        self._left = PATIENCE
+        self._left = HOT_SECONDS
 
     @property
     def state(self) -> str:
@@ -235,7 +235,7 @@ class Shapes:
         key = tuple([a.shape for a in arrays])
         found = self._found.get(key)
         if found is None:
-            if len(self._found) >= SHAPES:
+            if len(self._found) >= MAX_COUNTED_SHAPES:
                 return self.run(*arrays)
             make = functools.partial(self._make, given=key)
             made = Counted(self._graph, self.run, make, self._calls)

@@ -13,7 +13,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, from_numpy
-from intaglio.base.memory import LEAST, copied
+from intaglio.base.memory import MIN_ALIGNED_BYTES, copied
 from intaglio.base.shapes import TensorShape
 
 _INT32 = dtypes.int32.numpy
@@ -315,7 +315,7 @@ def _from_numpy(array: Any, dtype: DType | None) -> Any:
                 "Failed to convert a NumPy array to a Tensor (Unsupported numpy type:"
                 f" {array.dtype})."
             ) from None
-        if array.nbytes < LEAST:
+        if array.nbytes < MIN_ALIGNED_BYTES:
             return np.array(array, kind, order="C")
         return copied(array, kind)
     if array.dtype.kind == "c" and not dtype.is_complex and not dtype.is_bool:

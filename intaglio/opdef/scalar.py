@@ -19,7 +19,7 @@ WHOLE = 2 * BLOCK
 
 
 # From so many elements on, conditions that follow no pattern cost more than what is chosen.
-MANY = 1 << 11
+MIN_UNPREDICTABLE_ELEMENTS = 1 << 11
 
 
 def select(condition: Any, x: Any, y: Any) -> Any:
@@ -27,7 +27,7 @@ def select(condition: Any, x: Any, y: Any) -> Any:
 
     Large arrays are mixed bit by bit: processors wait wherever they guess a branch wrongly.
     """
-    if condition.__class__ is not np.ndarray or condition.size < MANY:
+    if condition.__class__ is not np.ndarray or condition.size < MIN_UNPREDICTABLE_ELEMENTS:
         return np.where(condition, x, y)
     dtype, shape = x.dtype, condition.shape
     alike = dtype == y.dtype and all(a.shape in ((), shape) for a in (x, y))

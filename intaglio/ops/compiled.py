@@ -18,7 +18,7 @@ Kernel = Callable[..., Any]
 
 # Below so many multiplications or comparisons NumPy is nearly as fast; above, OpenBLAS takes several
 # threads for a product, and waits for each of them even where other programs keep it from running.
-LARGE = 1 << 18
+MIN_COMPILED_WORK = 1 << 18
 # After so much work of one kind a compiler is worth loading, which takes longer than any call.
 PAYS = 1 << 22
 # What a function of a number costs, in multiplications.
@@ -39,7 +39,7 @@ _done: dict[str, int] = {}
 
 def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
     """A kernel for arrays of this dtype and description, if there is one and it is worth it."""
-    if work < LARGE:
+    if work < MIN_COMPILED_WORK:
         return None
     if dtype == np.float64 and kind in DOUBLED:
         kind = f"double {kind}"

@@ -1,9 +1,9 @@
 """Sums of products that loops add up become one product after the loop.
 
-The gradient of a weight that every turn multiplies by is such a sum: `total += x.T @ d`. What
-the turns multiply is stacked, and multiplied as a whole: the sum of the products is the product
+The gradient of a weight that every iteration multiplies by is such a sum: `total += x.T @ d`. What
+the iterations multiply is stacked, and multiplied as a whole: the sum of the products is the product
 of the stacks. That is one large product instead of many small ones, and nothing as large as the
-weights is read and written in every turn.
+weights is read and written in every iteration.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.turns import turns_of
+from intaglio.optimize.trip_count import trip_count_of
 
 # Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
-MOST = 1 << 26
+MAX_STACK_BYTES = 1 << 26
 # As many rows are expected where their number is open.
-OPEN = 64
+UNKNOWN_ROWS_ESTIMATE = 64
 
 
 class Sum(NamedTuple):
-    """A loop variable to which each turn adds a product, or the sum of some rows."""
+    """A loop variable to which each iteration adds a product, or the sum of some rows."""
 
     place: int
     node: Node
@@ -45,12 +45,12 @@ def gather_sums(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def _found(loop: Node) -> tuple[list[Sum], int] | None:
     """The sums of a loop, and how often it runs."""
-    turns = turns_of(loop)
-    sums = _sums(loop, turns) if turns is not None and turns > 1 else []
-    return (sums, turns) if sums and turns is not None else None
+    trip_count = trip_count_of(loop)
+    sums = _sums(loop, trip_count) if trip_count is not None and trip_count > 1 else []
+    return (sums, trip_count) if sums and trip_count is not None else None
 
 
-def _sums(loop: Node, turns: int) -> list[Sum]:
+def _sums(loop: Node, trip_count: int) -> list[Sum]:
     """Products that nobody looks at before the loop is over, and sums of the same rows."""
     body: Graph = loop.attrs["body"]
     uses = walk.uses(body)
@@ -60,7 +60,7 @@ def _sums(loop: Node, turns: int) -> list[Sum]:
     sums: list[Sum] = []
     for place in range(len(body.outputs)):
         node = _added(loop, place, uses)
-        if node is not None and _is_product(node, turns):
+        if node is not None and _is_product(node, trip_count):
             products.append(Sum(place, node))
         elif node is not None and _is_sum(node):
             sums.append(Sum(place, node))
@@ -69,7 +69,7 @@ def _sums(loop: Node, turns: int) -> list[Sum]:
 
 
 def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
-    """What makes the only thing that each turn adds to a loop variable, if it is that alone."""
+    """What makes the only thing that each iteration adds to a loop variable, if it is that alone."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
     total, before = body.outputs[place], body.inputs[place]
@@ -88,15 +88,15 @@ def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
     return added.node if not added.node.control else None
 
 
-def _is_product(node: Node, turns: int) -> bool:
+def _is_product(node: Node, trip_count: int) -> bool:
     """True for `x.T @ d`, whose stacks are not too large."""
     if node.op is not raw.MatMul or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:
         return False
-    size = node.outputs[0].dtype.size * turns
+    size = node.outputs[0].dtype.size * trip_count
     for dims in [v.dims for v in node.inputs]:
         if dims is None or dims[1] is None:
             return False
-        if math.prod([dims[0] or OPEN, dims[1], size]) > MOST:
+        if math.prod([dims[0] or UNKNOWN_ROWS_ESTIMATE, dims[1], size]) > MAX_STACK_BYTES:
             return False
     return True
 
@@ -117,7 +117,7 @@ def _is_sum(node: Node) -> bool:
 
 def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]) -> None:
     """Writes a loop that stacks what is multiplied, and the products of the stacks."""
-    sums, turns = found
+    sums, trip_count = found
     body: Graph = loop.attrs["body"]
     parts: dict[int, SymbolicTensor] = {}
     for s in sums:
@@ -125,7 +125,7 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
         parts.update((id(v), v) for v in values)
     change = LoopChange(loop)
     for value in parts.values():
-        limit = np.asarray(turns, np.int32)
+        limit = np.asarray(trip_count, np.int32)
         empty = raw.EmptyTensorList(_form(value), limit, element_dtype=value.dtype)
         handle = change.carry(empty)
         change.then(handle, lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)))
@@ -136,7 +136,7 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
     new.keep_extended(old, made)
     first = len(loop.outputs)
     stacks = {
-        key: _stack(made.outputs[first + i], value, turns)
+        key: _stack(made.outputs[first + i], value, trip_count)
         for i, (key, value) in enumerate(parts.items())
     }
     for s in sums:
@@ -157,10 +157,10 @@ def _form(value: SymbolicTensor) -> Any:
     return np.asarray([-1 if d is None else d for d in dims], np.int32)
 
 
-def _stack(handle: SymbolicTensor, value: SymbolicTensor, turns: int) -> Any:
+def _stack(handle: SymbolicTensor, value: SymbolicTensor, trip_count: int) -> Any:
     """The rows of all values of a list below one another."""
     form = _form(value)
-    stacked = raw.TensorListStack(handle, form, element_dtype=value.dtype, num_elements=turns)
+    stacked = raw.TensorListStack(handle, form, element_dtype=value.dtype, num_elements=trip_count)
     return raw.Reshape(stacked, np.asarray([-1, *form.tolist()[1:]], np.int32))
 
 

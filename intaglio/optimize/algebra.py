@@ -106,7 +106,7 @@ def divided_by_one(x: Value, one: Value):
 
 @rule(lambda x, zero: pat.Sub(x, zero))
 def minus_zero(x: Value, zero: Value):
-    """x - 0  ->  x    (x - (-0.0) would turn -0.0 into 0.0, so the zero must be positive)"""
+    """x - 0  ->  x    (x - (-0.0) would iteration -0.0 into 0.0, so the zero must be positive)"""
     if zero.dtype.is_floating and zero.spec.value is not None and np.signbit(zero.spec.value).any():
         return None
     return _if_unit(x, zero, 0)

@@ -68,12 +68,12 @@ def _is_shape_of(s: Value, y: Value) -> bool:
 # Terms that are mostly zeros, which compilers have a way for, or whose elements lie apart.
 APART = frozenset([raw.StridedSliceGrad, raw.Split, raw.SplitV])
 # How far back a value with the same shape is looked for.
-FAR = 64
+MAX_LOOKBACK_NODES = 64
 
 
 def _origin(value: Value) -> Value:
     """The first value on the way to this one from which on the shape is the same."""
-    for _ in range(FAR):
+    for _ in range(MAX_LOOKBACK_NODES):
         before = _same_before(value.node)
         if before is None:
             break

@@ -12,7 +12,7 @@ from intaglio.opdef import door, raw
 from intaglio.runtime import interpreter
 
 # A folded constant may have this many elements: more cost memory in every saved graph.
-LARGEST = 1 << 16
+MAX_FOLDED_ELEMENTS = 1 << 16
 
 
 def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -58,7 +58,7 @@ def _constant_outputs(node: Node) -> list[Any] | None:
     except Exception:  # it fails for these constants: leave the failing to the run
         return None
     arrays = [np.asarray(a) for a in interpreter.flat_result(op, result)]
-    return arrays if all(a.size <= LARGEST for a in arrays) else None
+    return arrays if all(a.size <= MAX_FOLDED_ELEMENTS for a in arrays) else None
 
 
 def _are_arrays(node: Node) -> bool:
@@ -68,4 +68,4 @@ def _are_arrays(node: Node) -> bool:
 
 def _is_large(node: Node) -> bool:
     """True if an output may be too large to keep, which is known before it is computed."""
-    return any((v.spec.count or 0) > LARGEST for v in node.outputs)
+    return any((v.spec.count or 0) > MAX_FOLDED_ELEMENTS for v in node.outputs)

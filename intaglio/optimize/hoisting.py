@@ -17,15 +17,15 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.turns import place_of, stays, turns_of
+from intaglio.optimize.trip_count import place_of, stays, trip_count_of
 
 # Bytes that all products together may take, and rows from which on one product is large enough.
-MOST = 1 << 26
-ROWS = 512
+MAX_HOISTED_BYTES = 1 << 26
+MAX_SMALL_PRODUCT_ROWS = 512
 
 
 # The masks of a slice that picks a row are nothing, but for one.
-OTHERS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
+OTHER_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
 
 
 class Product(NamedTuple):
@@ -45,8 +45,8 @@ def hoist_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
 def _found(loop: Node) -> tuple[list[Product], list[tuple[Node, int]]] | None:
     """The products of a loop's rows, and the other ones by transposed weights."""
     products = _products(loop)
-    turned = _transposed(loop, products)
-    return (products, turned) if products or turned else None
+    transposed = _transposed(loop, products)
+    return (products, transposed) if products or transposed else None
 
 
 def _hoist(new: Rewriter, node: Node, current: Node, found: Any) -> None:
@@ -55,9 +55,9 @@ def _hoist(new: Rewriter, node: Node, current: Node, found: Any) -> None:
 
 def _products(loop: Node) -> list[Product]:
     body: Graph = loop.attrs["body"]
-    turns = turns_of(loop)
+    trip_count = trip_count_of(loop)
     found: list[Product] = []
-    for node in body.nodes if turns else ():
+    for node in body.nodes if trip_count else ():
         if node.op is not raw.MatMul or node.attrs["transpose_a"] or node.control:
             continue
         x, w = node.inputs
@@ -65,16 +65,16 @@ def _products(loop: Node) -> list[Product]:
         if place is None or not stays(loop, place) or x.dtype not in (float32, float64):
             continue
         rows = _rows(loop, x)
-        if rows is not None and _worth_it(rows, node, cast("int", turns)):
+        if rows is not None and _worth_it(rows, node, cast("int", trip_count)):
             found.append(Product(node, x.node, rows, place))
     return found
 
 
 def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int]]:
-    """The other products by transposed weights that no turn changes, and which these are."""
+    """The other products by transposed weights that no iteration changes, and which these are."""
     body: Graph = loop.attrs["body"]
     found: list[tuple[Node, int]] = []
-    if turns_of(loop) in (0, 1):
+    if trip_count_of(loop) in (0, 1):
         return found
     for node in body.nodes:
         if node.op is not raw.MatMul or not node.attrs["transpose_b"] or node.control:
@@ -87,16 +87,16 @@ def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int
     return found
 
 
-def _worth_it(rows: SymbolicTensor, node: Node, turns: int) -> bool:
+def _worth_it(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
     """True if all rows are multiplied, and there is room for the products."""
     dims, result = rows.dims, node.outputs[0].dims
     if dims is None or len(dims) != 3 or result is None or result[1] is None:
         return False
-    if dims[0] is None or dims[2] is None or not 1 < dims[0] <= turns:
+    if dims[0] is None or dims[2] is None or not 1 < dims[0] <= trip_count:
         return False
     count = 1 if dims[1] is None else dims[1]
     size = dims[0] * count * result[1] * rows.dtype.size
-    return 0 < count <= ROWS and size <= MOST
+    return 0 < count <= MAX_SMALL_PRODUCT_ROWS and size <= MAX_HOISTED_BYTES
 
 
 # Ops that take a row of a tensor, or of a list.
@@ -104,7 +104,7 @@ PICKS = (raw.StridedSlice, raw.TensorListGetItem, raw.TensorListPopBack)
 
 
 def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
-    """The tensor whose row a value is in each turn, as it is before the loop."""
+    """The tensor whose row a value is in each iteration, as it is before the loop."""
     body: Graph = loop.attrs["body"]
     picks = x.node
     op = picks.op
@@ -126,7 +126,7 @@ def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
 def _is_row(node: Node) -> bool:
     """True for `x[i]`."""
     single = node.inputs[1].dims == (1,) and node.attrs["shrink_axis_mask"] == 1
-    return single and not any([node.attrs[m] for m in OTHERS])
+    return single and not any([node.attrs[m] for m in OTHER_MASKS])
 
 
 # -- writing them anew -----------------------------------------------------------------------
@@ -180,14 +180,14 @@ def _pick(
 
 def _multiply(change: LoopChange, node: Node, weights: SymbolicTensor) -> None:
     """Has the loop multiply by weights that are transposed already."""
-    turned = node.attrs["transpose_a"]
+    transposed = node.attrs["transpose_a"]
     change.instead(
-        node, lambda: [raw.MatMul(change.now(node.inputs[0]), weights, transpose_a=turned)]
+        node, lambda: [raw.MatMul(change.now(node.inputs[0]), weights, transpose_a=transposed)]
     )
 
 
 def _masks(node: Node) -> dict[str, Any]:
-    return {name: node.attrs[name] for name in (*OTHERS, "shrink_axis_mask")}
+    return {name: node.attrs[name] for name in (*OTHER_MASKS, "shrink_axis_mask")}
 
 
 def _form(value: SymbolicTensor) -> Any:
@@ -200,7 +200,7 @@ def _whole(product: Product, weights: SymbolicTensor) -> Any:
     """All rows multiplied at once."""
     dims = cast("tuple[int, int | None, int]", product.rows.dims)
     rows = raw.Reshape(product.rows, np.asarray([-1, dims[2]], np.int32))
-    turned = product.node.attrs["transpose_b"]
-    whole = raw.MatMul(rows, weights, transpose_b=turned)
+    transposed = product.node.attrs["transpose_b"]
+    whole = raw.MatMul(rows, weights, transpose_b=transposed)
     form = [dims[0], *_form(product.node.outputs[0]).tolist()]
     return raw.Reshape(whole, np.asarray(form, np.int32))

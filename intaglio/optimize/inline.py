@@ -11,7 +11,7 @@ from intaglio.runtime import interpreter
 SHARED = 64
 # Functions called once may have this many. Without a limit, functions that call each other
 # in pairs would double the graph at each level.
-MOST = 512
+MAX_INLINED_NODES = 512
 
 
 def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -23,14 +23,14 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     for node in graph.nodes:
         if node.op.control_flow == "call":
             counts[id(node.attrs["f"])] = counts.get(id(node.attrs["f"]), 0) + 1
-    new, way = Rewriter(graph), interpreter.way_of(graph)
+    new, way = Rewriter(graph), interpreter.compiler_of(graph)
     for node in graph.nodes:
         current = new.copy(node)
         if node.op.control_flow != "call" or not _may_be_inlined(node.attrs["f"], way):
             new.keep(node, current)
             continue
         callee = _flat(node.attrs["f"])
-        most = MOST if counts[id(node.attrs["f"])] == 1 else SHARED
+        most = MAX_INLINED_NODES if counts[id(node.attrs["f"])] == 1 else SHARED
         if len(callee.nodes) <= most and fuel.burn():
             new.replace(node, _inlined(current, callee, new))
         else:
@@ -40,7 +40,7 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def _may_be_inlined(callee: Graph, way: object) -> bool:
     """False for a graph that is to become a function otherwise than the one that calls it."""
-    return not callee.opaque and interpreter.way_of(callee) in (None, way)
+    return not callee.opaque and interpreter.compiler_of(callee) in (None, way)
 
 
 def _flat(graph: Graph) -> Graph:

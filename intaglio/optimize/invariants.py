@@ -1,7 +1,7 @@
-"""What is the same in every turn of a loop: variables that it reads, and lists of that for its gradient.
+"""What is the same in every iteration of a loop: variables that it reads, and lists of that for its gradient.
 
-A body that reads a variable, and has no effects, reads the same in every turn: it is read before
-the loop. The gradient of a loop takes from lists what it needs of each turn; of what no turn
+A body that reads a variable, and has no effects, reads the same in every iteration: it is read before
+the loop. The gradient of a loop takes from lists what it needs of each iteration; of what no iteration
 changes there is no list, the gradient takes the value itself.
 """
 
@@ -14,10 +14,10 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.turns import place_of, stays
+from intaglio.optimize.trip_count import place_of, stays
 
 
-def settle_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
+def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such reads before its loops, and without such lists."""
     fuel = fuel or Fuel()
     graph = changed(graph, fuel, _reads, _read_before)
@@ -72,11 +72,11 @@ def _read_before(new: Rewriter, node: Node, current: Node, found: list[tuple[Nod
     new.keep_extended(node, change.made())
 
 
-# -- lists of what no turn changes -------------------------------------------------------------
+# -- lists of what no iteration changes -------------------------------------------------------------
 
 
 def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]:
-    """What pops an item in every turn that is always the same: the node, which loop variable the
+    """What pops an item in every iteration that is always the same: the node, which loop variable the
     list is, the item as it is before the loop, and a list that nothing was pushed onto."""
     body: Graph = loop.attrs["body"]
     users = walk.uses(body)
@@ -94,7 +94,7 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
 
 
 def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | None:
-    """What every turn of another loop pushes onto a list, and the list before; None if that changes."""
+    """What every iteration of another loop pushes onto a list, and the list before; None if that changes."""
     loop = handle.node
     if loop.op.control_flow != "loop":
         return None
@@ -123,7 +123,7 @@ def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
 
 
 def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
-    """Lists that turns push onto, and nobody looks at; as the body is given them."""
+    """Lists that iterations push onto, and nobody looks at; as the body is given them."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
     users = walk.uses(body)

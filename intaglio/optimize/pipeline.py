@@ -20,10 +20,10 @@ from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.hoisting import hoist_products
 from intaglio.optimize.inline import inline_calls
-from intaglio.optimize.invariants import settle_invariants
+from intaglio.optimize.invariants import hoist_invariants
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.turns import settle_counters
+from intaglio.optimize.trip_count import propagate_trip_counts
 from intaglio.runtime import interpreter
 
 
@@ -34,7 +34,7 @@ def optimize_attached(graph: Graph, fuel: Fuel) -> Graph:
 
 def _optimized(graph: Graph, fuel: Fuel) -> Graph:
     """A graph among a node's attributes after all passes."""
-    if graph.opaque or interpreter.way_of(graph):
+    if graph.opaque or interpreter.compiler_of(graph):
         return graph  # what makes a function of it in its own way optimises it, too
     # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
     key = (optimize, fuel.amount)
@@ -63,10 +63,10 @@ PASSES: list[tuple[str, Pass]] = [
     # After sharing, which makes equal factors one value.
     ("powers", shorten_powers),
     # Before what asks which variables a loop does not change.
-    ("invariants", settle_invariants),
+    ("invariants", hoist_invariants),
     # After folding, which makes constants of where loops begin and end.
-    ("turns", settle_counters),
-    # Where a loop's turns are known: each of them takes another row.
+    ("turns", propagate_trip_counts),
+    # Where a loop's iterations are known: each of them takes another row.
     ("hoisting", hoist_products),
     # After the loops before have said how often the loops of their gradients run.
     ("accumulation", gather_sums),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 # Bytes that are kept.
-MOST = 1 << 28
+MAX_CACHED_BYTES = 1 << 28
 
 
 class Derived:
@@ -52,7 +52,7 @@ class Derived:
             if key not in found[1]:
                 found[1][key] = made
                 self.size += made.nbytes
-            while self.size > MOST:
+            while self.size > MAX_CACHED_BYTES:
                 self._drop(next(iter(self._kept)))
 
     def forget(self, array: Any) -> None:

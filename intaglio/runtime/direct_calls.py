@@ -16,7 +16,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.base.generated_code import GeneratedCode
-from intaglio.base.memory import LEAST, copied
+from intaglio.base.memory import MIN_ALIGNED_BYTES, copied
 from intaglio.opdef import convert, door, elements
 from intaglio.opdef.keys import fresh
 from intaglio.opdef.op import Op
@@ -62,7 +62,7 @@ def literal(value: Any, dtype: Any, allowed: frozenset[Any]) -> Any:
     elif kind is np.ndarray and value.dtype in allowed and value.dtype.kind != "O":
         if dtype is not None and value.dtype is not dtype:
             return None
-        return value.copy() if value.nbytes < LEAST else copied(value)
+        return value.copy() if value.nbytes < MIN_ALIGNED_BYTES else copied(value)
     return None
 
 
@@ -108,7 +108,7 @@ def decline(watchers: Any, *args: Any, **kwargs: Any) -> Any:
 
 def direct(op: Op) -> Direct:
     """The op's function of `(watchers, *inputs, *attributes)`; it may return DECLINED."""
-    return _Writer(op).function() if _is_able(op) else decline
+    return _DirectCallSource(op).function() if _is_able(op) else decline
 
 
 def _is_able(op: Op) -> bool:
@@ -135,7 +135,7 @@ def _stored(op: Op, arg: Arg) -> frozenset[Any]:
     return frozenset([d.numpy for d in types if d.is_numpy_compatible])
 
 
-class _Writer:
+class _DirectCallSource:
     """Writes one op's function."""
 
     def __init__(self, op: Op) -> None:

@@ -52,7 +52,7 @@ def compiled(graph: Graph) -> Compiled:
     """The graph as a Python function of its input arrays, built once."""
     function = graph.compiled
     if function is None:
-        function = graph.compiled = _Writer(graph).function()
+        function = graph.compiled = _GraphSource(graph).function()
     return function
 
 
@@ -60,14 +60,14 @@ def compiled(graph: Graph) -> Compiled:
 OWN_WAY = "own way"
 
 
-def way_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
+def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
     """How the graph is to be made a function, if not as others are."""
     return graph.derived.get(OWN_WAY)
 
 
 def inherit(graph: Graph, made: Graph) -> None:
     """What was made of a graph (what its gradient takes, and the gradient) becomes a function as it does."""
-    way = way_of(graph)
+    way = compiler_of(graph)
     if way is not None:
         made.derived.setdefault(OWN_WAY, way)
 
@@ -76,7 +76,7 @@ def repeated(graph: Graph) -> Compiled:
     """The graph as a function, for a caller who may come again: from the second call on optimised."""
     found = graph.settled
     if found is None:
-        way = way_of(graph)
+        way = compiler_of(graph)
         if way is not None:
             found = graph.settled = way(graph)
             return found
@@ -88,12 +88,12 @@ def repeated(graph: Graph) -> Compiled:
 
 def compiled_with(graph: Graph, kernels: Kernels) -> Compiled:
     """The graph as a function that calls a compiler's kernels where it has any."""
-    return _Writer(graph, kernels=kernels).function()
+    return _GraphSource(graph, kernels=kernels).function()
 
 
 def compiled_anew(graph: Graph) -> Compiled:
     """The graph as a function with streams of random numbers of its own."""
-    return _Writer(graph, own_streams=True).function()
+    return _GraphSource(graph, own_streams=True).function()
 
 
 def call_kernel(
@@ -150,7 +150,7 @@ def flat_result(op: Op, result: Any) -> list[Any]:
 
 # Results of at least this many bytes are written over an operand that nobody needs again:
 # new memory of that size costs more than the arithmetic.
-LARGE = 1 << 16
+MIN_REUSED_BYTES = 1 << 16
 
 
 def _is_fresh(node: Node) -> bool:
@@ -162,7 +162,7 @@ def _is_fresh(node: Node) -> bool:
 _NUMBER = re.compile(r"_\d+$")
 
 
-class _Writer:
+class _GraphSource:
     """Writes the Python text of a graph."""
 
     def __init__(
@@ -219,7 +219,7 @@ class _Writer:
         """The operand whose memory the result takes, as one more argument; or nothing."""
         result = node.outputs[0].spec
         count = result.count
-        if count is None or count * result.dtype.size < LARGE:
+        if count is None or count * result.dtype.size < MIN_REUSED_BYTES:
             return ""
         for value in node.inputs:
             if (

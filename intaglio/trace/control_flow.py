@@ -295,7 +295,7 @@ def while_loop(
         return [raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state))))]
 
     def turn(*state: Tensor) -> list[Tensor]:
-        following = _after_turn(body(*unpacked(state)), loop_vars, start[counted:])
+        following = _after_iteration(body(*unpacked(state)), loop_vars, start[counted:])
         return [raw.AddV2(state[0], 1), *following] if counted else following
 
     graphs = [
@@ -373,7 +373,7 @@ def _trace_part(
     return graph
 
 
-def _after_turn(result: Any, loop_vars: Any, start: Sequence[Tensor]) -> list[Tensor]:
+def _after_iteration(result: Any, loop_vars: Any, start: Sequence[Tensor]) -> list[Tensor]:
     """What a body returned, as flat tensors. Raises ValueError or TypeError if it does not fit."""
     if not isinstance(result, (list, tuple)):
         result = [result]

@@ -20,7 +20,7 @@ def exact(g, x, filters, d):
     padded = np.zeros((g.images, *room, g.channels))
     padded[inside] = x
     result = np.zeros(g.shape)
-    by_filters = np.zeros(filters.shape)
+    filter_gradient = np.zeros(filters.shape)
     by_padded = np.zeros(padded.shape)
     over = [*range(len(axes) + 1)]
     for index in np.ndindex(*g.window):
@@ -30,9 +30,9 @@ def exact(g, x, filters, d):
         ]
         seen = padded[:, *places]
         result += seen @ filters[index].astype(np.float64)
-        by_filters[index] = np.tensordot(seen, d, (over, over))
+        filter_gradient[index] = np.tensordot(seen, d, (over, over))
         by_padded[:, *places] += d @ filters[index].T.astype(np.float64)
-    return result, by_filters, by_padded[inside]
+    return result, filter_gradient, by_padded[inside]
 
 
 def integers(seed, *shapes):

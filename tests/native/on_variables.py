@@ -52,7 +52,9 @@ UNCHANGED = {
     "stacked list": lambda v: tf.TensorArray(tf.float32, 6).unstack(v).stack(),
     "band": lambda v: tf.linalg.band_part(v, -1, -1),
     "sorted shape": lambda v: tf.reverse_sequence(v, [1] * 6, 1, 0),
-    "space": lambda v: tf.batch_to_space(tf.reshape(v, [1, 6, 8, 1]), [1, 1], [[0, 0], [0, 0]]),
+    "allocate_bytes": lambda v: tf.batch_to_space(
+        tf.reshape(v, [1, 6, 8, 1]), [1, 1], [[0, 0], [0, 0]]
+    ),
 }
 
 

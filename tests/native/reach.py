@@ -58,12 +58,12 @@ def run(sample, way: str):
 
 @contextlib.contextmanager
 def _in_memory():
-    small, large = sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS
-    sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS = 1, 2
+    small, large = sizes.MAX_REGISTER_ELEMENTS, entry.MIN_PARALLEL_ELEMENTS
+    sizes.MAX_REGISTER_ELEMENTS, entry.MIN_PARALLEL_ELEMENTS = 1, 2
     try:
         yield
     finally:
-        sizes.SMALL, entry.MIN_PARALLEL_ELEMENTS = small, large
+        sizes.MAX_REGISTER_ELEMENTS, entry.MIN_PARALLEL_ELEMENTS = small, large
 
 
 def _looped(sample):

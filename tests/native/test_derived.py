@@ -111,7 +111,7 @@ def test_threads_that_assign_and_threads_that_read_agree():
 
 
 def test_what_is_kept_has_a_limit_and_goes_with_its_array(monkeypatch):
-    monkeypatch.setattr(derived, "MOST", 1000)
+    monkeypatch.setattr(derived, "MAX_CACHED_BYTES", 1000)
     kept = Derived()
     arrays = [np.ones(10) * i for i in range(20)]
     for a in arrays:

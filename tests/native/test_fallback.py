@@ -82,9 +82,9 @@ def training():
 
 @pytest.fixture
 def soon(monkeypatch):
-    monkeypatch.setattr(tiers, "FEWEST", 2)
-    monkeypatch.setattr(tiers, "MOST", 2)
-    monkeypatch.setattr(tiers, "LEAST", 0.0)
+    monkeypatch.setattr(tiers, "MIN_CALLS", 2)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 2)
+    monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("lenient", "soon", "broken")
@@ -164,8 +164,8 @@ def test_code_that_fails_where_the_interpreter_does_not_is_given_up(monkeypatch,
     v, plain = noisy()
     want = [plain().numpy() for _ in range(4)]
     monkeypatch.setattr("intaglio.function.pipeline._hot", wrong)
-    monkeypatch.setattr(tiers, "FEWEST", 1)
-    monkeypatch.setattr(tiers, "MOST", 1)
+    monkeypatch.setattr(tiers, "MIN_CALLS", 1)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 1)
     v, step = noisy()
     with caplog.at_level(logging.WARNING):
         got = [step().numpy() for _ in range(4)]

@@ -70,7 +70,7 @@ def test_functions_of_large_arrays_are_machine_code_everywhere(rows):
 
 
 def test_a_graph_that_takes_long_changes_over_by_itself(monkeypatch):
-    monkeypatch.setattr(tiers, "PATIENCE", 0.0)
+    monkeypatch.setattr(tiers, "HOT_SECONDS", 0.0)
     f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
     run = f.get_concrete_function(X).settle()
     interpreted = run.run

@@ -17,7 +17,7 @@ from tests.ops import calls
 
 RECORDED = reach.recorded()
 # Where there are fewer kernels there is more without code.
-WHOLE = entry.AVAILABLE and jit.HALF
+WHOLE = entry.AVAILABLE and jit.HAS_HALF
 
 
 @pytest.mark.parametrize("way", reach.WAYS)

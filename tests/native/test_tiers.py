@@ -30,7 +30,7 @@ def compiled(run):
 
 
 def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
-    monkeypatch.setattr(tiers, "PATIENCE", 0.0)
+    monkeypatch.setattr(tiers, "HOT_SECONDS", 0.0)
     f = tf.function(collatz)
     concrete = f.get_concrete_function(tf.constant(27))
     run = concrete.settle()
@@ -87,9 +87,9 @@ def test_variables_and_what_fails_are_as_before():
 @pytest.fixture
 def soon(monkeypatch):
     """Every graph is hot after two calls, and changes over after as many more."""
-    monkeypatch.setattr(tiers, "FEWEST", 2)
-    monkeypatch.setattr(tiers, "MOST", 2)
-    monkeypatch.setattr(tiers, "LEAST", 0.0)
+    monkeypatch.setattr(tiers, "MIN_CALLS", 2)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 2)
+    monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
 
 
 def smooth(x):
@@ -136,7 +136,7 @@ def test_a_hot_graph_changes_over_at_the_same_call_every_time():
 
 @pytest.mark.usefixtures("soon")
 def test_open_shapes_are_counted_one_by_one(monkeypatch):
-    monkeypatch.setattr(tiers, "SHAPES", 2)
+    monkeypatch.setattr(tiers, "MAX_COUNTED_SHAPES", 2)
     f = tf.function(training(), input_signature=[tf.TensorSpec([None, 3])])
     run = run_of(f)
     assert isinstance(run, Shapes)

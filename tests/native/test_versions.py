@@ -34,7 +34,7 @@ def test_every_shape_has_a_version_of_its_own(monkeypatch):
 
 
 def test_more_shapes_than_versions(monkeypatch):
-    monkeypatch.setattr(versions, "MOST", 2)
+    monkeypatch.setattr(versions, "MAX_SHAPES", 2)
     f = tf.function(work, input_signature=[OPEN], jit_compile=True)
     for rows in (1, 2, 3, 4, 1, 5):
         x = tf.random.stateless_normal([rows, 3], [1, rows])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.ops.control_flow.list_value import FEW, NEAR, TensorList
+from intaglio.ops.control_flow.list_value import MAX_SPARSE_ELEMENTS, MAX_UNDO_STEPS, TensorList
 
 STEPS = st.lists(
     st.tuples(
@@ -73,8 +73,8 @@ def test_lists_made_from_any_earlier_list_are_as_if_copied(steps: Any) -> None:
 
 
 def test_setting_the_newest_list_copies_nothing() -> None:
-    value = TensorList.unset(FEW + 3, float32, ())
-    for i in range(FEW + 3):
+    value = TensorList.unset(MAX_SPARSE_ELEMENTS + 3, float32, ())
+    for i in range(MAX_SPARSE_ELEMENTS + 3):
         value = value.with_item(i, np.float32(i))
     buffer = value.buffer
     assert value.with_item(0, np.float32(9)).buffer is buffer
@@ -82,7 +82,7 @@ def test_setting_the_newest_list_copies_nothing() -> None:
 
 def test_an_old_list_far_behind_gets_a_buffer_of_its_own() -> None:
     old = value = TensorList([np.float32(0)] * 3, 3, float32)
-    for i in range(NEAR + 5):
+    for i in range(MAX_UNDO_STEPS + 5):
         value = value.with_item(1, np.float32(i))
     assert float(old.get(0)) == 0
     assert _numbers(old) == [0, 0, 0]

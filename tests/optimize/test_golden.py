@@ -25,7 +25,7 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.pipeline import optimize_attached
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.turns import settle_counters
+from intaglio.optimize.trip_count import propagate_trip_counts
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 PASSES = {
@@ -36,7 +36,7 @@ PASSES = {
     "broadcasts": lambda graph: prune(BROADCASTS.rewrite(graph)),
     "packs": lambda graph: prune(cancel_packs(graph)),
     "powers": lambda graph: prune(shorten_powers(graph)),
-    "turns": lambda graph: prune(settle_counters(graph)),
+    "trip_count": lambda graph: prune(propagate_trip_counts(graph)),
     "hoisting": lambda graph: prune(hoist_products(graph)),
     "accumulation": lambda graph: prune(gather_sums(graph)),
     "share": share_subexpressions,

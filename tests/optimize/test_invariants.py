@@ -1,4 +1,4 @@
-"""What is the same in every turn of a loop: where it is read, and what gradients keep of it."""
+"""What is the same in every iteration of a loop: where it is read, and what gradients keep of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names(graph):
 
 
 def recurrent(w, b):
-    """A cell whose weights are variables, which every turn reads."""
+    """A cell whose weights are variables, which every iteration reads."""
 
     def run(x):
         h = tf.zeros_like(x[0])
@@ -142,11 +142,11 @@ def test_lists_that_are_looked_at_stay():
 
 
 def test_variables_lie_in_order():
-    turned = np.arange(12.0).reshape(3, 4).T
-    v = tf.Variable(turned)
-    v.assign(tf.constant(turned) + 1.0)
+    transposed = np.arange(12.0).reshape(3, 4).T
+    v = tf.Variable(transposed)
+    v.assign(tf.constant(transposed) + 1.0)
     product = tf.function(lambda x: x @ v, jit_compile=True)
     x = tf.ones([2, 4], tf.float64)
-    np.testing.assert_array_equal(product(x), np.ones((2, 4)) @ (turned + 1.0))
-    v.assign(tf.transpose(tf.constant(turned.T.copy())))
+    np.testing.assert_array_equal(product(x), np.ones((2, 4)) @ (transposed + 1.0))
+    v.assign(tf.transpose(tf.constant(transposed.T.copy())))
     assert v.handle is not None and v.numpy().flags.c_contiguous

@@ -61,7 +61,7 @@ def test_fuel_stops_the_rewriting(monkeypatch) -> None:
         changed = pipeline.optimize(graph)
         seen.append(ops(changed))
         x = tf.constant([1.0, 2.0]).numpy()
-        before, after = (interpreter._Writer(g).function()(x)[0] for g in (graph, changed))
+        before, after = (interpreter._GraphSource(g).function()(x)[0] for g in (graph, changed))
         assert (before == after).all()
     assert seen[0] == ops(graph)
     monkeypatch.delenv("INTAGLIO_FUEL")

@@ -19,9 +19,9 @@ from .programs import Outcome, examples, load
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs of training are compiled after two calls, and change over after as many more."""
-    monkeypatch.setattr(tiers, "FEWEST", 2)
-    monkeypatch.setattr(tiers, "MOST", 2)
-    monkeypatch.setattr(tiers, "LEAST", 0.0)
+    monkeypatch.setattr(tiers, "MIN_CALLS", 2)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 2)
+    monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
 
 
 def arguments(n: int) -> tuple[Any, ...]:

@@ -9,12 +9,12 @@ from intaglio.base.dtypes import DType
 from intaglio.native.llvm.vectors import KINDS
 
 # Values with at most this many elements live in registers.
-SMALL = 16
+MAX_REGISTER_ELEMENTS = 16
 
 
 def is_small(shape: Sequence[int]) -> bool:
     """True for shapes whose values live in registers."""
-    return 0 < math.prod(shape) <= SMALL
+    return 0 < math.prod(shape) <= MAX_REGISTER_ELEMENTS
 
 
 def numeric(dtype: DType) -> bool:

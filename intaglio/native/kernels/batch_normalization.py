@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels import reductions
-from intaglio.native.kernels.row_kernels import BLOCK, LONGEST, Plan, Value, kernel
+from intaglio.native.kernels.row_kernels import BLOCK_BYTES, MAX_ROW_BYTES, Plan, Value, kernel
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.vectors import Lanes
 from intaglio.native.runtime import entry
@@ -27,7 +27,7 @@ Run = Callable[..., Any]
 
 def fits(rows: int, channels: int) -> bool:
     """True for images that have kernels."""
-    return entry.AVAILABLE and rows > 1 and 1 < channels <= LONGEST
+    return entry.AVAILABLE and rows > 1 and 1 < channels <= MAX_ROW_BYTES
 
 
 def forward(
@@ -37,7 +37,7 @@ def forward(
     training: bool,
     epsilon: float,
     factor: float = 1.0,
-    floored: bool = False,
+    relu: bool = False,
     wanted: Sequence[int] = range(5),
 ) -> Chain | None:
     """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
@@ -56,7 +56,7 @@ def forward(
         (slope,) = chain.then(_slope(channels), 1, 4, _number(epsilon))
     y = -1
     if 0 in wanted:
-        (y,) = chain.then(_normalized(rows, channels, shape, floored), 0, mean, slope, 2)
+        (y,) = chain.then(_normalized(rows, channels, shape, relu), 0, mean, slope, 2)
     made = [y, *kept]
     return chain.giving([made[i] for i in wanted])
 
@@ -85,8 +85,10 @@ def gradient(
     by_offset, by_scale = chain.then(_sums(rows, channels, through, same), 0, 1, 3, rate, *beyond)
     given = [0, 1, 3, slope]
     if training:
-        given += chain.then(_shares(channels), by_offset, by_scale, rate, slope, _number(rows))
-    run = _by_images(rows, channels, shape, through, same, training)
+        given += chain.then(
+            _partial_sums(channels), by_offset, by_scale, rate, slope, _number(rows)
+        )
+    run = _input_gradient(rows, channels, shape, through, same, training)
     (by_x,) = chain.then(run, *given, *beyond)
     return chain.giving([by_x, by_scale, by_offset])
 
@@ -102,7 +104,7 @@ def _number(value: float) -> Any:
 def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: float) -> list[int]:
     """The statistics to keep, those of the batch, and what distances from the mean are
     multiplied by: means and variances, twice, and slopes."""
-    first = min(BLOCK, rows)
+    first = min(BLOCK_BYTES, rows)
     near = chain.then(reductions.reduction("mean", (first, channels), (0,), False), 0)
     found = chain.then(moments(rows, channels), 0, *near)
     blended = factor != 1.0
@@ -129,7 +131,7 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
         ]
         given = [_number(1 - factor), _number(factor), 3, 4]
     numbers = [_number(n) for n in (epsilon, rows, rows / max(rows - 1, 1))]
-    run = _single(plan, channels, [*kept, mean, variance, slope])
+    run = _as_single(plan, channels, [*kept, mean, variance, slope])
     return chain.then(run, *near, *found, 1, *numbers, *given)
 
 
@@ -137,7 +139,7 @@ def _slope(channels: int) -> Chain:
     """(scale, variance, epsilon) to what the distances from the mean are multiplied by."""
     plan = Plan((1, channels))
     scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
-    return _single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])
+    return _as_single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])
 
 
 def _rates(channels: int) -> Chain:
@@ -146,10 +148,10 @@ def _rates(channels: int) -> Chain:
     scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
     root = _root(plan, variance, small)
     rate = _mapped(plan, "div", plan.number(1.0), root)
-    return _single(plan, channels, [rate, _mapped(plan, "div", scale, root)])
+    return _as_single(plan, channels, [rate, _mapped(plan, "div", scale, root)])
 
 
-def _shares(channels: int) -> Chain:
+def _partial_sums(channels: int) -> Chain:
     """(gradients by offset and by scale, rates, slopes, rows) to what the gradient by x loses
     everywhere, and for each distance from the mean."""
     plan = Plan((1, channels))
@@ -157,10 +159,10 @@ def _shares(channels: int) -> Chain:
     count = plan.given("number")
     everywhere = _mapped(plan, "mul", _mapped(plan, "div", by_offset, count), slope)
     part = _mapped(plan, "mul", _mapped(plan, "div", by_scale, count), rate)
-    return _single(plan, channels, [everywhere, _mapped(plan, "mul", part, slope)])
+    return _as_single(plan, channels, [everywhere, _mapped(plan, "mul", part, slope)])
 
 
-def _single(plan: Plan, channels: int, results: Sequence[Value]) -> Chain:
+def _as_single(plan: Plan, channels: int, results: Sequence[Value]) -> Chain:
     """The kernel of a plan that has a single row."""
     for value in results:
         plan.result(value, (channels,), "wide")
@@ -193,12 +195,12 @@ def moments(rows: int, channels: int) -> Chain:
     return kernel(plan)
 
 
-def _normalized(rows: int, channels: int, shape: tuple[int, ...], floored: bool) -> Chain:
+def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) -> Chain:
     """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     plan = Plan((rows, channels))
     x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
     made = _normal(plan, x, mean, slope, offset)
-    if floored:
+    if relu:
         made = _mapped(plan, "maximum", made, plan.number(0.0))
     plan.result(made, shape, "wide")
     plan.finish()
@@ -221,7 +223,7 @@ def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
     return kernel(plan)
 
 
-def _by_images(
+def _input_gradient(
     rows: int, channels: int, shape: tuple[int, ...], through: str, same: bool, training: bool
 ) -> Chain:
     """(d, x, means, slopes, everywhere, parts) to slopes * d - everywhere - (x - means) * parts.

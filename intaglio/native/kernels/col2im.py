@@ -25,11 +25,11 @@ from intaglio.native.runtime import entry
 
 # Elements of the products that a thread holds at a time; up to `ROOM` a single row may have, if
 # there are images for several threads.
-HELD, ROOM = 1 << 15, 1 << 17
+INITIAL_COLUMNS, SCRATCH_BYTES = 1 << 15, 1 << 17
 # Up to so many elements all products may be there at once, as one product of matrices.
-MOST = 1 << 21
+MAX_PRODUCT_ELEMENTS = 1 << 21
 # Filters of so many elements leave the caches while a few rows of windows are worked on.
-LARGE = 1 << 20
+LARGE_FILTER_ELEMENTS = 1 << 20
 # The parts that threads share are images. `size` elements lie in a window; products of `band`
 # rows of windows are held at a time.
 DIMS = ("parts", *Geometry._fields, "size", "band")
@@ -42,7 +42,7 @@ def _times(code: Code, given: dict[str, str], *names: str) -> str:
     return size
 
 
-def _cleared(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> str:
+def _zeroed(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> str:
     """An image of the result, made zero."""
     size = _times(code, given, "height", "width", "channels")
     image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
@@ -65,8 +65,8 @@ def _add(
         outside = code.integer("sub", 0, left)
         none = code.integer("icmp slt", outside, 0)
         first = code.let(f"select i1 {none}, i64 0, i64 {outside}")
-        room = code.integer("sub", given["width"], left)
-        seen = code.integer("sub", code.least(given["window_width"], room), first)
+        rest = code.integer("sub", given["width"], left)
+        seen = code.integer("sub", code.least(given["window_width"], rest), first)
         count = code.integer("mul", seen, given["channels"])
         window = tiles.step(code, tiles.step(code, products, r, line), x, given["size"])
         with code.loop("0", given["window_height"]) as i:
@@ -95,16 +95,16 @@ def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> 
         tiles.write(code, total, place, mask)
 
 
-def _spread(tiles: Tiles) -> Code:
+def _scatter_windows(tiles: Tiles) -> Code:
     """(gradients, filters transposed) to the images: products of some rows, and their sums."""
     code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
     given = entry.load_dims(code, DIMS)
-    held = code.let(f"alloca [{ROOM} x {kind}], align 64")
+    scratch = code.let(f"alloca [{SCRATCH_BYTES} x {kind}], align 64")
     gradients, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     columns, line = given["size"], _times(code, given, "out_width", "filters")
     size = code.integer("mul", line, given["out_height"])
     with code.loop("%from", "%to") as number:
-        image = _cleared(code, tiles, given, number)
+        image = _zeroed(code, tiles, given, number)
         gradient = tiles.step(code, gradients, number, size)
         with code.loop("0", given["out_height"], given["band"]) as y:
             rows = code.least(given["band"], code.integer("sub", given["out_height"], y))
@@ -113,10 +113,10 @@ def _spread(tiles: Tiles) -> Code:
             with code.loop("0", columns, tiles.width) as j:
                 width = code.least(tiles.width, code.integer("sub", columns, j))
                 right = Right(code.at(kind, filters, j), columns)
-                target = Right(code.at(kind, held, j), columns)
+                target = Right(code.at(kind, scratch, j), columns)
                 sizes = (width, given["filters"], "1")
                 tiles.product(code, ("0", pixels), left, right, target, sizes, "true")
-            _add(code, tiles, given, held, image, y, rows)
+            _add(code, tiles, given, scratch, image, y, rows)
     code.do("ret void")
     return code
 
@@ -128,7 +128,7 @@ def _added(tiles: Tiles) -> Code:
     products = code.load("ptr", "%ins", 8)
     size = _times(code, given, "out_height", "out_width", "size")
     with code.loop("%from", "%to") as number:
-        image = _cleared(code, tiles, given, number)
+        image = _zeroed(code, tiles, given, number)
         part = tiles.step(code, products, number, size)
         _add(code, tiles, given, part, image, "0", given["out_height"])
     code.do("ret void")
@@ -137,7 +137,7 @@ def _added(tiles: Tiles) -> Code:
 
 def _source(kind: Kind) -> Source:
     tiles = Tiles(kind)
-    kernels = [Kernel(_spread(tiles), 2), Kernel(_added(tiles), 1)]
+    kernels = [Kernel(_scatter_windows(tiles), 2), Kernel(_added(tiles), 1)]
     return Source(kernels, tiles.functions(), tiles.table())
 
 
@@ -154,18 +154,20 @@ def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
     return entry.filling(kernel, (g.images, g.height, g.width, g.channels), dtype)
 
 
-def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the gradient by the images; None where another way is faster."""
-    large = math.prod(g.window) * g.channels * g.filters >= LARGE
-    return at_once(g, dtype) if large else by_rows(g, dtype)
+def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """(filters, gradients) to the input gradient; None where another way is faster."""
+    large = math.prod(g.window) * g.channels * g.filters >= LARGE_FILTER_ELEMENTS
+    return input_gradient_at_once(g, dtype) if large else input_gradient_by_rows(g, dtype)
 
 
-def by_rows(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the gradient by the images, for windows without gaps; some rows of
+def input_gradient_by_rows(
+    g: Geometry, dtype: Any = np.float32
+) -> Callable[[Any, Any], Any] | None:
+    """(filters, gradients) to the input gradient, for windows without gaps; some rows of
     windows at a time. None where not even one row's products fit."""
     size = math.prod(g.window) * g.channels
     row = max(size * g.out_width, 1)
-    band = min(g.out_height, HELD // row) or int(g.images > 1 and row <= ROOM)
+    band = min(g.out_height, INITIAL_COLUMNS // row) or int(g.images > 1 and row <= SCRATCH_BYTES)
     if not entry.AVAILABLE or g.empty or not g.plain or not band:
         return None
     transposed = entry.filling(
@@ -180,12 +182,14 @@ def by_rows(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     return chain.giving(result)
 
 
-def at_once(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+def input_gradient_at_once(
+    g: Geometry, dtype: Any = np.float32
+) -> Callable[[Any, Any], Any] | None:
     """The same by one product of matrices, for few windows: large filters are read once, as they
     lie. None where the products would be many."""
     size = math.prod(g.window) * g.channels
     pixels = g.images * g.out_height * g.out_width
-    if not entry.AVAILABLE or g.empty or not g.plain or pixels * size > MOST:
+    if not entry.AVAILABLE or g.empty or not g.plain or pixels * size > MAX_PRODUCT_ELEMENTS:
         return None
     product = matmul.product((pixels, g.filters), (size, g.filters), transpose_b=True, dtype=dtype)
     if product is None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import ROWS, Left, Right, Tiles
+from intaglio.native.kernels.microkernel import TILE_ROWS, Left, Right, Tiles
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
@@ -27,7 +27,7 @@ from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Kind, Lanes, li
 from intaglio.native.runtime import entry
 
 # Elements of the padded rows that a thread makes at a time.
-STRIPE = 1 << 16
+STRIPE_BYTES = 1 << 16
 
 
 class Geometry(NamedTuple):
@@ -88,14 +88,14 @@ class Geometry(NamedTuple):
     @property
     def band(self) -> int:
         """The rows of the result for which padded rows are made at a time; 0: none fit."""
-        return min(self.held, 16)
+        return min(self.band_rows, 16)
 
     @property
-    def held(self) -> int:
+    def band_rows(self) -> int:
         """The rows of the result whose padded rows fit; 0: none do."""
         row = self.padded_width * self.channels * self.window_depth
         reach = (self.window_height - 1) * self.apart_y + 1
-        rows = STRIPE // max(row, 1) - reach
+        rows = STRIPE_BYTES // max(row, 1) - reach
         return max(0, min(rows // self.stride_y + 1, self.out_height))
 
 
@@ -104,22 +104,22 @@ class Geometry(NamedTuple):
 DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "floored")
 
 
-def floor(code: Code, tiles: Tiles, floored: str) -> str:
+def floor_divide(code: Code, tiles: Tiles, relu: str) -> str:
     """Zero in every lane if a number is not 0, else what is below everything."""
-    kind, there = tiles.kind.llvm, code.integer("icmp ne", floored, 0)
+    kind, there = tiles.kind.llvm, code.integer("icmp ne", relu, 0)
     least = literal(-math.inf, tiles.kind)
     value = code.let(f"select i1 {there}, {kind} 0.0, {kind} {least}")
     return code.splat(tiles.lanes, kind, value)
 
 
-def above(code: Code, tiles: Tiles, value: str, low: str) -> str:
+def ceil_divide(code: Code, tiles: Tiles, value: str, low: str) -> str:
     """The larger of two vectors, NaN if the first is."""
     s = Builder(code, tiles.lanes, 1)
     return s.maximum(Lanes(tiles.kind, (value,)), Lanes(tiles.kind, (low,))).names[0]
 
 
-class _Writer:
-    """Writes the kernels of convolutions and of their gradients by the filters."""
+class _ConvolutionBuilder:
+    """Writes the kernels of convolutions and of their filter gradient."""
 
     def __init__(self, kind: Kind) -> None:
         self.tiles = Tiles(kind)
@@ -137,8 +137,8 @@ class _Writer:
         channels = given["channels"]
         pitch = code.integer("mul", given["padded_width"], channels)
         before = code.integer("mul", given["left"], channels)
-        room = code.integer("sub", given["padded_width"], given["left"])
-        copied = code.integer("mul", code.least(given["width"], room), channels)
+        rest = code.integer("sub", given["padded_width"], given["left"])
+        copied = code.integer("mul", code.least(given["width"], rest), channels)
         end = code.integer("add", before, copied)
         after = code.integer("sub", pitch, end)
         with code.loop("0", "%count") as index:
@@ -173,17 +173,17 @@ class _Writer:
         """
         code = Code(name, entry.KERNEL)
         given = entry.load_dims(code, DIMS)
-        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         out_size = self._size(code, given, "out_height", "out_width", "filters")
-        with self._bands(code, given, images, held) as (number, y, rows, count):
+        with self._bands(code, given, images, scratch) as (number, y, rows, count):
             result = self.tiles.step(code, out, number, out_size)
             with code.loop("0", rows) as row:
                 at = code.integer("add", y, row)
                 line = self._size(code, given, "out_width", "filters")
                 target = self.tiles.step(code, result, at, line)
-                self._row(code, given, (held, count), row, filters, target)
+                self._row(code, given, (scratch, count), row, filters, target)
                 if finished:
                     self._finish(code, given, target)
         code.do("ret void")
@@ -191,7 +191,7 @@ class _Writer:
 
     @contextmanager
     def _bands(
-        self, code: Code, given: dict[str, str], images: str, held: str
+        self, code: Code, given: dict[str, str], images: str, scratch: str
     ) -> Generator[tuple[str, str, str, str]]:
         """For every band of rows from `from` to `to`, whose padded rows are made: the number of
         its result, its first row, its rows, and the padded ones."""
@@ -201,7 +201,7 @@ class _Writer:
             y = code.integer("mul", band, given["band"])
             left = code.integer("sub", given["out_height"], y)
             rows = code.least(given["band"], left)
-            yield number, y, rows, self._stripes(code, given, images, held, number, y, rows)
+            yield number, y, rows, self._stripes(code, given, images, scratch, number, y, rows)
 
     def pooled(self, name: str) -> Code:
         """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
@@ -210,12 +210,12 @@ class _Writer:
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
         given = entry.load_dims(code, (*DIMS, *WORDS))
-        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         line = self._size(code, given, "out_width", "filters")
         both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         pool, out = Pool(code, tiles, given), code.load("ptr", "%outs", 8)
-        with self._bands(code, given, images, held) as (number, y, rows, count):
+        with self._bands(code, given, images, scratch) as (number, y, rows, count):
             before = code.integer("mul", number, given["out_height"])
             first = code.integer("add", before, y)
             with code.loop("0", rows, 2) as row:
@@ -225,7 +225,7 @@ class _Writer:
                 for r in ("0", "1"):
                     below = code.integer("add", row, r)
                     target = tiles.step(code, top, r, line)
-                    self._row(code, given, (held, count), below, filters, target)
+                    self._row(code, given, (scratch, count), below, filters, target)
                 self._pool(code, given, pool, top, line, code.integer("sdiv", at, 2))
         code.do("ret void")
         return code
@@ -236,7 +236,7 @@ class _Writer:
         """Finishes two rows of the result, and pools them to a row."""
         tiles, columns = self.tiles, given["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
-        low = floor(code, tiles, given["floored"])
+        low = floor_divide(code, tiles, given["floored"])
         across = code.integer("sdiv", given["out_width"], 2)
         before = code.integer("mul", code.integer("mul", at, across), columns)
         with code.loop("0", columns, tiles.lanes) as c:
@@ -251,7 +251,7 @@ class _Writer:
                 for place in places:
                     seen = tiles.read(code, place, mask)
                     value = code.let(f"fadd {tiles.vector} {seen}, {added}")
-                    window.append(above(code, tiles, value, low))
+                    window.append(ceil_divide(code, tiles, value, low))
                 with code.when(pool.given["whole"]):
                     for place, value in zip(places, window, strict=True):
                         tiles.write(code, value, place, mask)
@@ -263,7 +263,7 @@ class _Writer:
         code: Code,
         given: dict[str, str],
         images: str,
-        held: str,
+        scratch: str,
         number: str,
         y: str,
         rows: str,
@@ -291,7 +291,7 @@ class _Writer:
             there = code.integer("icmp ult", at, given["depth"])
             height = code.let(f"select i1 {there}, i64 {given['height']}, i64 0")
             image = self.tiles.step(code, images, code.integer("add", volume, at), size)
-            to = self.tiles.step(code, held, deep, part)
+            to = self.tiles.step(code, scratch, deep, part)
             code.do(
                 f"call fastcc void @stripe(ptr {image}, i64 {height}, ptr {to}, i64 {first}, "
                 f"i64 {count}, ptr %dims)"
@@ -308,24 +308,24 @@ class _Writer:
         self,
         code: Code,
         given: dict[str, str],
-        held: tuple[str, str],
+        scratch: tuple[str, str],
         row: str,
         filters: str,
         out: str,
     ) -> None:
         """One row of the result from the padded rows.
 
-        A turn is what of a window can be segments at the same distances: the rows that it has
+        An iteration is what of a window can be segments at the same distances: the rows that it has
         in an image or, where it has gaps, the pixels of such a row.
         """
         pitch = self._size(code, given, "padded_width", "channels")
-        top = self.tiles.step(code, held[0], code.integer("mul", row, given["stride_y"]), pitch)
+        top = self.tiles.step(code, scratch[0], code.integer("mul", row, given["stride_y"]), pitch)
         pixel = self._size(code, given, "stride_x", "channels")
         dense = code.integer("icmp eq", given["apart_x"], 1)
         whole = self._size(code, given, "window_width", "channels")
         gap = self._size(code, given, "apart_x", "channels")
         below = code.integer("mul", given["apart_y"], pitch)
-        depth, step, segments, turns = (
+        depth, step, segments, iterations = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
             for one, other in (
                 (whole, given["channels"]),
@@ -336,16 +336,16 @@ class _Writer:
         )
         columns = given["filters"]
         taps = code.integer("mul", code.integer("mul", segments, depth), columns)
-        all_ = code.integer("mul", given["window_depth"], turns)
+        all_ = code.integer("mul", given["window_depth"], iterations)
         with code.loop("0", columns, self.tiles.width) as j:
             width = code.least(self.tiles.width, code.integer("sub", columns, j))
             target = Right(code.at(self.kind, out, j), columns)
-            with code.loop("0", all_) as turn:
-                at = self._window_row(code, given, held[1], turn, turns)
+            with code.loop("0", all_) as iteration:
+                at = self._window_row(code, given, scratch[1], iteration, iterations)
                 left = Left(self.tiles.step(code, top, at, pitch), pixel, "1", step)
-                there = self.tiles.step(code, filters, turn, taps)
+                there = self.tiles.step(code, filters, iteration, taps)
                 right = Right(code.at(self.kind, there, j), columns)
-                first = code.integer("icmp eq", turn, 0)
+                first = code.integer("icmp eq", iteration, 0)
                 sizes, across = (width, depth, segments), ("0", given["out_width"])
                 self.tiles.product(code, across, left, right, target, sizes, first)
 
@@ -361,7 +361,7 @@ class _Writer:
         """Adds the bias to a row of the result, while it is in cache."""
         tiles, columns = self.tiles, given["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
-        low = floor(code, tiles, given["floored"])
+        low = floor_divide(code, tiles, given["floored"])
         with code.loop("0", columns, tiles.lanes) as c:
             mask = tiles.mask(code, c, columns)
             added = tiles.read(code, code.at(self.kind, bias, c), mask)
@@ -370,17 +370,17 @@ class _Writer:
                 place = code.at(self.kind, pixel, c)
                 before = tiles.read(code, place, mask)
                 value = code.let(f"fadd {tiles.vector} {before}, {added}")
-                tiles.write(code, above(code, tiles, value, low), place, mask)
+                tiles.write(code, ceil_divide(code, tiles, value, low), place, mask)
 
-    def by_filters(self, name: str) -> Code:
-        """Rows of the gradient by the filters: sums over all images, in their order.
+    def filter_gradient(self, name: str) -> Code:
+        """Rows of the filter gradient: sums over all images, in their order.
 
         A row is a pixel and channel of the window. The padded image is the left matrix,
         transposed; its segments are the rows of the result's gradient, a band at a time.
         """
         code = Code(name, entry.KERNEL)
         given = entry.load_dims(code, DIMS)
-        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         line = self._size(code, given, "out_width", "filters")
@@ -395,8 +395,8 @@ class _Writer:
             gradient = self.tiles.step(code, gradients, number, size)
             gradient = self.tiles.step(code, gradient, y, line)
             rows = code.least(given["band"], code.integer("sub", given["out_height"], y))
-            count = self._stripes(code, given, images, held, number, y, rows)
-            self._window_rows(code, given, (held, count), gradient, out, rows, first)
+            count = self._stripes(code, given, images, scratch, number, y, rows)
+            self._window_rows(code, given, (scratch, count), gradient, out, rows, first)
         code.do("ret void")
         return code
 
@@ -404,7 +404,7 @@ class _Writer:
         self,
         code: Code,
         given: dict[str, str],
-        held: tuple[str, str],
+        scratch: tuple[str, str],
         gradient: str,
         out: str,
         rows: str,
@@ -425,18 +425,18 @@ class _Writer:
         across = self._size(code, given, "stride_x", "channels")
         gap = self._size(code, given, "apart_x", "channels")
         columns = given["filters"]
-        turns = self._size(code, given, "window_depth", "window_height")
-        with code.loop("0", code.integer("mul", turns, pixels)) as turn:
-            before = code.integer("mul", turn, depth)
+        iterations = self._size(code, given, "window_depth", "window_height")
+        with code.loop("0", code.integer("mul", iterations, pixels)) as iteration:
+            before = code.integer("mul", iteration, depth)
             # The part of this thread's range that lies in this part of the window.
             start = code.integer("sub", "%from", before)
             low = code.integer("icmp slt", start, 0)
             start = code.let(f"select i1 {low}, i64 0, i64 {start}")
             stop = code.least(depth, code.integer("sub", "%to", before))
-            y = code.integer("sdiv", turn, pixels)
-            y = self._window_row(code, given, held[1], y, given["window_height"])
-            top = self.tiles.step(code, held[0], y, pitch)
-            top = self.tiles.step(code, top, code.integer("srem", turn, pixels), gap)
+            y = code.integer("sdiv", iteration, pixels)
+            y = self._window_row(code, given, scratch[1], y, given["window_height"])
+            top = self.tiles.step(code, scratch[0], y, pitch)
+            top = self.tiles.step(code, top, code.integer("srem", iteration, pixels), gap)
             left = Left(top, "1", across, down)
             target = self.tiles.step(code, out, before, columns)
             with code.loop("0", columns, self.tiles.width) as j:
@@ -447,7 +447,7 @@ class _Writer:
                 self.tiles.product(code, (start, stop), left, right, place, sizes, first)
 
 
-def _turned(tiles: Tiles, name: str) -> Code:
+def _transposed(tiles: Tiles, name: str) -> Code:
     """Filters turned around, their channels exchanged with the columns: the elements from `from`
     to `to` of their windows."""
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
@@ -463,7 +463,7 @@ def _turned(tiles: Tiles, name: str) -> Code:
             place = code.at(kind, tiles.step(code, before, c, columns), j)
             count = code.integer("sub", channels, c)
             mask = tiles.mask(code, j, columns)
-            made = tiles.read_turned(code, place, columns, count, mask)
+            made = tiles.read_transposed(code, place, columns, count, mask)
             along = tiles.mask(code, c, channels)
             for r, vector in enumerate(made):
                 line = code.integer("add", j, r)
@@ -476,15 +476,15 @@ def _turned(tiles: Tiles, name: str) -> Code:
 
 
 def _source(kind: Kind) -> Source:
-    writer = _Writer(kind)
+    writer = _ConvolutionBuilder(kind)
     pooled = [Kernel(writer.pooled("pooled"), 3, 3)] if kind == FLOAT else []
     return Source(
         [
             *pooled,
             Kernel(writer.forward("forward"), 2),
             Kernel(writer.forward("finished", finished=True), 3),
-            Kernel(writer.by_filters("by_filters"), 2, unit=ROWS),
-            Kernel(_turned(writer.tiles, "turned"), 1),
+            Kernel(writer.filter_gradient("filter_gradient"), 2, unit=TILE_ROWS),
+            Kernel(_transposed(writer.tiles, "turned"), 1),
         ],
         [*writer.tiles.functions(), writer.stripe()],
         writer.tiles.table(),
@@ -498,17 +498,17 @@ LIBRARIES = {
 }
 
 
-def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[int]:
+def _numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int]:
     bands = -(-g.out_height // max(band, 1))
-    return [parts, *g, g.padded_width, band, bands, floored]
+    return [parts, *g, g.padded_width, band, bands, relu]
 
 
-def pooled(g: Geometry, floored: bool, pooling: Pooling) -> Chain | None:
+def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     """`finished` and pooled: what `Pooling` says is wanted. None for results of odd sizes."""
-    band = min(g.band, STRIPE // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
+    band = min(g.band, STRIPE_BYTES // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
-    numbers = _numbers(g.images * -(-g.out_height // band), g, band, floored)
+    numbers = _numbers(g.images * -(-g.out_height // band), g, band, relu)
     kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
     chain = Chain(3)
     made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
@@ -520,32 +520,32 @@ def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     return _forward("forward", g, False, dtype)
 
 
-def finished(g: Geometry, floored: bool) -> Callable[[Any, Any, Any], Any] | None:
+def finished(g: Geometry, relu: bool) -> Callable[[Any, Any, Any], Any] | None:
     """The same with a bias that is added; with `floored` what is less than zero is made zero."""
-    return _forward("finished", g, floored, np.float32)
+    return _forward("finished", g, relu, np.float32)
 
 
-def _forward(name: str, g: Geometry, floored: bool, dtype: Any) -> Callable[..., Any] | None:
+def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., Any] | None:
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
     made = LIBRARIES[np.dtype(dtype)].entry(name)
-    kernel = made.for_dims(_numbers(bands, g, g.band, floored))
+    kernel = made.for_dims(_numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
 
-def by_filters(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the filters: (images, gradients) to it. None where images are too wide."""
-    if not entry.AVAILABLE or g.empty or not g.held:
+def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """The filter gradient: (images, gradients) to it. None where images are too wide."""
+    if not entry.AVAILABLE or g.empty or not g.band_rows:
         return None
     parts = math.prod(g.window) * g.channels
-    made = LIBRARIES[np.dtype(dtype)].entry("by_filters")
-    kernel = made.for_dims(_numbers(parts, g, g.held))
+    made = LIBRARIES[np.dtype(dtype)].entry("filter_gradient")
+    kernel = made.for_dims(_numbers(parts, g, g.band_rows))
     return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
 
-def turned(g: Geometry) -> Geometry | None:
-    """The convolution with the filters turned around that gives the gradient by the images.
+def transposed(g: Geometry) -> Geometry | None:
+    """The convolution with the filters turned around that gives the input gradient.
 
     None for strides, and for images padded by more than windows have.
     """
@@ -567,13 +567,13 @@ def turned(g: Geometry) -> Geometry | None:
     return None if min(opposite.top, opposite.left, opposite.front) < 0 else opposite
 
 
-def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the images: (filters, gradients) to it.
+def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """The input gradient: (filters, gradients) to it.
 
     It is the convolution of the gradients with the filters turned around. None where that
     would begin inside of the gradients, and for strides.
     """
-    opposite = turned(g)
+    opposite = transposed(g)
     run = opposite and forward(opposite, dtype)
     if run is None:
         return None

@@ -12,7 +12,7 @@ from intaglio.native.kernels.windows import Sliding, Window, Windows, library
 from intaglio.native.runtime import entry
 
 # Pixels whose sums are under way together: a vector of filters is read once for all of them.
-ABREAST = 8
+VECTORS_ABREAST = 8
 
 
 def _forward(k: Sliding) -> None:
@@ -21,8 +21,8 @@ def _forward(k: Sliding) -> None:
     out, code = k.pointer("%outs", 0), k.code
     last = code.integer("sub", k.given["window_width"], 1)
     first, stop = k.inside("x", "0", last)
-    blocks = code.integer("sdiv", code.integer("sub", stop, first), ABREAST)
-    middle = code.integer("add", first, code.integer("mul", blocks, ABREAST))
+    blocks = code.integer("sdiv", code.integer("sub", stop, first), VECTORS_ABREAST)
+    middle = code.integer("add", first, code.integer("mul", blocks, VECTORS_ABREAST))
     with code.loop("%from", "%to") as number:
         image, result = k.image(images, number), k.image(out, number, "out_")
         with code.loop("0", k.given["out_height"]) as y:
@@ -36,7 +36,7 @@ def _forward(k: Sliding) -> None:
 
             for start, end, count in (
                 ("0", first, 1),
-                (first, middle, ABREAST),
+                (first, middle, VECTORS_ABREAST),
                 (middle, k.given["out_width"], 1),
             ):
                 with code.loop(start, end, count) as x:
@@ -77,8 +77,8 @@ def _sums(
     return rows.values
 
 
-def _by_filters(k: Sliding) -> None:
-    """The gradient by the filters, image by image: what lies under a place of the window.
+def _filter_gradient(k: Sliding) -> None:
+    """The filter gradient, image by image: what lies under a place of the window.
 
     A part is such a place.
     """
@@ -115,14 +115,14 @@ def _under(
     """The sum over an image of pixels under a place of the window times gradients."""
     (image, gradient), (i, j), code, given = arrays, tap, k.code, k.given
     (top, bottom), (left, right) = ranges
-    blocks = code.integer("sdiv", code.integer("sub", right, left), ABREAST)
-    middle = code.integer("add", left, code.integer("mul", blocks, ABREAST))
+    blocks = code.integer("sdiv", code.integer("sub", right, left), VECTORS_ABREAST)
+    middle = code.integer("add", left, code.integer("mul", blocks, VECTORS_ABREAST))
     step = code.integer("mul", given["stride_x"], given["channels"])
-    zeros = [(k.vector, "zeroinitializer")] * ABREAST
+    zeros = [(k.vector, "zeroinitializer")] * VECTORS_ABREAST
     with code.carrying(top, bottom, 1, *zeros) as down:
         row = k.at(k.reach(down.index, "y").start, i, "y")
         sums = down.values
-        for start, stop, count in ((left, middle, ABREAST), (middle, right, 1)):
+        for start, stop, count in ((left, middle, VECTORS_ABREAST), (middle, right, 1)):
             inner = [(k.vector, v) for v in sums]
             with code.carrying(start, stop, count, *inner) as across:
                 column = k.at(k.reach(across.index, "x").start, j, "x")
@@ -144,8 +144,8 @@ def _under(
     return sums[0]
 
 
-def _by_images(k: Sliding) -> None:
-    """The gradient by the images: what every window gives is added to the pixels that it sees.
+def _input_gradient(k: Sliding) -> None:
+    """The input gradient: what every window gives is added to the pixels that it sees.
 
     A place of the window is taken for a whole row of windows: its filters are read once.
     """
@@ -179,7 +179,7 @@ def _by_images(k: Sliding) -> None:
                 k.vectors(added)
 
 
-def _turned(k: Sliding) -> None:
+def _flipped(k: Sliding) -> None:
     """The filters turned around: the places of the window from `from` to `to`."""
     code, given = k.code, k.given
     source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
@@ -197,9 +197,9 @@ def _turned(k: Sliding) -> None:
 LIBRARY = library(
     {
         "depthwise": (_forward, 2),
-        "depthwise_by_filters": (_by_filters, 2),
-        "depthwise_by_images": (_by_images, 2),
-        "turned": (_turned, 1),
+        "depthwise_filter_gradient": (_filter_gradient, 2),
+        "depthwise_input_gradient": (_input_gradient, 2),
+        "turned": (_flipped, 1),
     },
     gaps=True,
 )
@@ -213,17 +213,17 @@ def forward(w: Windows) -> Callable[[Any, Any], Any] | None:
     return entry.filling(kernel, w.out_shape)
 
 
-def by_filters(w: Windows) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the filters: (images, gradients) to it."""
+def filter_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
+    """The filter gradient: (images, gradients) to it."""
     if not entry.AVAILABLE or w.empty:
         return None
     parts = w.window_height * w.window_width
-    kernel = LIBRARY.entry("depthwise_by_filters").for_dims((parts, *w))
+    kernel = LIBRARY.entry("depthwise_filter_gradient").for_dims((parts, *w))
     return entry.filling(kernel, (w.window_height, w.window_width, w.channels))
 
 
-def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the images: (filters, gradients) to it.
+def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
+    """The input gradient: (filters, gradients) to it.
 
     Without strides it is the convolution of the gradients with the filters turned around.
     """
@@ -232,9 +232,9 @@ def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
     top = (w.window_height - 1) * w.apart_y - w.top
     left = (w.window_width - 1) * w.apart_x - w.left
     if w.stride_y != 1 or w.stride_x != 1 or min(top, left) < 0:
-        kernel = LIBRARY.entry("depthwise_by_images").for_dims((w.images, *w))
+        kernel = LIBRARY.entry("depthwise_input_gradient").for_dims((w.images, *w))
         return entry.filling(kernel, w.in_shape)
-    turned = w._replace(
+    transposed = w._replace(
         height=w.out_height,
         width=w.out_width,
         out_height=w.height,
@@ -242,12 +242,12 @@ def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
         top=top,
         left=left,
     )
-    run = forward(turned)
+    run = forward(transposed)
     if run is None:
         return None
     window = (w.window_height, w.window_width)
-    turn = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
+    iteration = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
     chain = Chain(2)
-    turning = entry.filling(turn, (*window, w.channels, 1))
+    turning = entry.filling(iteration, (*window, w.channels, 1))
     (result,) = chain.then(run, 1, *chain.then(turning, 0))
     return chain.giving(result)

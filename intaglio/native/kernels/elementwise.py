@@ -28,14 +28,14 @@ from intaglio.runtime import interpreter
 
 Kernel = Callable[..., Any]
 # Shapes that a kernel remembers how to run; when there are more it begins anew.
-REMEMBERED = 256
+MAX_CACHED_SHAPES = 256
 # What an open dim is taken for before there is a call.
-OPEN = 64
+UNKNOWN_DIM_ESTIMATE = 64
 # What was compiled, by the forms of graphs, how operands advance, and whether threads share it.
 _compiled: dict[Any, Any] = {}
 
 
-def arranged(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[int, ...]]:
+def canonical_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[int, ...]]:
     """The loops over the broadcast shapes: neighbouring dims that behave alike are one loop."""
     whole = np.broadcast_shapes(*shapes)
     rank = len(whole)
@@ -79,11 +79,15 @@ class FusedKernel:
 
     def prepare(self, given: Sequence[Dims]) -> None:
         """Compiles the kernel for inputs of these shapes, whose open dims are taken for long ones."""
-        known = [tuple([OPEN if n is None else n for n in d]) for d in given if d is not None]
+        known = [
+            tuple([UNKNOWN_DIM_ESTIMATE if n is None else n for n in d])
+            for d in given
+            if d is not None
+        ]
         if len(known) < len(given):
             return
         try:
-            pattern, dims = arranged(known)
+            pattern, dims = canonical_axes(known)
         except ValueError:  # a call will say so
             return
         with self._lock:
@@ -94,11 +98,11 @@ class FusedKernel:
             whole = np.broadcast_shapes(*shapes)
         except ValueError:  # the kernels of the ops say what does not fit
             return lambda *arrays: interpreter.run_graph(self._graph, arrays)
-        pattern, dims = arranged(shapes)
+        pattern, dims = canonical_axes(shapes)
         with self._lock:
             made = self._kernel(pattern, dims)
             run = self._runner(made, whole, dims)
-            if len(self._runs) >= REMEMBERED:
+            if len(self._runs) >= MAX_CACHED_SHAPES:
                 self._runs.clear()
             self._runs[shapes] = run
         return run
@@ -123,7 +127,7 @@ class FusedKernel:
             counts = inputs, len(self._graph.outputs)
             made = entry.Entry(made, "kernel", *counts, unit=nest.unit if large else 0)
         if self._form is not None:
-            if len(_compiled) >= REMEMBERED:
+            if len(_compiled) >= MAX_CACHED_SHAPES:
                 _compiled.clear()
             _compiled[key] = made
         return made

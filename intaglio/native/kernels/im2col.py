@@ -104,8 +104,8 @@ def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     return _chained(g, product, dtype)
 
 
-def by_filters(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the filters: (images, gradients) to it. None for volumes."""
+def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """The filter gradient: (images, gradients) to it. None for volumes."""
     left, shape = _matrix(g), (*g.window, g.channels, g.filters)
     right = (left[0], g.filters)
     product = functools.partial(matmul.product, left, right, transpose_a=True, shape=shape)

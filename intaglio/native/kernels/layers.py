@@ -15,9 +15,9 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels import normalization_layers, reductions, selection
 from intaglio.native.kernels.pooling import (
     covers,
-    floored_gradient,
     placed_gradient,
     placed_maximum,
+    relu_pooling_gradient,
 )
 from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.sequence import Chain, Taking, input_indices
@@ -91,7 +91,7 @@ def pooling_gradient(node: Node) -> Run | None:
     w = selection.windows(selection.pooled(node.attrs, dims))
     if w is None or any(v.dims != w.out_shape for v in node.inputs[1:]):
         return None
-    return floored_gradient(w)
+    return relu_pooling_gradient(w)
 
 
 def windows_of(images: SymbolicTensor) -> Windows | None:

@@ -18,7 +18,7 @@ from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 
 # Bodies of more instructions are written once.
-LARGEST = 1000
+MAX_BODY_INSTRUCTIONS = 1000
 # Calls of functions from which on a body is a chain of them.
 CHAIN = 4
 
@@ -46,7 +46,7 @@ def numbers_of(graph: Graph) -> list[Any]:
         if node.op is raw.Const and node.attrs["value"].dtype in FLOATING:
             value = node.attrs["value"].reshape(-1)[0]
             found.setdefault(value.tobytes(), value)
-    repeated = any(isinstance(part, reroll.Repeat) for part in reroll.parts(graph))
+    repeated = any(isinstance(part, reroll.Repeat) for part in reroll.periods(graph))
     return [] if repeated or len(found) > NUMBERS else list(found.values())
 
 
@@ -66,16 +66,16 @@ def evaluate(
             made = known.get(value.tobytes()) if value.dtype in FLOATING else None
             kind = kind_of(value.dtype)
             values[id(node.outputs[0])] = made or s.constant(value, kind)
-    for part in reroll.parts(graph):
+    for part in reroll.periods(graph):
         if isinstance(part, reroll.Repeat):
-            _turns(s, part, values)
+            _iterations(s, part, values)
         else:
             given = [values[id(v)] for v in part.inputs]
             values[id(part.outputs[0])] = apply(s, part, given)
     return [values[id(v)] for v in graph.outputs]
 
 
-def _turns(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
+def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
     """Writes what repeats as a loop that hands on values in registers."""
     code, first = s.code, list[tuple[str, str]]()
     for place, depth, begun in part.carried:
@@ -94,8 +94,8 @@ def _turns(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
             for i, (place, depth, _) in enumerate(part.carried)
         }
 
-    with code.carrying("0", str(part.turns), 1, *first) as turn:
-        before = lanes(turn.values)
+    with code.carrying("0", str(part.iterations), 1, *first) as iteration:
+        before = lanes(iteration.values)
         here: dict[int, Lanes] = {}
         for place, node in enumerate(part.nodes[: part.period]):
             given: list[Lanes] = []
@@ -104,19 +104,19 @@ def _turns(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
                     there, depth = part.sources[place, number]
                     given.append(before[there, depth] if depth else here[there])
                 elif value.node.op is raw.Const:
-                    given.append(_constant(s, part, place, number, turn.index))
+                    given.append(_constant(s, part, place, number, iteration.index))
                 else:
                     given.append(values[id(value)])
             here[place] = apply(s, node, given)
         for place, depth, _ in part.carried:
             made = before[place, depth - 1] if depth > 1 else here[place]
-            turn.following += made.names
-    for (place, depth), made in lanes(turn.values).items():
-        values[id(part.made(place, part.turns - depth))] = made
+            iteration.following += made.names
+    for (place, depth), made in lanes(iteration.values).items():
+        values[id(part.made(place, part.iterations - depth))] = made
 
 
-def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, turn: str) -> Lanes:
-    """A constant of each turn: out of a table, if they differ."""
+def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, iteration: str) -> Lanes:
+    """A constant of each iteration: out of a table, if they differ."""
     kind = kind_of(part.nodes[place].inputs[number].dtype.numpy)
     found = part.constants(place, number)
     texts = [literal(value, kind) for value in found]
@@ -124,7 +124,7 @@ def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, turn: 
         return s.constant(found[0], kind)
     name, line = reroll.table(texts, kind.llvm)
     s.code.declarations.add(line)
-    there = s.code.at(kind.llvm, name, turn)
+    there = s.code.at(kind.llvm, name, iteration)
     one = s.code.load(kind.llvm, there, kind.bytes)
     return Lanes(kind, (s.code.splat(s.lanes, kind.llvm, one),) * s.vectors)
 
@@ -184,7 +184,7 @@ class LoopNest:
         inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
         evaluate(Functions(trial, self.lanes, 1), self.graph, inputs, self.numbers)
         steps = trial.steps
-        self.once = steps > LARGEST
+        self.once = steps > MAX_BODY_INSTRUCTIONS
         # What one vector costs, in instructions.
         text = trial.text()
         calls = {name: text.count(f"@{name}(") for name in trial.callees}

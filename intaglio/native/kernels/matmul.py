@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import ROWS, VECTORS, Left, Right, Tiles
+from intaglio.native.kernels.microkernel import TILE_ROWS, TILE_VECTORS, Left, Right, Tiles
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
@@ -19,18 +19,18 @@ from intaglio.native.runtime.thread_pool import thread_count
 
 # The inner dimension is divided into blocks of at most this: a panel of them stays in the second
 # level of the cache. The fewer blocks, the less often sums are written and read again.
-BLOCK = 1024
+BLOCK_BYTES = 1024
 # From so many rows on it pays to copy a panel, and from so many where its rows lie whole pages
 # apart: these share few places of the caches.
-PACKED_FROM, PACKED_FROM_FAR, PAGE = 96, 24, 4096
+MIN_PACKED_ROWS, MIN_PACKED_ROWS_FAR, PAGE_BYTES = 96, 24, 4096
 # Products of this many multiplications are worth several threads; larger ones than `MOST`,
 # whose left matrix no cache holds any more, are OpenBLAS's.
-SHARED_FROM = 1 << 20
-MOST = 1 << 36
+MIN_SHARED_MULTIPLICATIONS = 1 << 20
+MAX_MULTIPLICATIONS = 1 << 36
 # Parts of so many multiplications are claimed one by one: a thread that is kept from running holds up little.
-CLAIMED = 1 << 20
+PARTS_PER_THREAD = 1 << 20
 # Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
-GROUP = 2048
+ROWS_PER_GROUP = 2048
 # What the kernel is told: the parts that threads share, which are panels of columns times groups
 # of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
 # from column to column.
@@ -44,20 +44,20 @@ def _pack(tiles: Tiles) -> Code:
         ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
         "internal fastcc void",
     )
-    firsts = [str(v * tiles.lanes) for v in range(VECTORS)]
+    firsts = [str(v * tiles.lanes) for v in range(TILE_VECTORS)]
     masks = [tiles.mask(code, first, "%columns") for first in firsts]
     with code.loop("0", "%depth") as index:
         source = tiles.step(code, "%from", index, "%row")
         target = tiles.step(code, "%to", index, tiles.width)
-        sources = tiles.places(code, source, VECTORS)
-        targets = tiles.places(code, target, VECTORS)
+        sources = tiles.places(code, source, TILE_VECTORS)
+        targets = tiles.places(code, target, TILE_VECTORS)
         for there, here, mask in zip(sources, targets, masks, strict=True):
             tiles.write(code, tiles.read(code, there, mask), here)
     code.do("ret void")
     return code
 
 
-def _pack_turned(tiles: Tiles) -> Code:
+def _pack_transposed(tiles: Tiles) -> Code:
     """Copies a panel out of a transposed matrix, whose `columns` lie in rows of `depth` elements.
 
     Square blocks of vectors are turned in registers.
@@ -74,7 +74,7 @@ def _pack_turned(tiles: Tiles) -> Code:
         place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
         count = code.integer("sub", "%columns", j)
         along = tiles.mask(code, k, "%depth")
-        made = tiles.read_turned(code, place, "%row", count, along)
+        made = tiles.read_transposed(code, place, "%row", count, along)
         for c, vector in enumerate(made):
             target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
             tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
@@ -82,14 +82,14 @@ def _pack_turned(tiles: Tiles) -> Code:
     return code
 
 
-def _product(tiles: Tiles, name: str, turned: bool) -> Code:
+def _product(tiles: Tiles, name: str, transposed: bool) -> Code:
     """The kernel: parts of a product, each a group of rows in a panel of columns.
 
     The right matrix may be transposed.
     """
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
     # Turned blocks may reach beyond the last row.
-    size = (BLOCK + tiles.lanes) * tiles.width
+    size = (BLOCK_BYTES + tiles.lanes) * tiles.width
     panel = code.let(f"alloca [{size} x {kind}], align 64")
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
@@ -106,9 +106,9 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
             start = tiles.step(code, a, k, given["column_step"])
             left = Left(start, given["row_step"], given["column_step"])
             first = code.integer("icmp eq", k, 0)
-            across, down, row = (j, k, inner) if turned else (k, j, columns)
+            across, down, row = (j, k, inner) if transposed else (k, j, columns)
             source = Right(code.at(kind, tiles.step(code, b, across, row), down), row)
-            if turned:
+            if transposed:
                 _copy(code, "pack_turned", source, panel, depth, width)
                 right, rest = Right(panel, str(tiles.width)), rows
             else:
@@ -137,9 +137,9 @@ def _packed(
     width, depth = sizes
     begin, end = rows
     count = code.integer("sub", end, begin)
-    apart = code.integer("urem", source.row, PAGE // tiles.kind.bytes)
+    apart = code.integer("urem", source.row, PAGE_BYTES // tiles.kind.bytes)
     far = code.integer("icmp eq", apart, 0)
-    least = code.let(f"select i1 {far}, i64 {PACKED_FROM_FAR}, i64 {PACKED_FROM}")
+    least = code.let(f"select i1 {far}, i64 {MIN_PACKED_ROWS_FAR}, i64 {MIN_PACKED_ROWS}")
     packed = code.integer("icmp sge", count, least)
     whole = code.integer("icmp eq", width, tiles.width)
     narrow = code.let(f"xor i1 {whole}, true")
@@ -148,7 +148,7 @@ def _packed(
     by_tile = code.let(f"and i1 {packed}, {whole}")
     with code.when(by_tile):
         tiles.copying(code, begin, left, source, target, depth, first, panel)
-    done = code.let(f"select i1 {by_tile}, i64 {ROWS}, i64 0")
+    done = code.let(f"select i1 {by_tile}, i64 {TILE_ROWS}, i64 0")
     right = Right(
         code.let(f"select i1 {packed}, ptr {panel}, ptr {source.start}"),
         code.let(f"select i1 {packed}, i64 {tiles.width}, i64 {source.row}"),
@@ -166,7 +166,7 @@ def _copy(code: Code, pack: str, source: Right, panel: str, depth: str, width: s
 
 def _block(code: Code, tiles: Tiles, inner: str) -> str:
     """The length of the blocks of the inner dimension, which are about equal: whole vectors."""
-    count = code.integer("sdiv", code.integer("add", inner, BLOCK - 1), BLOCK)
+    count = code.integer("sdiv", code.integer("add", inner, BLOCK_BYTES - 1), BLOCK_BYTES)
     share = code.integer("sdiv", code.integer("sub", inner, 1), count)
     vectors = code.integer("sdiv", share, tiles.lanes)
     return code.integer("mul", code.integer("add", vectors, 1), tiles.lanes)
@@ -175,30 +175,30 @@ def _block(code: Code, tiles: Tiles, inner: str) -> str:
 def _group(code: Code, given: dict[str, str], part: str) -> tuple[str, str]:
     """The rows of a part: whole tiles, but for the last group's."""
     group = code.integer("sdiv", part, given["panels"])
-    tiles = code.integer("sdiv", code.integer("add", given["rows"], ROWS - 1), ROWS)
+    tiles = code.integer("sdiv", code.integer("add", given["rows"], TILE_ROWS - 1), TILE_ROWS)
     bounds: list[str] = []
     for at in (group, code.integer("add", group, 1)):
         share = code.integer("sdiv", code.integer("mul", tiles, at), given["groups"])
-        bounds.append(code.least(code.integer("mul", share, ROWS), given["rows"]))
+        bounds.append(code.least(code.integer("mul", share, TILE_ROWS), given["rows"]))
     return bounds[0], bounds[1]
 
 
 # What the kernel of many products is told before `DIMS`: how many there are, and the steps
 # from one to the next in the three arrays; 0 where all take the same matrix.
-BATCH = ("count", "left_step", "right_step", "result_step")
+BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 
 
 def _products(tiles: Tiles, name: str) -> Code:
     """The products from `from` to `to` of a batch, each by the kernel `name`."""
     code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
-    given = entry.load_dims(code, (*BATCH, *DIMS))
-    inner_dims = code.at("i64", "%dims", str(len(BATCH)))
+    given = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
+    inner_dims = code.at("i64", "%dims", str(len(BATCH_DIMS)))
     ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
     arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
     arrays.append(code.load("ptr", "%outs", 8))
     places = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
     with code.loop("%from", "%to") as number:
-        for array, place, step in zip(arrays, places, BATCH[1:], strict=True):
+        for array, place, step in zip(arrays, places, BATCH_DIMS[1:], strict=True):
             at = code.at(kind, array, code.integer("mul", number, given[step]))
             code.do(f"store ptr {at}, ptr {place}, align 8")
         code.do(
@@ -214,8 +214,8 @@ def _source(kind: Kind) -> Source:
     for name in ("matmul", "matmul_turned"):
         kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
         kernels.append(Kernel(_products(tiles, name), 2))
-    copying = tiles.tile(ROWS, VECTORS, copies=True)
-    called = [*tiles.functions(), copying, _pack(tiles), _pack_turned(tiles)]
+    copying = tiles.tile(TILE_ROWS, TILE_VECTORS, copies=True)
+    called = [*tiles.functions(), copying, _pack(tiles), _pack_transposed(tiles)]
     return Source(kernels, called, tiles.table())
 
 
@@ -245,14 +245,14 @@ def product(
     rows, inner = a[::-1] if transpose_a else a
     depth, columns = b[::-1] if transpose_b else b
     work = rows * inner * columns
-    if not entry.AVAILABLE or inner != depth or not 0 < work <= MOST:
+    if not entry.AVAILABLE or inner != depth or not 0 < work <= MAX_MULTIPLICATIONS:
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
-    shared = work >= SHARED_FROM
+    shared = work >= MIN_SHARED_MULTIPLICATIONS
     made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
-    kernel = made.for_dims(dims, work // CLAIMED if shared else 0)
+    kernel = made.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
     return entry.filling(kernel, shape or (rows, columns), dtype)
 
 
@@ -261,10 +261,10 @@ def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int,
 
     A panel is copied for each group: there are as few groups as give every thread its parts.
     """
-    wide = VECTORS * jit.WIDTH // np.dtype(dtype).itemsize
+    wide = TILE_VECTORS * jit.WIDTH // np.dtype(dtype).itemsize
     panels = -(-columns // wide)
     wanted = -(-entry.TASKS_PER_THREAD * threads // panels) if threads > 1 else 1
-    groups = min(max(wanted, -(-rows // GROUP)), -(-rows // ROWS))
+    groups = min(max(wanted, -(-rows // ROWS_PER_GROUP)), -(-rows // TILE_ROWS))
     return panels * groups, panels, groups
 
 
@@ -283,7 +283,7 @@ def products(
         return None
     count = math.prod(batches[0])
     work = rows * inner * columns
-    if not count * work or work > MOST:
+    if not count * work or work > MAX_MULTIPLICATIONS:
         return None
     steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
     within = (1, rows) if transpose_a else (inner, 1)

@@ -15,20 +15,20 @@ from intaglio.native.llvm.vectors import Kind
 
 # Rows and vectors of a tile: with one vector for the left and the vectors of the right
 # matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
-ROWS = 6
-VECTORS = 4 if jit.WIDTH == 64 else 2
+TILE_ROWS = 6
+TILE_VECTORS = 4 if jit.WIDTH == 64 else 2
 # A tile of a single vector has more rows: a sum must wait for the last one added to it.
-TALL = 2 * ROWS
+TALL_TILE_ROWS = 2 * TILE_ROWS
 # Sums that stay in registers at the same time.
-SUMS = ROWS * VECTORS
+ACCUMULATORS = TILE_ROWS * TILE_VECTORS
 # Without such an instruction LLVM would call a function for every lane.
-FUSED = "-fma" not in jit.FEATURES.split(",")
+HAS_FMA = "-fma" not in jit.FEATURES.split(",")
 
 
 _SIZES = [
     (rows, vectors)
-    for vectors in range(1, VECTORS + 1)
-    for rows in range(1, (TALL if vectors == 1 else ROWS) + 1)
+    for vectors in range(1, TILE_VECTORS + 1)
+    for rows in range(1, (TALL_TILE_ROWS if vectors == 1 else TILE_ROWS) + 1)
 ]
 
 
@@ -59,9 +59,9 @@ class Tiles:
         self.test = f"<{self.lanes} x i1>"
         letter = "f" if kind.letter == "f" else "i"
         self.suffix = f"v{self.lanes}{letter}{kind.bits}"
-        self.fused = FUSED
+        self.fused = HAS_FMA
         # The columns of a whole tile.
-        self.width = self.lanes * VECTORS
+        self.width = self.lanes * TILE_VECTORS
 
     def functions(self) -> list[Code]:
         """Every tile up to the largest."""
@@ -69,9 +69,9 @@ class Tiles:
 
     def table(self) -> str:
         """The tiles by vectors and rows; where there is none the table is empty."""
-        names = ["ptr null"] * (1 + VECTORS * TALL)
+        names = ["ptr null"] * (1 + TILE_VECTORS * TALL_TILE_ROWS)
         for r, v in _SIZES:
-            names[(v - 1) * TALL + r] = f"ptr @{self.name(r, v)}"
+            names[(v - 1) * TALL_TILE_ROWS + r] = f"ptr @{self.name(r, v)}"
         return f"@tiles = internal constant [{len(names)} x ptr] [{', '.join(names)}]\n"
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
@@ -124,7 +124,7 @@ class Tiles:
         """The pointer `count` rows further, each of `stride` elements."""
         return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
 
-    def turned(self, code: Code, block: list[str]) -> list[str]:
+    def transposed(self, code: Code, block: list[str]) -> list[str]:
         """A square block of vectors, transposed.
 
         In each of log2(lanes) steps every vector is interleaved with the one half the block away.
@@ -145,7 +145,7 @@ class Tiles:
             ]
         return block
 
-    def read_turned(self, code: Code, place: str, row: str, count: str, mask: str) -> list[str]:
+    def read_transposed(self, code: Code, place: str, row: str, count: str, mask: str) -> list[str]:
         """The columns of a square: of its rows, `row` elements apart, `count` are there, and of
         each the lanes that a mask allows."""
         square: list[str] = []
@@ -153,7 +153,7 @@ class Tiles:
             there = code.splat(self.lanes, "i1", code.integer("icmp sgt", count, r))
             both = code.let(f"and {self.test} {there}, {mask}")
             square.append(self.read(code, self.step(code, place, r, row), both))
-        return self.turned(code, square)
+        return self.transposed(code, square)
 
     # -- the tile -----------------------------------------------------------------------
 
@@ -192,11 +192,11 @@ class Tiles:
         start = zip(kinds, firsts, strict=True)
         with code.carrying("0", "%segments", 1, *start) as outer:
             carried = zip(kinds, outer.values, strict=True)
-            with code.carrying("0", "%depth", 1, *carried) as turn:
-                state = turn.values[:offsets], turn.values[offsets:]
-                turn.following = self._turn(code, *state, tops, masks)
+            with code.carrying("0", "%depth", 1, *carried) as iteration:
+                state = iteration.values[:offsets], iteration.values[offsets:]
+                iteration.following = self._iteration(code, *state, tops, masks)
             following = code.integer("add", outer.values[0], "%segment")
-            outer.following = [following, *turn.values[1:]]
+            outer.following = [following, *iteration.values[1:]]
         self._store(code, outer.values[offsets:], rows, masks)
         code.do("ret void")
         return code
@@ -205,7 +205,7 @@ class Tiles:
         """The name of a tile."""
         return f"{'copying_' * copies}tile_{rows}x{vectors}"
 
-    def _turn(
+    def _iteration(
         self, code: Code, offsets: list[str], sums: list[str], tops: list[str], masks: list[str]
     ) -> list[str]:
         """One column of a times one row of b, added to the sums."""
@@ -283,10 +283,10 @@ class Tiles:
         before = code.integer("sub", code.integer("sdiv", rounded, self.lanes), 1)
         lanes = code.integer("sub", columns, code.integer("mul", before, self.lanes))
         single = code.integer("icmp eq", before, 0)
-        most = code.let(f"select i1 {single}, i64 {TALL}, i64 {ROWS}")
+        most = code.let(f"select i1 {single}, i64 {TALL_TILE_ROWS}, i64 {TILE_ROWS}")
         with code.loop(*rows, most) as i:
             count = code.least(most, code.integer("sub", rows[1], i))
-            which = code.integer("add", code.integer("mul", before, TALL), count)
+            which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
             tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
             self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
 
@@ -294,7 +294,7 @@ class Tiles:
         self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str, panel: str
     ) -> None:
         """The first whole tile of a product, from a row on, which also copies b to a panel."""
-        tile = f"@{self.name(ROWS, VECTORS, True)}"
+        tile = f"@{self.name(TILE_ROWS, TILE_VECTORS, True)}"
         rest = (depth, "1", str(self.lanes), first)
         self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
 

@@ -16,8 +16,8 @@ from intaglio.base.dtypes import float32, float64
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels import layers, matmul, reductions, row_kernels, softmax
-from intaglio.native.kernels.elementwise import REMEMBERED, FusedKernel
-from intaglio.native.kernels.selection import along_of, offer, pooled
+from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, FusedKernel
+from intaglio.native.kernels.selection import along_of, pooled, select
 from intaglio.native.kernels.sequence import Chain, Taking
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference
@@ -99,7 +99,7 @@ class Chosen:
             key += (arrays[i].tobytes(),)
         run = self._runs.get(key)
         if run is None:
-            if len(self._runs) >= REMEMBERED:
+            if len(self._runs) >= MAX_CACHED_SHAPES:
                 self._runs.clear()
             run = self._choose(self._attrs, *arrays) or self._by_numpy
             self._runs[key] = run
@@ -114,16 +114,16 @@ class Chosen:
 def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
     if a.ndim != 2 or b.ndim != 2:
         return None
-    turned = attrs["transpose_a"], attrs["transpose_b"]
-    return matmul.product(a.shape, b.shape, *turned)
+    transposed = attrs["transpose_a"], attrs["transpose_b"]
+    return matmul.product(a.shape, b.shape, *transposed)
 
 
-def _matmuls(turned_a: str, turned_b: str) -> Callable[..., Run | None]:
+def _matmuls(transposed_a: str, transposed_b: str) -> Callable[..., Run | None]:
     def choose(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
-        turned = attrs[turned_a], attrs[turned_b]
+        transposed = attrs[transposed_a], attrs[transposed_b]
         if a.ndim == b.ndim == 2:
-            return matmul.product(a.shape, b.shape, *turned)
-        return matmul.products(a.shape, b.shape, *turned)
+            return matmul.product(a.shape, b.shape, *transposed)
+        return matmul.products(a.shape, b.shape, *transposed)
 
     return choose
 
@@ -135,7 +135,7 @@ def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
 
 def _sliding(kind: str, x: Any, *description: Any) -> Run | None:
     """What is offered for arrays of the type of one of them."""
-    return offer(f"double {kind}" if x.dtype == np.float64 else kind, *description)
+    return select(f"double {kind}" if x.dtype == np.float64 else kind, *description)
 
 
 @chooses(raw.Conv2D, raw.Conv3D, doubles=True)
@@ -147,7 +147,9 @@ def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
 
 
 @chooses(raw.Conv2DBackpropInput, raw.Conv3DBackpropInputV2, doubles=True)
-def _convolution_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any) -> Run | None:
+def _convolution_input_gradient(
+    attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
+) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, shape, filters.shape)
     if (
@@ -161,7 +163,7 @@ def _convolution_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: A
 
 
 @chooses(raw.Conv2DBackpropFilter, raw.Conv3DBackpropFilterV2, doubles=True)
-def _convolution_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
+def _convolution_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, x.shape, shape)
     if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (len(x), shape[-1]):
@@ -175,26 +177,28 @@ def _depthwise(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     along = _depthwise_along(attrs, x.shape, filters.shape)
     if along is None:
         return None
-    return offer("depthwise", x.shape, filters.shape, along)
+    return select("depthwise", x.shape, filters.shape, along)
 
 
 @chooses(raw.DepthwiseConv2dNativeBackpropInput)
-def _depthwise_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any) -> Run | None:
+def _depthwise_input_gradient(
+    attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
+) -> Run | None:
     shape = tuple(sizes.tolist())
     along = _depthwise_along(attrs, shape, filters.shape)
     if along is None or d.shape[::3] != shape[::3] or not _fits(along, d):
         return None
-    run = offer("depthwise by images", shape, filters.shape, along)
+    run = select("depthwise by images", shape, filters.shape, along)
     return run and Taking(run, 1, 2)
 
 
 @chooses(raw.DepthwiseConv2dNativeBackpropFilter)
-def _depthwise_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
+def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = _depthwise_along(attrs, x.shape, shape)
     if along is None or d.shape[::3] != x.shape[::3] or not _fits(along, d):
         return None
-    run: Any = offer("depthwise by filters", x.shape, shape, along)
+    run: Any = select("depthwise by filters", x.shape, shape, along)
     if run is None:
         return None
     chain = Chain(2)
@@ -211,7 +215,7 @@ def _depthwise_along(
 
 @chooses(raw.MaxPool)
 def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
-    return offer("maximum", tuple(pooled(attrs, x.shape)))
+    return select("maximum", tuple(pooled(attrs, x.shape)))
 
 
 @chooses(raw.MaxPoolGrad)
@@ -219,12 +223,12 @@ def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | N
     along = pooled(attrs, x.shape)
     if not y.shape == d.shape == tuple([a.out for a in along]):
         return None
-    return offer("maximum gradient", tuple(along))
+    return select("maximum gradient", tuple(along))
 
 
 @chooses(raw.AvgPool)
 def _mean_pool(attrs: dict[str, Any], x: Any) -> Run | None:
-    return offer("mean", tuple(pooled(attrs, x.shape)))
+    return select("mean", tuple(pooled(attrs, x.shape)))
 
 
 @chooses(raw.AvgPoolGrad)
@@ -232,7 +236,7 @@ def _mean_pool_gradient(attrs: dict[str, Any], sizes: Any, d: Any) -> Run | None
     along = pooled(attrs, tuple(sizes.tolist()))
     if d.shape != tuple([a.out for a in along]):
         return None
-    run = offer("mean gradient", tuple(along))
+    run = select("mean gradient", tuple(along))
     return run and Taking(run, 1)
 
 
@@ -250,7 +254,7 @@ def _reduction(how: str) -> Callable[..., Run | None]:
 
 
 def _by_rows(name: str) -> Callable[..., Run | None]:
-    return lambda attrs, logits: softmax.by_rows(name, logits.shape)
+    return lambda attrs, logits: softmax.row_softmax(name, logits.shape)
 
 
 @chooses(raw.SoftmaxCrossEntropyWithLogits)

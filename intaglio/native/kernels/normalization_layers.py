@@ -45,12 +45,12 @@ def averaging_factor(node: Node) -> float:
 def _forward_kernel(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op in FORWARD]
     *rows, channels = shape = dims_of(node.outputs[0])
-    attrs, floored = node.attrs, any(n.op is raw.Relu for n in body.nodes)
+    attrs, relu = node.attrs, any(n.op is raw.Relu for n in body.nodes)
     order = [0 if v.node.op is raw.Relu else _output_index(v) for v in body.outputs]
     training = attrs["is_training"]
     factor = averaging_factor(node)
     run = batch_normalization.forward(
-        int(np.prod(rows)), channels, shape, training, attrs["epsilon"], factor, floored, order
+        int(np.prod(rows)), channels, shape, training, attrs["epsilon"], factor, relu, order
     )
     if run is None:
         return None

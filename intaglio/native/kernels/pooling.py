@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.native.kernels.convolution import above
+from intaglio.native.kernels.convolution import ceil_divide
 from intaglio.native.kernels.pooling_epilogue import Pool, Pooling, read_bytes
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.windows import Sliding, Window, Windows, library
@@ -30,8 +30,10 @@ def _maximum(k: Sliding) -> None:
 
             def larger(i: str, j: str, row: str, column: str, most: str) -> str:
                 seen = k.tiles.read(k.code, k.pixel(image, row, column, c), mask)
-                above = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
-                return k.code.let(f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}")
+                ceil_divide = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+                return k.code.let(
+                    f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}"
+                )
 
             most = k.over(down, across, k.vector, least, larger)
             k.tiles.write(k.code, most, k.pixel(result, y, x, c, "out_"), mask)
@@ -114,14 +116,14 @@ def _square_maximum(k: Sliding) -> None:
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
         for place in places:
             seen = k.tiles.read(code, place, mask)
-            above = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
-            most = code.let(f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}")
+            ceil_divide = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+            most = code.let(f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}")
         k.tiles.write(code, most, code.at("float", out, at), mask)
 
     _squares(k, images, body)
 
 
-def _square_gradient(k: Sliding, floored: bool = False) -> None:
+def _square_gradient(k: Sliding, relu: bool = False) -> None:
     """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to.
 
     `floored` images are results of Relu, through which gradients go where they are not zero; a
@@ -131,11 +133,11 @@ def _square_gradient(k: Sliding, floored: bool = False) -> None:
     out, code = k.pointer("%outs", 0), k.code
     ends = [code.let(f"ptrtoint ptr {p} to i64") for p in (out, images)]
     away = code.integer("sub", *ends)
-    sums = k.pointer("%outs", 1) if floored else ""
+    sums = k.pointer("%outs", 1) if relu else ""
     channels = k.given["channels"]
 
     def clear(number: str) -> None:
-        if floored:
+        if relu:
             size = code.integer("mul", channels, 4)
             code.zero(k.tiles.step(code, sums, number, channels), size)
 
@@ -143,7 +145,7 @@ def _square_gradient(k: Sliding, floored: bool = False) -> None:
         most, slope = (
             k.tiles.read(code, code.at("float", d, at), mask) for d in (maxima, gradients)
         )
-        if floored:
+        if relu:
             open_ = code.let(f"fcmp ogt {k.vector} {most}, zeroinitializer")
             share = code.let(
                 f"select {k.test} {open_}, {k.vector} splat (float 1.0), {k.vector} zeroinitializer"
@@ -160,7 +162,7 @@ def _square_gradient(k: Sliding, floored: bool = False) -> None:
             k.tiles.write(code, value, code.at("i8", place, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
             total = code.let(f"fadd {k.vector} {total}, {value}")
-        if floored:
+        if relu:
             sum_ = code.at("float", k.tiles.step(code, sums, number, channels), c)
             before = k.tiles.read(code, sum_, mask)
             after = code.let(f"fadd {k.vector} {before}, {total}")
@@ -169,9 +171,9 @@ def _square_gradient(k: Sliding, floored: bool = False) -> None:
     _squares(k, images, body, clear)
 
 
-def _floored_gradient(k: Sliding) -> None:
+def _relu_pooling_gradient(k: Sliding) -> None:
     """`_square_gradient` of the results of Relu."""
-    _square_gradient(k, floored=True)
+    _square_gradient(k, relu=True)
 
 
 def _placed_maximum(k: Sliding) -> None:
@@ -182,7 +184,7 @@ def _placed_maximum(k: Sliding) -> None:
 
     def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
         seen = [k.tiles.read(code, place, mask) for place in places]
-        pool.write([above(code, k.tiles, v, zero) for v in seen], at, mask)
+        pool.write([ceil_divide(code, k.tiles, v, zero) for v in seen], at, mask)
 
     _squares(k, images, body)
 
@@ -209,8 +211,8 @@ def _placed_gradient(k: Sliding) -> None:
 
             def of_row(c: str, mask: str) -> None:
                 carried = (k.vector, "zeroinitializer")
-                with code.carrying("0", given["out_width"], 1, carried) as turn:
-                    x = turn.index
+                with code.carrying("0", given["out_width"], 1, carried) as iteration:
+                    x = iteration.index
                     at = code.integer("mul", code.integer("add", pixel, x), channels)
                     at = code.integer("add", at, c)
                     place = read_bytes(code, tiles, code.at("i8", places, at), mask)
@@ -218,10 +220,12 @@ def _placed_gradient(k: Sliding) -> None:
                     left = tiles.step(code, top, code.integer("mul", x, 2), channels)
                     left = code.at("float", left, c)
                     targets = [code.at("float", left, step) for step in beside]
-                    turn.following = [_placed(k, slope, place, targets, mask, turn.values[0])]
+                    iteration.following = [
+                        _placed(k, slope, place, targets, mask, iteration.values[0])
+                    ]
                 sum_ = code.at("float", total, c)
                 before = tiles.read(code, sum_, mask)
-                after = code.let(f"fadd {k.vector} {before}, {turn.values[0]}")
+                after = code.let(f"fadd {k.vector} {before}, {iteration.values[0]}")
                 tiles.write(code, after, sum_, mask)
 
             k.vectors(of_row)
@@ -306,7 +310,7 @@ LIBRARY = library(
     }
 )
 # These give sums, or places, too.
-FLOORED = library({"floored_gradient": (_floored_gradient, 3)}, outputs=2)
+FLOORED = library({"floored_gradient": (_relu_pooling_gradient, 3)}, outputs=2)
 PLACED = library({"placed_gradient": (_placed_gradient, 2)}, outputs=2)
 PLACING = library({"placed_maximum": (_placed_maximum, 1)}, outputs=3)
 
@@ -327,7 +331,7 @@ def _covering(w: Windows) -> Windows:
     return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)
 
 
-def floored_gradient(w: Windows) -> Callable[..., list[Any]] | None:
+def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
     """(images, maxima, gradients) to the gradient by what Relu made the images of, and its sums
     over every image; None for other windows than those of 2x2 that cover the images."""
     if not covers(w):

@@ -21,8 +21,8 @@ from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lane
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.ops.random.philox import (
-    LEAST,
     LOW,
+    MIN_UNIFORM,
     MULTIPLIERS,
     RESERVED,
     TRUNCATE_AT,
@@ -33,20 +33,20 @@ from intaglio.ops.random.philox import (
 Run = Callable[..., Any]
 Finish = Callable[[Functions, Sequence[Lanes]], list[Lanes]]
 
-WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
+WORD_KIND, HALF_WORD_KIND = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 # A bfloat16 as it is stored.
-BRIEF = Kind("i16", 16, "u")
-LANES = max(jit.WIDTH // 4, 4)
+BFLOAT_BITS = Kind("i16", 16, "u")
+BLOCKS_PER_VECTOR = max(jit.WIDTH // 4, 4)
 # The numbers that a kernel is told: the stream's key, its counter's halves, and the step from
 # one block's counter to the next.
-STATE = ("key", "low", "high", "step")
+STATE_DIMS = ("key", "low", "high", "step")
 
 
 def _cipher(s: Functions, counter: Sequence[Lanes], keys: Sequence[Any]) -> list[Lanes]:
     """Ten rounds over blocks whose four words are given, as 32-bit numbers in 64-bit lanes."""
     x0, x1, x2, x3 = counter
-    first, second = [s.constant(int(m), WORD) for m in np.ravel(MULTIPLIERS)]
-    low = s.constant(int(LOW), WORD)
+    first, second = [s.constant(int(m), WORD_KIND) for m in np.ravel(MULTIPLIERS)]
+    low = s.constant(int(LOW), WORD_KIND)
     for k0, k1 in keys:
         p0, p1 = s.mul(x0, first), s.mul(x2, second)
         x0 = s.bit_xor(s.bit_xor(s.high_half(p1), x1), k0)
@@ -61,7 +61,7 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
     words = [code.integer("and", key, int(LOW)), code.integer("lshr", key, 32)]
     made: list[tuple[Lanes, Lanes]] = []
     for _ in range(10):
-        pair = [Lanes(WORD, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words]
+        pair = [Lanes(WORD_KIND, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words]
         made.append((pair[0], pair[1]))
         words = [
             code.integer("and", code.integer("add", w, weyl), int(LOW))
@@ -78,13 +78,13 @@ def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -
     code, lanes = s.code, s.lanes
 
     def everywhere(value: str) -> Lanes:
-        return Lanes(WORD, (code.splat(lanes, "i64", value),))
+        return Lanes(WORD_KIND, (code.splat(lanes, "i64", value),))
 
     steps = ", ".join([f"i64 {i}" for i in range(lanes)])
-    numbers = s.add(everywhere(first), Lanes(WORD, (f"<{steps}>",)))
+    numbers = s.add(everywhere(first), Lanes(WORD_KIND, (f"<{steps}>",)))
     offsets = s.mul(numbers, everywhere(step or state["step"]))
     low = s.add(everywhere(state["low"]), offsets)
-    carried = s.converted(s.lt(low, offsets), WORD)
+    carried = s.converted(s.lt(low, offsets), WORD_KIND)
     high = s.add(everywhere(state["high"]), carried)
     mask = s.const(int(LOW), low)
     return [part for half in (low, high) for part in (s.bit_and(half, mask), s.high_half(half))]
@@ -94,34 +94,34 @@ def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -
 
 
 def _bits(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
-    return [s.converted(w, HALF_WORD) for w in words]
+    return [s.converted(w, HALF_WORD_KIND) for w in words]
 
 
 def _unit(s: Functions, word: Lanes) -> Lanes:
     """A float32 in [0, 1) of a word."""
-    bits = s.converted(word, HALF_WORD)
+    bits = s.converted(word, HALF_WORD_KIND)
     bits = s.bit_or(s.bit_and(bits, s.const(0x7FFFFF, bits)), s.const(0x3F800000, bits))
     number = s.floats(bits)
     return s.sub(number, s.const(1, number))
 
 
-def _short_unit(bits: int, kind: Kind) -> Finish:
+def _half_unit(bits: int, kind: Kind) -> Finish:
     """16-bit floats in [0, 1), of so many bits of each word."""
 
     def finish(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
         made: list[Lanes] = []
         for word in words:
             number = s.bit_and(word, s.const((1 << bits) - 1, word))
-            number = s.converted(s.converted(number, HALF_WORD), FLOAT)
+            number = s.converted(s.converted(number, HALF_WORD_KIND), FLOAT)
             made.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
         return made
 
     return finish
 
 
-def _brief_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
-    made = _short_unit(7, BFLOAT)(s, words)
-    return [Lanes(BRIEF, x.names) for x in made]
+def _bfloat_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    made = _half_unit(7, BFLOAT)(s, words)
+    return [Lanes(BFLOAT_BITS, x.names) for x in made]
 
 
 def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
@@ -135,13 +135,15 @@ def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
 def _normals(s: Functions, first: Lanes, second: Lanes) -> list[Lanes]:
     """Two normals of two uniform numbers (Box and Muller), each step rounded."""
     kind = first.kind
-    least = s.maximum(first, s.const(LEAST, first))
+    least = s.maximum(first, s.const(MIN_UNIFORM, first))
     log = s.converted(s.log(s.converted(least, DOUBLE)), kind)
     radius = s.sqrt(s.mul(s.const(-2, log), log))
     wide = s.converted(second, DOUBLE)
     angle = s.converted(s.mul(s.const(2 * math.pi, wide), wide), kind)
     wide = s.converted(angle, DOUBLE)
-    return [s.mul(s.converted(turned, kind), radius) for turned in (s.sin(wide), s.cos(wide))]
+    return [
+        s.mul(s.converted(transposed, kind), radius) for transposed in (s.sin(wide), s.cos(wide))
+    ]
 
 
 def _uniform(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
@@ -162,22 +164,22 @@ def _normal_double(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
 
 
 FINISHES: dict[str, tuple[Finish, Kind]] = {
-    "bits": (_bits, HALF_WORD),
+    "bits": (_bits, HALF_WORD_KIND),
     "uniform": (_uniform, FLOAT),
     "uniform_double": (_uniform_double, DOUBLE),
-    "uniform_half": (_short_unit(10, HALF), HALF),
-    "uniform_brief": (_brief_unit, BRIEF),
+    "uniform_half": (_half_unit(10, HALF), HALF),
+    "uniform_brief": (_bfloat_unit, BFLOAT_BITS),
     "normal": (_normal, FLOAT),
     "normal_double": (_normal_double, DOUBLE),
 }
 # Normals that are drawn again while they are too far off, and what they are made of.
 TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
 DTYPES = {
-    HALF_WORD: np.uint32,
+    HALF_WORD_KIND: np.uint32,
     FLOAT: np.float32,
     DOUBLE: np.float64,
     HALF: np.float16,
-    BRIEF: ml_dtypes.bfloat16,
+    BFLOAT_BITS: ml_dtypes.bfloat16,
 }
 
 
@@ -194,14 +196,14 @@ def _kernel(name: str) -> Kernel:
     finish, kind = FINISHES[name]
     code = Code(name, entry.KERNEL)
     state, out, size = _given(code)
-    s = Functions(code, LANES, 1)
+    s = Functions(code, BLOCKS_PER_VECTOR, 1)
     keys = _round_keys(s, state["key"])
     with code.loop("%from", "%to") as group:
-        first = code.integer("mul", group, LANES)
+        first = code.integer("mul", group, BLOCKS_PER_VECTOR)
         made = finish(s, _cipher(s, _counters(s, state, first), keys))
         start = code.integer("mul", first, len(made))
-        for i, vector in enumerate(_in_turn(s, made)):
-            index = code.integer("add", start, i * LANES)
+        for i, vector in enumerate(_in_order(s, made)):
+            index = code.integer("add", start, i * BLOCKS_PER_VECTOR)
             _write(s, kind, vector, out, index, size)
     code.do("ret void")
     return Kernel(code, 1)
@@ -211,7 +213,8 @@ def _given(code: Code) -> tuple[dict[str, str], str, str]:
     """The stream's state, the array to be filled, and its elements."""
     given = code.load("ptr", "%ins", 8)
     state = {
-        part: code.load("i64", code.at("i64", given, str(i)), 8) for i, part in enumerate(STATE)
+        part: code.load("i64", code.at("i64", given, str(i)), 8)
+        for i, part in enumerate(STATE_DIMS)
     }
     size = code.load("i64", code.at("i64", "%dims", "1"), 8)
     return state, code.load("ptr", "%outs", 8), size
@@ -229,11 +232,11 @@ class _Truncated:
         self.code = code = Code(name, entry.KERNEL)
         self.state, self.out, self.size = _given(code)
         self.of_block = _of_block(self.kind)
-        size = LANES * self.of_block
-        self.held = code.first(f"alloca [{size} x {self.kind.llvm}], align 64")
+        size = BLOCKS_PER_VECTOR * self.of_block
+        self.scratch = code.first(f"alloca [{size} x {self.kind.llvm}], align 64")
         self.filled = code.first("alloca i64, align 8")
-        self.seen = code.first(f"alloca [{LANES} x i64], align 64")
-        self.s = Functions(code, LANES, 1)
+        self.seen = code.first(f"alloca [{BLOCKS_PER_VECTOR} x i64], align 64")
+        self.s = Functions(code, BLOCKS_PER_VECTOR, 1)
         self.keys = _round_keys(self.s, self.state["key"])
 
     def write(self) -> Kernel:
@@ -241,15 +244,15 @@ class _Truncated:
         code, of_block = self.code, self.of_block
         apart = str(RESERVED * of_block // 4)
         with code.loop("%from", "%to") as group:
-            number = code.integer("mul", group, LANES)
+            number = code.integer("mul", group, BLOCKS_PER_VECTOR)
             self._draw(number, apart)
-            with code.loop("0", str(LANES)) as lane:
+            with code.loop("0", str(BLOCKS_PER_VECTOR)) as lane:
                 self._fill(0)
                 block = code.integer("add", number, lane)
                 first = code.integer("mul", block, of_block)
                 self._take(code.integer("mul", lane, of_block), of_block, first)
                 self._store(self._load(self.filled), code.at("i64", self.seen, lane))
-            with code.loop("0", str(LANES)) as lane:
+            with code.loop("0", str(BLOCKS_PER_VECTOR)) as lane:
                 seen = self._load(code.at("i64", self.seen, lane))
                 block = code.integer("add", number, lane)
                 first = code.integer("mul", block, of_block)
@@ -265,18 +268,18 @@ class _Truncated:
         """All numbers of a block's own counters, until there are enough."""
         code = self.code
         self._fill(0)
-        with code.loop("0", count, LANES) as turn:
+        with code.loop("0", count, BLOCKS_PER_VECTOR) as iteration:
             lacking = code.integer("icmp slt", self._load(self.filled), self.of_block)
             with code.when(lacking):
-                self._draw(code.integer("add", start, turn), "1")
-                self._take("0", LANES * self.of_block, first)
+                self._draw(code.integer("add", start, iteration), "1")
+                self._take("0", BLOCKS_PER_VECTOR * self.of_block, first)
 
     def _draw(self, first: str, step: str) -> None:
         """Normals of `LANES` blocks, to where they are held."""
         code, s, kind = self.code, self.s, self.kind
         words = _cipher(s, _counters(s, self.state, first, step), self.keys)
-        for i, vector in enumerate(_in_turn(s, self.finish(s, words))):
-            place = code.at(kind.llvm, self.held, str(i * LANES))
+        for i, vector in enumerate(_in_order(s, self.finish(s, words))):
+            place = code.at(kind.llvm, self.scratch, str(i * BLOCKS_PER_VECTOR))
             code.do(f"store {s.vector(kind)} {vector}, ptr {place}, align {kind.bytes}")
 
     def _take(self, start: str, count: int, first: str) -> None:
@@ -284,15 +287,15 @@ class _Truncated:
         code, kind = self.code, self.kind
         word = kind.llvm
         with code.loop("0", str(count)) as i:
-            place = code.at(word, self.held, code.integer("add", start, i))
+            place = code.at(word, self.scratch, code.integer("add", start, i))
             x = code.load(word, place, kind.bytes)
             far = code.call(word, f"llvm.fabs.f{kind.bits}", (word, x))
             near = code.let(f"fcmp olt {word} {far}, {literal(TRUNCATE_AT, kind)}")
             seen = self._load(self.filled)
             at = code.integer("add", first, seen)
-            room = code.integer("icmp slt", seen, self.of_block)
+            rest = code.integer("icmp slt", seen, self.of_block)
             inside = code.integer("icmp slt", at, self.size)
-            good = code.let(f"and i1 {near}, {code.let(f'and i1 {room}, {inside}')}")
+            good = code.let(f"and i1 {near}, {code.let(f'and i1 {rest}, {inside}')}")
             with code.when(good):
                 code.do(f"store {word} {x}, ptr {code.at(word, self.out, at)}, align {kind.bytes}")
                 self._store(code.integer("add", seen, 1), self.filled)
@@ -311,7 +314,7 @@ def _truncated_kernel(name: str) -> Kernel:
     return _Truncated(name).write()
 
 
-def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
+def _in_order(s: Functions, made: Sequence[Lanes]) -> list[str]:
     """Vectors with the first elements of all, then the second ones, ..."""
     code, lanes = s.code, s.lanes
     element = made[0].kind.llvm
@@ -325,14 +328,14 @@ def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
         ]
         width *= 2
     whole, vector, count = parts[0], f"<{width} x {element}>", len(made)
-    turns: list[str] = []
+    iterations: list[str] = []
     for start in range(0, width, lanes):
         places = [e % count * lanes + e // count for e in range(start, start + lanes)]
         order = ", ".join([f"i32 {p}" for p in places])
-        turns.append(
+        iterations.append(
             code.let(f"shufflevector {vector} {whole}, {vector} poison, <{lanes} x i32> <{order}>")
         )
-    return turns
+    return iterations
 
 
 def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: str) -> None:
@@ -373,23 +376,23 @@ LIBRARIES = {
     for names, write in ((FINISHES, _kernel), (TRUNCATED, _truncated_kernel))
     for name in names
 }
-SWAPS = Library(lambda: Source([_swaps()]))
+PERMUTATIONS = Library(lambda: Source([_swaps()]))
 
 
-def swapped(count: int) -> Run | None:
+def permutation(count: int) -> Run | None:
     """What makes a permutation of range(count) of uint32 distances, all but one of them."""
     if not entry.AVAILABLE:
         return None
-    fill = SWAPS.entry("swaps", shared=False).for_dims((count,))
+    fill = PERMUTATIONS.entry("swaps", shared=False).for_dims((count,))
     return entry.filling(fill, (count,), np.int64)
 
 
-def drawn(name: str, count: int) -> Run | None:
+def generator(name: str, count: int) -> Run | None:
     """What makes `count` numbers of a stream, given as an array of `STATE`; for names in `LIBRARIES`."""
     if not entry.AVAILABLE or not count:
         return None
     _, kind = FINISHES[TRUNCATED.get(name, name)]
-    groups = -(-count // (LANES * _of_block(kind)))
+    groups = -(-count // (BLOCKS_PER_VECTOR * _of_block(kind)))
     # Few numbers are drawn before another thread could help.
     fill = (
         LIBRARIES[name].entry(name, count >= entry.MIN_PARALLEL_ELEMENTS).for_dims((groups, count))

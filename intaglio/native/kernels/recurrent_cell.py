@@ -9,7 +9,7 @@ import numpy as np
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels.loop_nest import apply
-from intaglio.native.kernels.microkernel import SUMS, Tiles
+from intaglio.native.kernels.microkernel import ACCUMULATORS, Tiles
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, Lanes
 from intaglio.native.runtime import entry
@@ -17,9 +17,9 @@ from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 from intaglio.ops.array.slicing import is_index
 
-TILES = Tiles(FLOAT)
+TILE_SHAPES = Tiles(FLOAT)
 # Rows of a tile at most, by its vectors.
-TALLEST = {1: 12, 2: 8, 3: 8, 4: 6}
+MAX_TILE_ROWS = {1: 12, 2: 8, 3: 8, 4: 6}
 # What a cell's code is told: tiles of rows, those that are whole, the inner dimension, blocks of
 # columns, columns of the product and of a gate.
 DIMS = ("tiles", "whole", "inner", "blocks", "wide", "columns")
@@ -86,7 +86,7 @@ class Plan(NamedTuple):
     @property
     def step(self) -> int:
         """The columns of a gate in a tile."""
-        return self.vectors * TILES.lanes
+        return self.vectors * TILE_SHAPES.lanes
 
     @property
     def masked(self) -> bool:
@@ -123,8 +123,10 @@ class Plan(NamedTuple):
 
 def planned(rows: int, inner: int, gates: int, columns: int) -> Plan:
     """Tiles for a cell of these sizes, that fill the registers, and leave few rows over."""
-    vectors = 2 if gates < 3 and columns > TILES.lanes and gates * 2 <= len(TALLEST) else 1
-    most = max(min(TALLEST[gates * vectors], SUMS // (gates * vectors)), 1)
+    vectors = (
+        2 if gates < 3 and columns > TILE_SHAPES.lanes and gates * 2 <= len(MAX_TILE_ROWS) else 1
+    )
+    most = max(min(MAX_TILE_ROWS[gates * vectors], ACCUMULATORS // (gates * vectors)), 1)
     whole = [n for n in range(most // 2 + 1, most + 1) if rows % n == 0]
     tall = whole[-1] if whole else -(-rows // -(-rows // most))
     return Plan(rows, inner, gates, columns, tall, vectors)
@@ -166,7 +168,7 @@ def value_of(node: Node) -> int:
 
 def pack(plan: Plan) -> Code:
     """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
-    code, tiles = Code("pack", entry.KERNEL), TILES
+    code, tiles = Code("pack", entry.KERNEL), TILE_SHAPES
     source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
     given = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
     width = plan.gates * plan.step
@@ -227,11 +229,11 @@ class _Cell:
         size = plan.gates * plan.step
         with code.loop("0", given["blocks"]) as block:
             depth = code.integer("mul", block, given["inner"])
-            panel = TILES.step(code, self.ins[1], depth, size)
+            panel = TILE_SHAPES.step(code, self.ins[1], depth, size)
             column = code.integer("mul", block, plan.step)
             left = code.integer("sub", given["columns"], column)
             masks = [
-                TILES.mask(code, str(v * TILES.lanes), left) if plan.masked else ""
+                TILE_SHAPES.mask(code, str(v * TILE_SHAPES.lanes), left) if plan.masked else ""
                 for v in range(plan.vectors)
             ]
             whole = code.least("%to", given["whole"])
@@ -250,7 +252,7 @@ class _Cell:
         first = code.integer("mul", number, plan.tall)
         rows = [code.integer("add", first, r) for r in range(tall)]
         sums = self._sums(panel, rows)
-        s = Functions(code, TILES.lanes, tall * plan.vectors)
+        s = Functions(code, TILE_SHAPES.lanes, tall * plan.vectors)
         gates = [
             Lanes(
                 FLOAT,
@@ -278,19 +280,21 @@ class _Cell:
         """The sums of products: for each row the vectors of all gates."""
         code, plan = self.code, self.plan
         abreast = plan.gates * plan.vectors
-        tops = [TILES.step(code, self.ins[0], r, self.given["inner"]) for r in rows]
-        start = [(TILES.vector, "zeroinitializer")] * (len(rows) * abreast)
-        with code.carrying("0", self.given["inner"], 1, *start) as turn:
-            right = TILES.step(code, panel, turn.index, abreast * TILES.lanes)
-            vectors = [TILES.read(code, p, "") for p in TILES.places(code, right, abreast)]
+        tops = [TILE_SHAPES.step(code, self.ins[0], r, self.given["inner"]) for r in rows]
+        start = [(TILE_SHAPES.vector, "zeroinitializer")] * (len(rows) * abreast)
+        with code.carrying("0", self.given["inner"], 1, *start) as iteration:
+            right = TILE_SHAPES.step(code, panel, iteration.index, abreast * TILE_SHAPES.lanes)
+            vectors = [
+                TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.places(code, right, abreast)
+            ]
             for r, top in enumerate(tops):
-                value = code.load("float", code.at("float", top, turn.index), 4)
-                factor = code.splat(TILES.lanes, "float", value)
-                turn.following += [
-                    TILES.fma(code, factor, v, turn.values[r * abreast + i])
+                value = code.load("float", code.at("float", top, iteration.index), 4)
+                factor = code.splat(TILE_SHAPES.lanes, "float", value)
+                iteration.following += [
+                    TILE_SHAPES.fma(code, factor, v, iteration.values[r * abreast + i])
                     for i, v in enumerate(vectors)
                 ]
-        return [turn.values[r * abreast : (r + 1) * abreast] for r in range(len(rows))]
+        return [iteration.values[r * abreast : (r + 1) * abreast] for r in range(len(rows))]
 
     def _node(self, s: Functions, node: Node, values: dict[int, list[Lanes]]) -> None:
         """A node of the cell's graph, for each gate if it is of the whole product."""
@@ -322,9 +326,9 @@ class _Cell:
         """Where the vectors of a gate are in a row."""
         code = self.code
         wide = self.given["wide" if self._gates(width) > 1 else "columns"]
-        start = code.at("float", TILES.step(code, pointer, row, wide), column)
-        there = TILES.step(code, start, gate, self.given["columns"])
-        return TILES.places(code, there, self.plan.vectors)
+        start = code.at("float", TILE_SHAPES.step(code, pointer, row, wide), column)
+        there = TILE_SHAPES.step(code, start, gate, self.given["columns"])
+        return TILE_SHAPES.places(code, there, self.plan.vectors)
 
     def _read(
         self, dims: Any, pointer: str, rows: list[str], column: str, masks: list[str]
@@ -332,7 +336,7 @@ class _Cell:
         """What is taken besides the product: for each row, for all rows, or a number."""
         code = self.code
         if not dims:
-            number = code.splat(TILES.lanes, "float", code.load("float", pointer, 4))
+            number = code.splat(TILE_SHAPES.lanes, "float", code.load("float", pointer, 4))
             return [Lanes(FLOAT, (number,) * (len(rows) * self.plan.vectors))]
         each = len(dims) == 2 and dims[0] == self.plan.rows
         found: list[Lanes] = []
@@ -340,7 +344,7 @@ class _Cell:
             names: list[str] = []
             for row in rows if each else ["0"]:
                 places = self._places(pointer, row, gate, dims[-1], column)
-                names += [TILES.read(code, p, m) for p, m in zip(places, masks, strict=True)]
+                names += [TILE_SHAPES.read(code, p, m) for p, m in zip(places, masks, strict=True)]
             found.append(Lanes(FLOAT, tuple(names if each else names * len(rows))))
         return found
 
@@ -354,4 +358,4 @@ class _Cell:
             for row in rows:
                 places = self._places(pointer, row, gate, width, column)
                 for place, mask in zip(places, masks, strict=True):
-                    TILES.write(self.code, next(names), place, mask)
+                    TILE_SHAPES.write(self.code, next(names), place, mask)

@@ -26,11 +26,11 @@ Run = Callable[[Any], Any]
 _SINGLE = np.dtype(np.float32)
 
 # Elements of a chunk, the fewest rows that one has, and the columns that are taken at a time.
-CHUNK = 1 << 14
-ROWS = 64
-COLUMNS = 1024
+CHUNK_ELEMENTS = 1 << 14
+MIN_ROWS_PER_CHUNK = 64
+COLUMNS_PER_CHUNK = 1024
 # Vectors that are under way together.
-VECTORS = 4
+VECTORS_PER_STEP = 4
 DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
 # For each kind the builder's step.
 KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
@@ -85,9 +85,9 @@ class Joining:
     ) -> list[str]:
         """The vectors that `seen(i)` gives, for each i of a range, joined to the sums."""
         carried = [(self.tiles.vector, s) for s in sums]
-        with self.code.carrying(start, stop, step, *carried) as turn:
-            turn.following = self.joined(turn.values, seen(turn.index))
-        return turn.values
+        with self.code.carrying(start, stop, step, *carried) as iteration:
+            iteration.following = self.joined(iteration.values, seen(iteration.index))
+        return iteration.values
 
     def row(self, first: str, last: str, seen: Callable[[str, int, str], Sequence[str]]) -> str:
         """What the elements of a range join to, in the first lane of a vector.
@@ -96,11 +96,11 @@ class Joining:
         that it allows count.
         """
         code, tiles = self.code, self.tiles
-        group = tiles.lanes * VECTORS
+        group = tiles.lanes * VECTORS_PER_STEP
         whole = code.integer("sdiv", code.integer("sub", last, first), group)
         middle = code.integer("add", first, code.integer("mul", whole, group))
-        sums = [self.neutral] * VECTORS
-        sums = self.range(first, middle, group, sums, lambda i: seen(i, VECTORS, ""))
+        sums = [self.neutral] * VECTORS_PER_STEP
+        sums = self.range(first, middle, group, sums, lambda i: seen(i, VECTORS_PER_STEP, ""))
         while len(sums) > 1:
             half = len(sums) // 2
             sums = self.joined(sums[:half], sums[half:])
@@ -134,7 +134,7 @@ class Joining:
         return value
 
 
-class _Writer:
+class _ReductionBuilder:
     """Writes a kernel: `down` the rows for every column, or `across` rows without columns."""
 
     def __init__(self, name: str, kind: str, element: Kind) -> None:
@@ -174,12 +174,14 @@ class _Writer:
         inner, lanes = given["inner"], tiles.lanes
         with code.loop("%from", "%to") as part:
             number = code.integer("sdiv", part, given["slices"])
-            left = code.integer("mul", code.integer("srem", part, given["slices"]), COLUMNS)
-            right = code.least(code.integer("add", left, COLUMNS), inner)
+            left = code.integer(
+                "mul", code.integer("srem", part, given["slices"]), COLUMNS_PER_CHUNK
+            )
+            right = code.least(code.integer("add", left, COLUMNS_PER_CHUNK), inner)
             outer, first, last = self._chunk(number)
             rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))
             target = tiles.step(code, self.target, number, inner)
-            group = lanes * VECTORS
+            group = lanes * VECTORS_PER_STEP
             count = code.integer("sdiv", code.integer("sub", right, left), group)
             middle = code.integer("add", left, code.integer("mul", count, group))
             with code.loop(left, middle, group) as j:
@@ -188,10 +190,10 @@ class _Writer:
                     first,
                     last,
                     1,
-                    [self.neutral] * VECTORS,
-                    lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS),
+                    [self.neutral] * VECTORS_PER_STEP,
+                    lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS_PER_STEP),
                 )
-                places = tiles.places(code, code.at(self.element.llvm, target, j), VECTORS)
+                places = tiles.places(code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP)
                 for place, value in zip(places, sums, strict=True):
                     tiles.write(code, self._divided(value), place)
             with code.loop(middle, right, lanes) as j:
@@ -238,7 +240,7 @@ def _library(kind: str, columns: bool, element: Kind) -> Library:
     """The kernel of a kind over columns or along rows; a program uses few of them."""
 
     def source() -> Source:
-        writer = _Writer(_name(kind, columns), kind, element)
+        writer = _ReductionBuilder(_name(kind, columns), kind, element)
         return Source([Kernel(writer.down() if columns else writer.across(), 1)])
 
     return Library(source)
@@ -252,8 +254,8 @@ def _levels(
     kind: str, outer: int, length: int, inner: int, divisor: int, shape: tuple[int, ...], dtype: Any
 ) -> Any:
     """Reduces the chunks, then what they give, until there is one for each outer row."""
-    chunk = max(ROWS, CHUNK // min(inner, COLUMNS))
-    chunks, slices = -(-length // chunk), -(-inner // COLUMNS)
+    chunk = max(MIN_ROWS_PER_CHUNK, CHUNK_ELEMENTS // min(inner, COLUMNS_PER_CHUNK))
+    chunks, slices = -(-length // chunk), -(-inner // COLUMNS_PER_CHUNK)
     last = chunks == 1
     shared = outer * length * inner >= entry.MIN_PARALLEL_ELEMENTS
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
@@ -264,7 +266,7 @@ def _levels(
     if last:
         return run
     following: Any = _levels(kind, outer, chunks, inner, divisor, shape, dtype)
-    return _one_after_another([run, following])
+    return _sequential([run, following])
 
 
 def reduction(
@@ -297,10 +299,10 @@ def reduction(
         divisor = count if how == "mean" and last else 1
         runs.append(_levels(kind, outer, lengths[at], inner, divisor, form, dtype))
         del groups[at]
-    return _one_after_another(runs)
+    return _sequential(runs)
 
 
-def _one_after_another(runs: Sequence[Any]) -> Run | None:
+def _sequential(runs: Sequence[Any]) -> Run | None:
     """Each takes what the one before gives."""
     if len(runs) < 2:
         return runs[0] if runs else None

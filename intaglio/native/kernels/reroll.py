@@ -1,7 +1,7 @@
 """Elementwise graphs that do the same again and again: what repeats is written once, as a loop.
 
 A stretch of nodes repeats if each takes what the node one period before takes, one period later:
-the values of the turn before, values from outside that are the same every time, and constants,
+the values of the iteration before, values from outside that are the same every time, and constants,
 which may be others every time and then stand in a table.
 """
 
@@ -17,17 +17,17 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 
 # Stretches of fewer nodes are written out; periods may have so many nodes.
-FEWEST, LONGEST = 64, 256
-# From how many turns before a value may be.
-DEEPEST = 4
+MIN_NODES, MAX_PERIOD_NODES = 64, 256
+# From how many iterations before a value may be.
+MAX_DEPTH = 4
 
 
 class Repeat(NamedTuple):
-    """A stretch: its nodes turn after turn, and those before them.
+    """A stretch: its nodes iteration after iteration, and those before them.
 
-    `carried` are the values that go from turn to turn: their place in a turn, how many turns later
-    they are still needed, and whether a turn before the first has made such a value. `sources` says
-    for inputs of a turn's nodes (place and number) which value of which turn before they are.
+    `carried` are the values that go from one iteration to the next: their place in an iteration, how many iterations later
+    they are still needed, and whether an iteration before the first has made such a value. `sources` says
+    for inputs of an iteration's nodes (place and number) which value of which iteration before they are.
     """
 
     nodes: Sequence[Node]
@@ -37,34 +37,34 @@ class Repeat(NamedTuple):
     sources: dict[tuple[int, int], tuple[int, int]]
 
     @property
-    def turns(self) -> int:
+    def iterations(self) -> int:
         """How often it repeats."""
         return len(self.nodes) // self.period
 
     def constants(self, place: int, number: int) -> list[Any]:
-        """The constants that an input of the node at a place is, turn after turn."""
+        """The constants that an input of the node at a place is, iteration after iteration."""
         nodes = self.nodes[place :: self.period]
         return [n.inputs[number].node.attrs["value"].reshape(-1)[0] for n in nodes]
 
-    def made(self, place: int, turn: int) -> SymbolicTensor:
-        """The value at a place of a turn; of one before the first, where `turn` is negative."""
-        index = turn * self.period + place
+    def made(self, place: int, iteration: int) -> SymbolicTensor:
+        """The value at a place of an iteration; of one before the first, where `iteration` is negative."""
+        index = iteration * self.period + place
         return (self.nodes if index >= 0 else self.before)[index].outputs[0]
 
 
-def parts(graph: Graph) -> list[Node | Repeat]:
+def periods(graph: Graph) -> list[Node | Repeat]:
     """The graph's nodes that are computed, in their order."""
-    found = graph.derived.get(parts)
+    found = graph.derived.get(periods)
     if found is None:
         given = {id(v) for v in graph.inputs}
         nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in given]
-        found = graph.derived[parts] = list(_Search(graph, nodes).parts(0, len(nodes)))
+        found = graph.derived[periods] = list(_Search(graph, nodes).parts(0, len(nodes)))
     return found
 
 
 def size(graph: Graph) -> int:
     """How many nodes are written."""
-    return sum(p.period if isinstance(p, Repeat) else 1 for p in parts(graph))
+    return sum(p.period if isinstance(p, Repeat) else 1 for p in periods(graph))
 
 
 class _Search:
@@ -87,7 +87,7 @@ class _Search:
 
     def parts(self, start: int, stop: int) -> Iterator[Node | Repeat]:
         """The nodes from `start` to `stop`."""
-        found = self._longest(start, stop) if stop - start >= FEWEST else None
+        found = self._longest(start, stop) if stop - start >= MIN_NODES else None
         if found is None:
             yield from self.nodes[start:stop]
             return
@@ -97,8 +97,8 @@ class _Search:
         yield from self.parts(first + len(repeat.nodes), stop)
 
     def _longest(self, start: int, stop: int) -> tuple[int, Repeat] | None:
-        kinds, best = self.kinds[start:stop], (FEWEST - 1, 0)
-        for period in range(1, min(LONGEST, (stop - start) // 2) + 1):
+        kinds, best = self.kinds[start:stop], (MIN_NODES - 1, 0)
+        for period in range(1, min(MAX_PERIOD_NODES, (stop - start) // 2) + 1):
             _, length = _run(kinds[period:] == kinds[:-period])
             if length + period > best[0] + period // 2:  # short periods are better
                 best = (length + period, period)
@@ -107,10 +107,10 @@ class _Search:
             return None
         same = [self._alike(i, period) for i in range(start, stop - period)]
         at, length = _run(np.array(same))
-        turns = length // period + 1
-        if turns * period < FEWEST or turns <= DEEPEST:
+        iterations = length // period + 1
+        if iterations * period < MIN_NODES or iterations <= MAX_DEPTH:
             return None
-        found = self._repeat(start + at, period, turns)
+        found = self._repeat(start + at, period, iterations)
         return None if found is None else (start + at, found)
 
     def _alike(self, i: int, period: int) -> bool:
@@ -128,9 +128,9 @@ class _Search:
                 return False
         return True
 
-    def _repeat(self, first: int, period: int, turns: int) -> Repeat | None:
-        """The stretch; None if turns need more than a few turns before them have made."""
-        end = first + turns * period
+    def _repeat(self, first: int, period: int, iterations: int) -> Repeat | None:
+        """The stretch; None if iterations need more than a few iterations before them have made."""
+        end = first + iterations * period
         sources: dict[tuple[int, int], tuple[int, int]] = {}
         for place in range(period):
             pairs = zip(*[n.inputs for n in self.nodes[first + place :: period][:2]], strict=True)
@@ -142,15 +142,15 @@ class _Search:
                     if source >= first:
                         return None
                     continue
-                turn, there = divmod(source - first, period)
-                sources[place, number] = (there, -turn)
+                iteration, there = divmod(source - first, period)
+                sources[place, number] = (there, -iteration)
         needed = [s for s in sources.values() if s[1]]
         later = [
-            (i % period, turns - i // period)
+            (i % period, iterations - i // period)
             for i in range(end - first)
             if self.last[first + i] >= end
         ]
-        if any(depth > DEEPEST for _, depth in (*needed, *later)):
+        if any(depth > MAX_DEPTH for _, depth in (*needed, *later)):
             return None
         begun = {(p, d) for p, depth in needed for d in range(1, depth + 1)}
         every = begun | {(p, d) for p, depth in later for d in range(1, depth + 1)}

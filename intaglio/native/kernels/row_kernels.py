@@ -24,7 +24,7 @@ from intaglio.native.kernels import reductions
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.microkernel import Tiles
-from intaglio.native.kernels.reductions import VECTORS, Joining
+from intaglio.native.kernels.reductions import VECTORS_PER_STEP, Joining
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
@@ -37,13 +37,13 @@ Form = str
 Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
 
 # Rows of a block, at most, and elements of a row.
-BLOCK = 256
-LONGEST = 4096
+BLOCK_BYTES = 256
+MAX_ROW_BYTES = 4096
 # What belongs to the columns of rows of so many elements fits into registers.
-FLAT = VECTORS * jit.WIDTH // 4
+MIN_FLAT_ROWS = VECTORS_PER_STEP * jit.WIDTH // 4
 # Results of so many bytes are written past the cache, which would have to read what was there
 # before, and would not hold them until somebody reads them; they begin on a line of it.
-STREAMED, LINE = 1 << 25, 64
+MIN_STREAMED_BYTES, CACHE_LINE_BYTES = 1 << 25, 64
 DIMS = ("blocks", "rows", "block")
 
 
@@ -104,7 +104,7 @@ class Plan:
     @property
     def streamed(self) -> bool:
         """True if results are too large for caches."""
-        return 4 * self.rows * self.length >= STREAMED
+        return 4 * self.rows * self.length >= MIN_STREAMED_BYTES
 
     @property
     def flat(self) -> bool:
@@ -115,7 +115,7 @@ class Plan:
         made = [s.made for s in self.steps]
         alone = len({v.form for v, _ in self.outputs}) == 1
         rows = any(v.form == "narrow" for v in (*self.inputs, *made))
-        return alone and not rows and self.length <= FLAT
+        return alone and not rows and self.length <= MIN_FLAT_ROWS
 
     def given(self, form: Form) -> Value:
         """The next input."""
@@ -193,7 +193,7 @@ class Plan:
         ]
 
 
-class _Writer:
+class _RowKernelBuilder:
     """Writes the kernel of a plan."""
 
     def __init__(self, plan: Plan, name: str) -> None:
@@ -242,7 +242,7 @@ class _Writer:
         if self.streamed:
             places = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
             bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
-            even = code.integer("icmp eq", code.integer("and", bits, LINE - 1), 0)
+            even = code.integer("icmp eq", code.integer("and", bits, CACHE_LINE_BYTES - 1), 0)
             with code.when(even):
                 self._go_over(first, last, ins, outs)
                 # Others are told that the rows are written after they are.
@@ -296,25 +296,25 @@ class _Writer:
         wide = [v for v in plan.inputs if v.form == "wide"]
         sums = [step for step in plan.steps if step.made.form == "columns"]
         zeros = [(tiles.vector, "zeroinitializer")] * (len(sums) * vectors)
-        with code.carrying("0", rows, 1, *zeros) as turn:
+        with code.carrying("0", rows, 1, *zeros) as iteration:
             here = {**kept}
-            step_at = code.integer("add", code.integer("mul", turn.index, plan.length), at)
+            step_at = code.integer("add", code.integer("mul", iteration.index, plan.length), at)
             for value in wide:
                 here[id(value)] = self._read(self.pointers[id(value)], step_at, vectors, mask)
             totals = iter(range(0, len(zeros), vectors))
-            turn.following = []
+            iteration.following = []
             for step in plan.steps:
                 given = [here[id(v)] for v in step.inputs]
                 if step.made.form == "columns":
                     place = next(totals)
-                    before = Lanes(FLOAT, tuple(turn.values[place : place + vectors]))
-                    turn.following += s.add(before, given[0]).names
+                    before = Lanes(FLOAT, tuple(iteration.values[place : place + vectors]))
+                    iteration.following += s.add(before, given[0]).names
                 elif step.compute is not None and id(step.made) not in here:
                     here[id(step.made)] = step.compute(s, given)
             for value, target in self.targets:
                 self._write(here[id(value)], target, step_at, mask, self.streamed)
         for i, step in enumerate(sums):
-            total = Lanes(FLOAT, tuple(turn.values[i * vectors : (i + 1) * vectors]))
+            total = Lanes(FLOAT, tuple(iteration.values[i * vectors : (i + 1) * vectors]))
             self._write(total, self.pointers[id(step.made)], at, mask)
 
     # -- memory -------------------------------------------------------------------------
@@ -377,12 +377,12 @@ class _Writer:
             return
         found = [s for s in steps if s.kind and s.made.form == "narrow"]
         neutral = [self.joinings[s.kind].neutral for s in found]
-        group = tiles.lanes * VECTORS
+        group = tiles.lanes * VECTORS_PER_STEP
         middle = plan.length // group * group
-        sums = [n for n in neutral for _ in range(VECTORS)]
-        sums = self._range(0, middle, VECTORS, "", sums, found, (steps, stores))
+        sums = [n for n in neutral for _ in range(VECTORS_PER_STEP)]
+        sums = self._range(0, middle, VECTORS_PER_STEP, "", sums, found, (steps, stores))
         sums = [
-            self._halved(step.kind, sums[i * VECTORS : (i + 1) * VECTORS])
+            self._halved(step.kind, sums[i * VECTORS_PER_STEP : (i + 1) * VECTORS_PER_STEP])
             for i, step in enumerate(found)
         ]
         whole = plan.length // tiles.lanes * tiles.lanes
@@ -410,9 +410,11 @@ class _Writer:
         if stop - start <= step:
             return self._group(str(start), vectors, mask, sums, found, made)
         carried = [(self.tiles.vector, s) for s in sums]
-        with self.code.carrying(str(start), str(stop), step, *carried) as turn:
-            turn.following = self._group(turn.index, vectors, mask, turn.values, found, made)
-        return turn.values
+        with self.code.carrying(str(start), str(stop), step, *carried) as iteration:
+            iteration.following = self._group(
+                iteration.index, vectors, mask, iteration.values, found, made
+            )
+        return iteration.values
 
     def _group(
         self,
@@ -532,7 +534,7 @@ def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
 def kernel(plan: Plan) -> Chain:
     """The plan as a function from arrays to a list of arrays."""
     library = Library(lambda: _source(plan))
-    block = min(BLOCK, -(-plan.rows // 64))
+    block = min(BLOCK_BYTES, -(-plan.rows // 64))
     blocks = -(-plan.rows // block)
     made = library.entry("rows").for_dims((blocks, plan.rows, block))
     columns = [value.form == "columns" for value, _ in plan.outputs]
@@ -550,7 +552,7 @@ def kernel(plan: Plan) -> Chain:
 
 
 def _source(plan: Plan) -> Source:
-    code = _Writer(plan, "rows").write()
+    code = _RowKernelBuilder(plan, "rows").write()
     kernel = Kernel(code, len(plan.inputs), len(plan.outputs))
     return Source([kernel], (), "!0 = !{i32 1}\n" if plan.streamed else "")
 

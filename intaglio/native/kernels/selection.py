@@ -31,24 +31,24 @@ from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
 from intaglio.native.kernels.strings import texts
 from intaglio.native.kernels.windows import Windows
-from intaglio.native.kernels.winograd_transforms import EXACT, FAST, Transform
+from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM, Transform
 from intaglio.ops.nn.convolution import plan_of
 from intaglio.ops.nn.pooling_kernels import plan
 from intaglio.ops.nn.windows import Axis
 
 # Convolutions of so few pixels, and of windows of one place, are products from so many
 # channels by filters on.
-FEW_PIXELS = 200
-MANY = 1 << 18
+MAX_PIXELS_AS_PRODUCT = 200
+MANY_CHANNEL_PAIRS = 1 << 18
 # Images of so few channels do not fill the lanes of a vector.
-FEW_CHANNELS = 8
+MAX_DIRECT_CHANNELS = 8
 
 Run = Callable[..., Any]
 Along = tuple[Axis, ...]
 
 
 @functools.lru_cache(maxsize=1024)
-def offer(kind: str, *description: Any) -> Run | None:
+def select(kind: str, *description: Any) -> Run | None:
     """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
     return KINDS[kind](*description)
 
@@ -105,8 +105,8 @@ def _is_for_products(g: Geometry) -> bool:
     """True for few pixels of many channels."""
     pixels = g.images * g.out_depth * g.out_height * g.out_width
     one = math.prod(g.window) == 1
-    many = g.channels * g.filters >= MANY
-    return many and (one or pixels <= FEW_PIXELS)
+    many = g.channels * g.filters >= MANY_CHANNEL_PAIRS
+    return many and (one or pixels <= MAX_PIXELS_AS_PRODUCT)
 
 
 def windows(along: Along) -> Windows | None:
@@ -130,7 +130,7 @@ def windows(along: Along) -> Windows | None:
     )
 
 
-def finished(g: Geometry, floored: bool, ending: Pooling | None = None) -> Run | None:
+def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | None:
     """(images, filters, bias) to the convolution with its bias, with `floored` above zero.
 
     With an `ending` the result is pooled, and what it says is wanted is given as a list.
@@ -138,18 +138,18 @@ def finished(g: Geometry, floored: bool, ending: Pooling | None = None) -> Run |
 
     def by_tiles(transform: Transform) -> Run | None:
         if ending is not None:
-            return winograd_pooling.forward(g, ending, transform, floored)
-        return winograd.forward(g, transform, biased=True, floored=floored)
+            return winograd_pooling.forward(g, ending, transform, relu)
+        return winograd.forward(g, transform, biased=True, relu=relu)
 
     run = _transformed(g, by_tiles)
     pixels = _is_product(g) or im2col.skips(g)
-    if run is None and pixels and g.channels > matmul.BLOCK:
+    if run is None and pixels and g.channels > matmul.BLOCK_BYTES:
         return None  # without them it is a product, whose sums are made in blocks
     if run is not None:
         return run
     if ending is not None:
-        return convolution.pooled(g, floored, ending)
-    return convolution.finished(g, floored)
+        return convolution.pooled(g, relu, ending)
+    return convolution.finished(g, relu)
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
@@ -157,10 +157,10 @@ def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | 
 
     A faster one takes its place as long as the program allows it.
     """
-    exact = make(EXACT) if winograd.pays(g) else None
-    if exact is None or not winograd.pays(g, FAST):
+    exact = make(F2_TRANSFORM) if winograd.is_profitable(g) else None
+    if exact is None or not winograd.is_profitable(g, F4_TRANSFORM):
         return exact
-    fast = functools.cache(lambda: make(FAST) or exact)
+    fast = functools.cache(lambda: make(F4_TRANSFORM) or exact)
     return Rounding(exact, fast)
 
 
@@ -173,7 +173,7 @@ def _is_product(g: Geometry) -> bool:
 
 
 def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
-    """The convolution, or its gradient by the images, as one product of matrices."""
+    """The convolution, or its input gradient, as one product of matrices."""
     pixels = g.images * g.depth * g.height * g.width
     filters = (g.channels, g.filters)
     if not backwards:
@@ -199,7 +199,7 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
     return run or convolution.forward(g)
 
 
-def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+def _filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -208,42 +208,44 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
         left, right = (pixels, g.channels), (pixels, g.filters)
         return matmul.product(left, right, transpose_a=True, shape=shape)
     if im2col.skips(g) or _is_for_products(g):
-        return im2col.by_filters(g)
+        return im2col.filter_gradient(g)
     run = None
-    if g.filters >= winograd.CHANNELS:
-        run = _transformed(g, lambda t: winograd_filter_gradient.by_filters(g, t))
-    return run or convolution.by_filters(g)
+    if g.filters >= winograd.MIN_CHANNELS:
+        run = _transformed(g, lambda t: winograd_filter_gradient.filter_gradient(g, t))
+    return run or convolution.filter_gradient(g)
 
 
-def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+def _input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     g = geometry(x, filters, along)
     if g is None:
         return None
     if _is_product(g):
         return _products_of_pixels(g, backwards=True)
     if _is_for_products(g):
-        return col2im.by_images(g)
-    opposite, run = convolution.turned(g), None
+        return col2im.input_gradient(g)
+    opposite, run = convolution.transposed(g), None
     if opposite is not None:
-        run = _transformed(opposite, lambda t: winograd.by_images(g, t))
-    return run or _images(g)
+        run = _transformed(opposite, lambda t: winograd.input_gradient(g, t))
+    return run or _images_per_thread(g)
 
 
-def _images(g: Geometry, dtype: Any = np.float32) -> Run | None:
-    """The gradient by the images, of strides and few channels by what windows give to pixels.
+def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
+    """The input gradient, of strides and few channels by what windows give to pixels.
 
     A convolution with turned filters would have few columns there, and most lanes idle.
     """
     strides = (g.stride_y, g.stride_x) != (1, 1)
     run = None
-    if strides or g.channels <= FEW_CHANNELS:
-        run = col2im.by_images(g, dtype)
-    by_pixels = strided_input_gradient.by_phases if strides else convolution.by_images
+    if strides or g.channels <= MAX_DIRECT_CHANNELS:
+        run = col2im.input_gradient(g, dtype)
+    by_pixels = (
+        strided_input_gradient.input_gradient_by_phases if strides else convolution.input_gradient
+    )
     return run or by_pixels(g, dtype)
 
 
 def _doubled(
-    *ways: Callable[..., Run | None],
+    *variants: Callable[..., Run | None],
 ) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
     """Convolutions of doubles, by the first of some ways that has a kernel."""
 
@@ -251,18 +253,18 @@ def _doubled(
         g = geometry(x, filters, along)
         if g is None:
             return None
-        made = (way(g, np.float64) for way in ways)
+        made = (way(g, np.float64) for way in variants)
         return next((run for run in made if run is not None), None)
 
     return choose
 
 
-def _skipping(g: Geometry, dtype: Any) -> Run | None:
+def _strided_input_gradient(g: Geometry, dtype: Any) -> Run | None:
     return im2col.forward(g, dtype) if im2col.skips(g) else None
 
 
-def _skipping_by_filters(g: Geometry, dtype: Any) -> Run | None:
-    return im2col.by_filters(g, dtype) if im2col.skips(g) else None
+def _strided_filter_gradient(g: Geometry, dtype: Any) -> Run | None:
+    return im2col.filter_gradient(g, dtype) if im2col.skips(g) else None
 
 
 def _pooling(name: str) -> Callable[[Along], Run | None]:
@@ -287,10 +289,10 @@ def _depthwise(
 
 def _product(dtype: Any) -> Callable[..., Run | None]:
     def choose(
-        a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
+        a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
     ) -> Run | None:
-        left, right = a[::-1] if turned_a else a, b[::-1] if turned_b else b
-        return matmul.product(left, right, turned_a, turned_b, dtype)
+        left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
+        return matmul.product(left, right, transposed_a, transposed_b, dtype)
 
     return choose
 
@@ -308,17 +310,19 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "batch normalization": batch_normalization.forward,
     "batch normalization gradient": batch_normalization.gradient,
     "convolution": _forward,
-    "convolution by filters": _by_filters,
-    "convolution by images": _by_images,
-    "double convolution": _doubled(_skipping, convolution.forward),
-    "double convolution by filters": _doubled(_skipping_by_filters, convolution.by_filters),
-    "double convolution by images": _doubled(_images),
+    "convolution by filters": _filter_gradient,
+    "convolution by images": _input_gradient,
+    "double convolution": _doubled(_strided_input_gradient, convolution.forward),
+    "double convolution by filters": _doubled(
+        _strided_filter_gradient, convolution.filter_gradient
+    ),
+    "double convolution by images": _doubled(_images_per_thread),
     "function": function,
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
     "double product": _product(np.float64),
-    "permutation": random_bits.swapped,
-    "random": random_bits.drawn,
+    "permutation": random_bits.permutation,
+    "random": random_bits.generator,
     "products": matmul.products,
     "double products": functools.partial(matmul.products, dtype=np.float64),
     "maximum gradient": _pooling("maximum_gradient"),
@@ -329,6 +333,6 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "segment sums": sums,
     "texts": texts,
     "depthwise": _depthwise(depthwise_convolution.forward),
-    "depthwise by filters": _depthwise(depthwise_convolution.by_filters),
-    "depthwise by images": _depthwise(depthwise_convolution.by_images),
+    "depthwise by filters": _depthwise(depthwise_convolution.filter_gradient),
+    "depthwise by images": _depthwise(depthwise_convolution.input_gradient),
 }

@@ -223,7 +223,7 @@ def _kernel(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
     return kernels.entry(name, size >= entry.MIN_PARALLEL_ELEMENTS).for_dims(dims)
 
 
-def by_rows(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
+def row_softmax(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
     """`softmax` or `log_softmax` along the last axis of arrays of a shape."""
     kernel = _kernel(name, shape, dtype)
     return kernel and entry.filling(kernel, shape, dtype)

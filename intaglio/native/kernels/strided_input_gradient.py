@@ -38,8 +38,10 @@ def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
     return found
 
 
-def by_phases(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the gradient by the images, for windows without gaps."""
+def input_gradient_by_phases(
+    g: Geometry, dtype: Any = np.float32
+) -> Callable[[Any, Any], Any] | None:
+    """(filters, gradients) to the input gradient, for windows without gaps."""
     if not g.plain:
         return None
     runs: list[tuple[_Phase, _Phase, Callable[[Any, Any], Any] | None]] = []

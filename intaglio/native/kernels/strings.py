@@ -72,17 +72,17 @@ class _Walk:
         """A loop over the texts: the number, the pointer to the bytes and how many there are."""
         code, kind = self.code, self.pointer("type")
         with code.loop("0", self.told["count"]) as i:
-            held = code.load("ptr", code.at("ptr", self.objects, i), 8)
+            scratch = code.load("ptr", code.at("ptr", self.objects, i), 8)
             # A place that was never filled is a null pointer; a type is an object that is no text.
-            nothing = code.let(f"icmp eq ptr {held}, null")
-            held = code.let(f"select i1 {nothing}, ptr {kind}, ptr {held}")
-            own = code.load("ptr", code.at("i8", held, str(layout.TYPE)), 8)
+            nothing = code.let(f"icmp eq ptr {scratch}, null")
+            scratch = code.let(f"select i1 {nothing}, ptr {kind}, ptr {scratch}")
+            own = code.load("ptr", code.at("i8", scratch, str(layout.TYPE)), 8)
             good = code.let(f"icmp eq ptr {own}, {kind}")
             with code.when(code.let(f"xor i1 {good}, true")):
                 self.unexpected()
             with code.when(good):
-                size = code.load("i64", code.at("i8", held, str(layout.SIZE)), 8)
-                yield i, code.at("i8", held, str(layout.BYTES_DATA)), size
+                size = code.load("i64", code.at("i8", scratch, str(layout.SIZE)), 8)
+                yield i, code.at("i8", scratch, str(layout.BYTES_DATA)), size
 
     def store(self, i: str, value: str) -> None:
         """Writes an i64 of the result."""
@@ -122,19 +122,19 @@ def _fingerprint(walk: _Walk, text: Text) -> Word:
     """One of the ways to hash, by the length."""
     code = walk.code
     done = code.new_label("hashed")
-    ways: list[tuple[str, str]] = []
+    variants: list[tuple[str, str]] = []
     for most, step in SHORT_TEXTS:
         near, far = code.new_label("near"), code.new_label("far")
         code.branch(code.integer("icmp sle", text.size.name, most), near, far)
         code.label(near)
-        ways.append((step(text).name, code.block))
+        variants.append((step(text).name, code.block))
         code.jump(done)
         code.label(far)
-    ways.append((fingerprint_of_long(text, text.size - 1 >> 6).name, code.block))
+    variants.append((fingerprint_of_long(text, text.size - 1 >> 6).name, code.block))
     code.jump(done)
     code.label(done)
     found = code.phi("i64")
-    code.arrive(found, *ways)
+    code.arrive(found, *variants)
     return Word(code, found.name)
 
 

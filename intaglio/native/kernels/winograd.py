@@ -28,30 +28,41 @@ import numpy as np
 from intaglio.native.kernels import convolution
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import ROWS, SUMS, TALL, VECTORS, Tiles
+from intaglio.native.kernels.microkernel import (
+    ACCUMULATORS,
+    TALL_TILE_ROWS,
+    TILE_ROWS,
+    TILE_VECTORS,
+    Tiles,
+)
 from intaglio.native.kernels.sequence import Chain
-from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks, Places
-from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
+from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP_BYTES, SHUFFLES, Blocks, Places
+from intaglio.native.kernels.winograd_transforms import (
+    F2_TRANSFORM,
+    Sums,
+    Transform,
+    two_dimensional,
+)
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
 # Bytes of a thread's transformed tiles and their products: what the first cache has room for, and
 # the most.
-NEAR, SCRATCH = 9 << 12, 1 << 21
+L1_TILE_BYTES, MAX_SCRATCH_BYTES = 9 << 12, 1 << 21
 # Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
-UNIT = TALL
+TILES_MULTIPLE = TALL_TILE_ROWS
 # Transformed filters of so many bytes come from further away, for more tiles at a time.
-FAR = 1 << 21
+FAR_FILTER_BYTES = 1 << 21
 # Rows of products of a single vector whose factors are shuffled.
-SHUFFLED = FOUR if SHUFFLES else 0
+SHUFFLED_CHANNELS = FOUR if SHUFFLES else 0
 # From so many channels and tiles on it pays: below, the transforms cost more than is saved.
-CHANNELS = 16
-TILES = 48
-FEW = 512
+MIN_CHANNELS = 16
+MIN_TILES = 48
+MAX_TILES_PER_CALL = 512
 
 
-class Writer(Blocks):
+class WinogradBuilder(Blocks):
     """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
 
     # What the kernels are told; one that does more with results is told more.
@@ -70,7 +81,7 @@ class Writer(Blocks):
         window = code.integer("mul", given["channels"], columns)
         with (
             code.loop("%from", "%to") as channel,
-            self.panels(code, columns, VECTORS) as (start, count),
+            self.panels(code, columns, TILE_VECTORS) as (start, count),
         ):
             wide = code.integer("mul", count, self.lanes)
             with code.loop("0", wide, self.lanes) as j:
@@ -84,7 +95,7 @@ class Writer(Blocks):
         code.do("ret void")
         return code
 
-    def filters_turned(self, name: str) -> Code:
+    def filters_flipped(self, name: str) -> Code:
         """The same for filters turned around, their channels exchanged with the columns.
 
         They are read in squares of as many channels as columns, which are transposed in
@@ -98,7 +109,7 @@ class Writer(Blocks):
         waiting = code.let(f"alloca [{9 * lanes * lanes} x {self.kind}], align 64")
         with (
             code.loop("%from", "%to", lanes) as first,
-            self.panels(code, columns, VECTORS) as (start, vectors),
+            self.panels(code, columns, TILE_VECTORS) as (start, vectors),
         ):
             wide = code.integer("mul", vectors, lanes)
             along = tiles.mask(code, first, channels)
@@ -110,7 +121,7 @@ class Writer(Blocks):
                     row = tiles.step(code, source, column, channels)
                     count = code.integer("sub", columns, column)
                     place = self.at(code, row, first)
-                    made = tiles.read_turned(code, place, channels, count, along)
+                    made = tiles.read_transposed(code, place, channels, count, along)
                     for r, vector in enumerate(made):
                         to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)
                         tiles.write(code, vector, to)
@@ -138,7 +149,7 @@ class Writer(Blocks):
         begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
         places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
-        made = in_squares(seen, 3, lambda line: self.transform.of_filters(sums, line))
+        made = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
         for place, value in zip(places, made, strict=True):
             self.tiles.write(code, value, place)
 
@@ -153,7 +164,7 @@ class Writer(Blocks):
             self.tiles,
             self.lanes,
         )
-        rows = TALL if SUMS // vectors >= TALL else ROWS
+        rows = TALL_TILE_ROWS if ACCUMULATORS // vectors >= TALL_TILE_ROWS else TILE_ROWS
         zeros = [(tiles.vector, "zeroinitializer")] * (rows * vectors)
         with code.loop("0", "%rows", rows) as row:
             top = tiles.step(code, "%a", row, lanes)
@@ -165,10 +176,12 @@ class Writer(Blocks):
                 for begin, end, count in (("0", stop, FOUR), (stop, left, 1)):
                     kinds = ["ptr", *[tiles.vector] * (rows * vectors)]
                     inner = zip(kinds, state, strict=True)
-                    with code.carrying(begin, end, count, *inner) as turn:
-                        place = self.at(code, start, turn.index)
-                        turn.following = self._turns(code, place, turn.values, vectors, count)
-                    state = turn.values
+                    with code.carrying(begin, end, count, *inner) as iteration:
+                        place = self.at(code, start, iteration.index)
+                        iteration.following = self._iterations(
+                            code, place, iteration.values, vectors, count
+                        )
+                    state = iteration.values
                 chunk.following = [self.at(code, start, "%chunk"), *state]
             target = tiles.step(code, "%c", row, vectors * lanes)
             for i, value in enumerate(chunk.values[2:]):
@@ -176,7 +189,7 @@ class Writer(Blocks):
         code.do("ret void")
         return code
 
-    def _turns(
+    def _iterations(
         self, code: Code, left: str, state: list[str], vectors: int, count: int
     ) -> list[str]:
         """Some channels of all tiles times their rows of columns, added to the sums."""
@@ -184,7 +197,7 @@ class Writer(Blocks):
         right, *sums = state
         rows = len(sums) // vectors
         places = [self.at(code, left, r * lanes) for r in range(rows)]
-        shuffled = SHUFFLED if vectors == 1 and count == FOUR else 0
+        shuffled = SHUFFLED_CHANNELS if vectors == 1 and count == FOUR else 0
         fours = {r: self.four(code, places[r]) for r in range(rows - shuffled, rows)}
         for channel in range(count):
             panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]
@@ -200,8 +213,8 @@ class Writer(Blocks):
 
     def table(self) -> str:
         """The products by the vectors of their columns."""
-        names = ", ".join([f"ptr @cells_{v}" for v in range(1, VECTORS + 1)])
-        return f"@cells = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
+        names = ", ".join([f"ptr @cells_{v}" for v in range(1, TILE_VECTORS + 1)])
+        return f"@cells = internal constant [{TILE_VECTORS + 1} x ptr] [ptr null, {names}]\n"
 
     def scatter(self) -> Code:
         """Transforms the products of the tiles from `first` to `last` to results, in `count`
@@ -212,7 +225,7 @@ class Writer(Blocks):
             "internal fastcc void",
         ), self.tiles  # fmt: skip
         given, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
-        low = convolution.floor(code, tiles, given["floored"])
+        low = convolution.floor_divide(code, tiles, given["floored"])
         side = self.transform.step
 
         def body(tile: str, places: Places) -> None:
@@ -223,12 +236,12 @@ class Writer(Blocks):
                 start = self.at(code, "%from", code.integer("add", row, c))
                 sources = self.elements(code, start, "%element")
                 seen = [tiles.read(code, source, "") for source in sources]
-                made = in_squares(
+                made = two_dimensional(
                     seen, self.transform.seen, lambda line: self.transform.of_products(sums, line)
                 )
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 made = [sums.add(value, bias) for value in made]
-                made = [convolution.above(code, tiles, value, low) for value in made]
+                made = [convolution.ceil_divide(code, tiles, value, low) for value in made]
                 self.results(code, given, made, tile, places, c, mask)
 
             self.vectors(code, "%count", transformed)
@@ -261,9 +274,9 @@ class Writer(Blocks):
         )
         channels, columns, block = given["channels"], given["filters"], given["block"]
         deep = self.rounded(code, channels, self.lanes)
-        element = code.integer("add", code.integer("mul", block, deep), GAP)
-        product = code.integer("mul", block, self.widest(code, columns, VECTORS))
-        product = code.integer("add", product, GAP)
+        element = code.integer("add", code.integer("mul", block, deep), GAP_BYTES)
+        product = code.integer("mul", block, self.widest(code, columns, TILE_VECTORS))
+        product = code.integer("add", product, GAP_BYTES)
         # Products of one vector need no more than the tiles' first channels.
         single = code.integer("icmp eq", self.across(code, columns), 1)
         product = code.let(f"select i1 {single}, i64 {element}, i64 {product}")
@@ -272,10 +285,10 @@ class Writer(Blocks):
         size = code.integer("mul", both, self.transform.elements)
         seen = code.integer("mul", channels, self.transform.seen)
         left = code.integer("mul", columns, self.transform.step)
-        held = self.held(code, size, seen, code.integer("add", left, tiles.width))
-        products = tiles.step(code, held, self.transform.elements, apart)
+        scratch = self.scratch(code, size, seen, code.integer("add", left, tiles.width))
+        products = tiles.step(code, scratch, self.transform.elements, apart)
         # What images do not have is read here, what results do not have is written here.
-        zeros = self.at(code, held, size)
+        zeros = self.at(code, scratch, size)
         scrap = self.at(code, zeros, seen)
         code.zero(zeros, code.integer("mul", seen, 4))
         chunk = code.integer("mul", block, self.lanes)
@@ -283,11 +296,11 @@ class Writer(Blocks):
             first = code.integer("mul", part, block)
             last = code.least(code.integer("add", first, block), given["tiles"])
             code.do(
-                f"call fastcc void @gather(ptr {images}, ptr {held}, i64 {element}, "
+                f"call fastcc void @gather(ptr {images}, ptr {scratch}, i64 {element}, "
                 f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
             )
             rows = code.integer("sub", last, first)
-            with self.panels(code, columns, VECTORS) as (column, count):
+            with self.panels(code, columns, TILE_VECTORS) as (column, count):
                 wide = code.integer("mul", count, self.lanes)
                 before = code.integer(
                     "mul", code.integer("mul", channels, column), self.transform.elements
@@ -295,7 +308,7 @@ class Writer(Blocks):
                 depth = code.integer("mul", channels, wide)
                 cells = code.load("ptr", code.at("ptr", "@cells", count), 8)
                 with code.loop("0", str(self.transform.elements)) as e:
-                    a = tiles.step(code, held, e, element)
+                    a = tiles.step(code, scratch, e, element)
                     b = tiles.step(code, self.at(code, filters, before), e, depth)
                     c = tiles.step(code, products, e, product)
                     code.do(
@@ -313,14 +326,14 @@ class Writer(Blocks):
 
 
 def _source(transform: Transform) -> Source:
-    writer = Writer(transform)
+    writer = WinogradBuilder(transform)
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
-    products = [writer.cells(v) for v in range(1, VECTORS + 1)]
+    products = [writer.cells(v) for v in range(1, TILE_VECTORS + 1)]
     return Source(
         [
             Kernel(writer.winograd("winograd"), 3),
             Kernel(writer.filters("filters"), 1),
-            Kernel(writer.filters_turned("filters_turned"), 1, unit=writer.lanes),
+            Kernel(writer.filters_flipped("filters_turned"), 1, unit=writer.lanes),
         ],
         [*products, gather, writer.scatter()],
         writer.table(),
@@ -333,13 +346,17 @@ def library(transform: Transform) -> Library:
     return Library(lambda: _source(transform))
 
 
-def block_of(tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = UNIT) -> int:
+def block_of(
+    tiles: int, of_tile: int, spare: int, unit: int = TILES_MULTIPLE, fewest: int = TILES_MULTIPLE
+) -> int:
     """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
 
     `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
     A block that the first cache has no room for has `fewest` tiles, if there is room.
     """
-    near, most = ((size // 4 - spare) // of_tile // unit * unit for size in (NEAR, SCRATCH))
+    near, most = (
+        (size // 4 - spare) // of_tile // unit * unit for size in (L1_TILE_BYTES, MAX_SCRATCH_BYTES)
+    )
     if most < unit:
         return 0
     blocks = -(-tiles // (near if near >= unit else min(fewest, most)))
@@ -352,20 +369,20 @@ def is_for(g: Geometry) -> bool:
     return entry.AVAILABLE and g.plain and steps == (3, 3, 1, 1) and not g.empty
 
 
-def pays(g: Geometry, transform: Transform = EXACT) -> bool:
+def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:
     """True if a convolution is of this kind, and the method faster than the sums.
 
     Where heights or widths are small and no multiples of a tile's, too much of the tiles is
     outside of the results.
     """
-    if not is_for(g) or g.channels < CHANNELS:
+    if not is_for(g) or g.channels < MIN_CHANNELS:
         return False
     count = tiles_of(g, transform)
     used = g.images * g.out_height * g.out_width / (count * transform.step**2)
-    return count >= TILES and used >= 2 / 3
+    return count >= MIN_TILES and used >= 2 / 3
 
 
-def dims_of(g: Geometry, transform: Transform, block: int, floored: bool) -> list[int]:
+def dims_of(g: Geometry, transform: Transform, block: int, relu: bool) -> list[int]:
     """What kernels are told of a geometry, but for `parts`."""
     rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
     return [
@@ -381,7 +398,7 @@ def dims_of(g: Geometry, transform: Transform, block: int, floored: bool) -> lis
         columns,
         g.images * rows * columns,
         block,
-        floored,
+        relu,
     ]
 
 
@@ -392,29 +409,29 @@ def tiles_of(g: Geometry, transform: Transform) -> int:
 
 def forward(
     g: Geometry,
-    transform: Transform = EXACT,
-    turned: bool = False,
+    transform: Transform = F2_TRANSFORM,
+    transposed: bool = False,
     biased: bool = False,
-    floored: bool = False,
+    relu: bool = False,
 ) -> Chain | None:
     """The convolution: (images, filters) to the result. None if it is not of this kind.
 
     `biased` says that a third argument is added; `floored` makes what is less than zero zero.
-    `turned` says that this is the gradient by the images of a convolution, whose filters come
+    `turned` says that this is the input gradient of a convolution, whose filters come
     first: (filters, gradients) to the result.
     """
     block = blocked(g, transform)
     if not block:
         return None
-    dims = dims_of(g, transform, block, floored)
+    dims = dims_of(g, transform, block, relu)
     convolve = entry.filling(
         library(transform).entry("winograd").for_dims((-(-tiles_of(g, transform) // block), *dims)),
         g.shape,
     )
     chain = Chain(3 if biased else 2)
-    images, filters = (1, 0) if turned else (0, 1)
+    images, filters = (1, 0) if transposed else (0, 1)
     bias = 2 if biased else np.zeros(g.filters, np.float32)
-    made = chain.then(transformed(g, transform, turned, dims), filters)
+    made = chain.then(transformed(g, transform, transposed, dims), filters)
     (result,) = chain.then(convolve, images, *made, bias)
     return chain.giving(result)
 
@@ -426,35 +443,35 @@ def blocked(g: Geometry, transform: Transform) -> int:
     tiles = Tiles(FLOAT)
     deep = -(-g.channels // tiles.lanes) * tiles.lanes
     rows = transform.seen * g.channels + transform.step * g.filters
-    spare = rows + tiles.width + 2 * transform.elements * GAP
+    spare = rows + tiles.width + 2 * transform.elements * GAP_BYTES
     vectors = -(-g.filters // tiles.lanes)
-    wide = -(-vectors // -(-vectors // VECTORS)) * tiles.lanes if vectors > 1 else 0
+    wide = -(-vectors // -(-vectors // TILE_VECTORS)) * tiles.lanes if vectors > 1 else 0
     of_tile = transform.elements * (deep + wide)
     filters = 4 * transform.elements * deep * vectors * tiles.lanes
-    fewest = 2 * UNIT if filters > FAR else UNIT
+    fewest = 2 * TILES_MULTIPLE if filters > FAR_FILTER_BYTES else TILES_MULTIPLE
     return block_of(tiles_of(g, transform), of_tile, spare, fewest=fewest)
 
 
 def transformed(
-    g: Geometry, transform: Transform, turned: bool, dims: Sequence[int]
+    g: Geometry, transform: Transform, transposed: bool, dims: Sequence[int]
 ) -> Callable[[Any], Any]:
     """Filters to what the products take of them."""
     lanes = Tiles(FLOAT).lanes
     columns = -(-g.filters // lanes) * lanes
-    kernel = library(transform).entry("filters_turned" if turned else "filters")
+    kernel = library(transform).entry("filters_turned" if transposed else "filters")
     run: Any = entry.filling(
         kernel.for_dims((g.channels, *dims)), (transform.elements * g.channels * columns,)
     )
     # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
-    if not turned and tiles_of(g, transform) <= FEW:
+    if not transposed and tiles_of(g, transform) <= MAX_TILES_PER_CALL:
         run.steps = [run.steps[0]._replace(cacheable=True)]
     return run
 
 
-def by_images(g: Geometry, transform: Transform = EXACT) -> Chain | None:
-    """The gradient by the images: (filters, gradients) to it. None if it is not of this kind.
+def input_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain | None:
+    """The input gradient: (filters, gradients) to it. None if it is not of this kind.
 
     It is the convolution of the gradients with the filters turned around.
     """
-    opposite = convolution.turned(g)
-    return opposite and forward(opposite, transform, turned=True)
+    opposite = convolution.transposed(g)
+    return opposite and forward(opposite, transform, transposed=True)

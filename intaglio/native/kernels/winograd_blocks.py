@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from intaglio.native.kernels.microkernel import Tiles
-from intaglio.native.kernels.winograd_transforms import Sums, Transform, in_squares
+from intaglio.native.kernels.winograd_transforms import Sums, Transform, two_dimensional
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
 # Between the elements' matrices: else they would share the same few places of the cache.
-GAP = 16
+GAP_BYTES = 16
 # What the kernels are told. `parts` is the range that threads share: blocks of tiles, or
 # channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
 DIMS = (
@@ -62,7 +62,7 @@ class Blocks:
         """The pointer to an element."""
         return code.at(self.kind, start, str(index))
 
-    def held(self, code: Code, *sizes: str) -> str:
+    def scratch(self, code: Code, *sizes: str) -> str:
         """Memory on the stack for so many elements together."""
         size = functools.reduce(lambda x, y: code.integer("add", x, y), sizes)
         return code.let(f"alloca {self.kind}, i64 {size}, align 64")
@@ -179,8 +179,8 @@ class Blocks:
         left = "0" if of else given["left"]
         # From the first tile whose columns all exist to the first after it of which some do not.
         before = self.quotient(code, left, step)
-        room = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)
-        after = self.most(code, before, code.integer("sdiv", room, step))
+        rest = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)
+        after = self.most(code, before, code.integer("sdiv", rest, step))
         rows = code.integer("sdiv", "%first", columns), self.quotient(code, "%last", columns)
         with code.loop(*rows) as row:
             tile = code.integer("mul", row, columns)
@@ -213,10 +213,13 @@ class Blocks:
                     )
             start = self.most(code, first, before)
             starts = [("ptr", self.tiles.step(code, p, start, s)) for p, s in lines]
-            with code.carrying(start, code.least(last, after), 1, *starts) as turn:
-                body(code.integer("add", tile, turn.index), self._beside(code, turn.values, depth))
-                turn.following = [
-                    self.at(code, p, s) for p, (_, s) in zip(turn.values, lines, strict=True)
+            with code.carrying(start, code.least(last, after), 1, *starts) as iteration:
+                body(
+                    code.integer("add", tile, iteration.index),
+                    self._beside(code, iteration.values, depth),
+                )
+                iteration.following = [
+                    self.at(code, p, s) for p, (_, s) in zip(iteration.values, lines, strict=True)
                 ]
 
     def _lines(
@@ -291,7 +294,7 @@ class Blocks:
 
             def transformed(c: str, mask: str) -> None:
                 seen = [self.tiles.read(code, place, mask) for place in places(c)]
-                made = in_squares(seen, side, lambda line: along(sums, line))
+                made = two_dimensional(seen, side, lambda line: along(sums, line))
                 chunk = code.integer("mul", c, given["block"])
                 to = self.at(code, "%to", code.integer("add", chunk, row))
                 targets = self.elements(code, to, "%element")

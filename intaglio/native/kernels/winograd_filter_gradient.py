@@ -12,28 +12,33 @@ import functools
 
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import SUMS, Tiles
+from intaglio.native.kernels.microkernel import ACCUMULATORS, Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.winograd import block_of, dims_of, is_for, tiles_of
-from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks
-from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
+from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP_BYTES, SHUFFLES, Blocks
+from intaglio.native.kernels.winograd_transforms import (
+    F2_TRANSFORM,
+    Sums,
+    Transform,
+    two_dimensional,
+)
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
 # The vectors of columns of a product whose sums stay in registers.
-VECTORS = 3
+VECTORS_PER_TILE = 3
 # Rows of products of a single vector whose factors are shuffled.
-SHUFFLED = FOUR if SHUFFLES else 0
+SHUFFLED_CHANNELS = FOUR if SHUFFLES else 0
 # Blocks have a multiple of so many tiles, and so many at least: sums that are not in the first
 # cache are read and written once for each.
-UNIT, FEWEST_TILES = 8, 64
+TILES_MULTIPLE, MIN_BLOCK_TILES = 8, 64
 # Ranges of tiles: the most, the fewest for several threads, and the bytes of their sums.
-RANGES, FEWEST, PARTIAL = 16, 4, 1 << 21
+MAX_RANGES, MIN_RANGES, PARTIAL_SUM_BYTES = 16, 4, 1 << 21
 
 
-class _Writer(Blocks):
-    """Writes the kernels: `by_filters` sums products over ranges, `finish` transforms them."""
+class _FilterGradientBuilder(Blocks):
+    """Writes the kernels: `filter_gradient` sums products over ranges, `finish` transforms them."""
 
     def _sizes(self, code: Code, given: dict[str, str]) -> tuple[str, str, str]:
         """The padded columns of the sums, their elements, and those of a range."""
@@ -44,7 +49,7 @@ class _Writer(Blocks):
 
     def rows(self, vectors: int) -> int:
         """The channels of a product: of a vector all, or a part."""
-        return min(1 << (SUMS // vectors).bit_length() - 1, self.lanes)
+        return min(1 << (ACCUMULATORS // vectors).bit_length() - 1, self.lanes)
 
     def outer(self, vectors: int) -> Code:
         """c = or += a b for some channels and `vectors` of columns, summed over tiles: of one
@@ -61,11 +66,11 @@ class _Writer(Blocks):
         with code.carrying("0", "%elements", 1, *starts) as element:
             a, b, c = element.values
             columns = [tiles.step(code, b, v, "%chunk") for v in range(vectors)]
-            with code.carrying("0", stop, lanes, *zeros) as turn:
-                panel = [tiles.read(code, self.at(code, p, turn.index), "") for p in columns]
-                left = self.at(code, a, turn.index)
-                turn.following = self._turn(code, left, panel, turn.values)
-            self._add(code, turn.values, c, vectors)
+            with code.carrying("0", stop, lanes, *zeros) as iteration:
+                panel = [tiles.read(code, self.at(code, p, iteration.index), "") for p in columns]
+                left = self.at(code, a, iteration.index)
+                iteration.following = self._iteration(code, left, panel, iteration.values)
+            self._add(code, iteration.values, c, vectors)
             sizes = ("%a_size", "%b_size", "%c_size")
             element.following = [
                 self.at(code, start, size)
@@ -74,10 +79,10 @@ class _Writer(Blocks):
         code.do("ret void")
         return code
 
-    def _turn(self, code: Code, left: str, panel: list[str], sums: list[str]) -> list[str]:
+    def _iteration(self, code: Code, left: str, panel: list[str], sums: list[str]) -> list[str]:
         """The channels of one tile times its columns, added to the sums."""
         rows, made = len(sums) // len(panel), list[str]()
-        shuffled, four = SHUFFLED if len(panel) == 1 else 0, ""
+        shuffled, four = SHUFFLED_CHANNELS if len(panel) == 1 else 0, ""
         for r in range(rows):
             place, number = self.at(code, left, r), r % FOUR
             if r < rows - shuffled:
@@ -101,15 +106,15 @@ class _Writer(Blocks):
 
     def table(self) -> str:
         """The products, and their rows, by the vectors of their columns."""
-        every = range(1, VECTORS + 1)
+        every = range(1, VECTORS_PER_TILE + 1)
         names = ", ".join([f"ptr @outer_{v}" for v in every])
         rows = ", ".join([f"i64 {self.rows(v)}" for v in every])
         return (
-            f"@outer = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
-            f"@outer_rows = internal constant [{VECTORS + 1} x i64] [i64 0, {rows}]\n"
+            f"@outer = internal constant [{VECTORS_PER_TILE + 1} x ptr] [ptr null, {names}]\n"
+            f"@outer_rows = internal constant [{VECTORS_PER_TILE + 1} x i64] [i64 0, {rows}]\n"
         )
 
-    def by_filters(self, name: str) -> Code:
+    def filter_gradient(self, name: str) -> Code:
         """The sums of ranges of tiles; inputs: images and gradients."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
         given = entry.load_dims(code, DIMS)
@@ -120,11 +125,11 @@ class _Writer(Blocks):
         for channels in (given["channels"], given["filters"]):
             depths.append(self.rounded(code, channels, self.lanes))
             size = code.integer("mul", block, depths[-1])
-            elements.append(code.integer("add", size, GAP))
+            elements.append(code.integer("add", size, GAP_BYTES))
         both = code.integer("add", *elements)
         rows = [code.integer("mul", depth, self.transform.seen) for depth in depths]
-        held = self.held(code, code.integer("mul", both, count), *rows)
-        others = tiles.step(code, held, count, elements[0])
+        scratch = self.scratch(code, code.integer("mul", both, count), *rows)
+        others = tiles.step(code, scratch, count, elements[0])
         # What images do not have is read here.
         zeros = tiles.step(code, others, count, elements[1])
         for row in rows:
@@ -143,7 +148,7 @@ class _Writer(Blocks):
                 first = code.integer("mul", part, block)
                 last = code.least(code.integer("add", first, block), given["tiles"])
                 for what, source, to, element in (
-                    ("gather", images, held, elements[0]),
+                    ("gather", images, scratch, elements[0]),
                     ("gather_gradients", gradients, others, elements[1]),
                 ):
                     code.do(
@@ -152,7 +157,7 @@ class _Writer(Blocks):
                     )
                 seen = code.integer("sub", last, first)
                 fresh = code.integer("icmp eq", part, start)
-                sides = (held, elements[0]), (others, elements[1])
+                sides = (scratch, elements[0]), (others, elements[1])
                 self._products(code, given, sides, target, seen, fresh)
         code.do("ret void")
         return code
@@ -177,7 +182,7 @@ class _Writer(Blocks):
         together = code.let(f"select i1 {one}, i64 {self.transform.elements}, i64 1")
         with (
             code.loop("0", str(self.transform.elements), together) as e,
-            self.panels(code, given["filters"], VECTORS) as (column, vectors),
+            self.panels(code, given["filters"], VECTORS_PER_TILE) as (column, vectors),
         ):
             a, b = (tiles.step(code, start, e, size) for start, size in sides)
             right = self.at(code, b, code.integer("mul", column, given["block"]))
@@ -210,14 +215,16 @@ class _Writer(Blocks):
         with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:
             mask = tiles.mask(code, c, columns)
             place = self.at(code, tiles.step(code, partial, channel, wide), c)
-            with code.carrying("0", stop, each, *zeros) as turn:
-                places = self.elements(code, self.at(code, place, turn.index), element)
-                turn.following = [
+            with code.carrying("0", stop, each, *zeros) as iteration:
+                places = self.elements(code, self.at(code, place, iteration.index), element)
+                iteration.following = [
                     sums.add(total, tiles.read(code, p, ""))
-                    for total, p in zip(turn.values, places, strict=True)
+                    for total, p in zip(iteration.values, places, strict=True)
                 ]
-            made = in_squares(
-                turn.values, self.transform.seen, lambda line: self.transform.to_filters(sums, line)
+            made = two_dimensional(
+                iteration.values,
+                self.transform.seen,
+                lambda line: self.transform.to_filters(sums, line),
             )
             target = self.at(code, tiles.step(code, out, channel, columns), c)
             for tap, value in enumerate(made):
@@ -227,11 +234,11 @@ class _Writer(Blocks):
 
 
 def _source(transform: Transform) -> Source:
-    writer = _Writer(transform)
+    writer = _FilterGradientBuilder(transform)
     return Source(
-        [Kernel(writer.by_filters("by_filters"), 2), Kernel(writer.finish("finish"), 1)],
+        [Kernel(writer.filter_gradient("filter_gradient"), 2), Kernel(writer.finish("finish"), 1)],
         [
-            *[writer.outer(v) for v in range(1, VECTORS + 1)],
+            *[writer.outer(v) for v in range(1, VECTORS_PER_TILE + 1)],
             writer.gather("gather", "", transform.seen, transform.of_pixels),
             writer.gather("gather_gradients", "out_", transform.step, transform.of_gradients),
         ],
@@ -245,22 +252,24 @@ def library(transform: Transform) -> Library:
     return Library(lambda: _source(transform))
 
 
-def by_filters(g: Geometry, transform: Transform = EXACT) -> Chain | None:
-    """The gradient by the filters: (images, gradients) to it. None if it is not of this kind."""
+def filter_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain | None:
+    """The filter gradient: (images, gradients) to it. None if it is not of this kind."""
     if not is_for(g):
         return None
     lanes = Tiles(FLOAT).lanes
     deep, wide = (-(-d // lanes) * lanes for d in (g.channels, g.filters))
-    spare = transform.seen * (deep + wide) + 2 * transform.elements * GAP
+    spare = transform.seen * (deep + wide) + 2 * transform.elements * GAP_BYTES
     count = tiles_of(g, transform)
     of_tile = transform.elements * (deep + wide)
-    block = block_of(count, of_tile, spare, UNIT, FEWEST_TILES)
+    block = block_of(count, of_tile, spare, TILES_MULTIPLE, MIN_BLOCK_TILES)
     if not block:
         return None
     sums = transform.elements * deep * wide
-    ranges = min(-(-count // block), RANGES, max(PARTIAL // (4 * sums), FEWEST))
+    ranges = min(-(-count // block), MAX_RANGES, max(PARTIAL_SUM_BYTES // (4 * sums), MIN_RANGES))
     dims, kernels = dims_of(g, transform, block, False), library(transform)
-    summed = entry.filling(kernels.entry("by_filters").for_dims((ranges, *dims)), (ranges, sums))
+    summed = entry.filling(
+        kernels.entry("filter_gradient").for_dims((ranges, *dims)), (ranges, sums)
+    )
     finish = entry.filling(
         kernels.entry("finish").for_dims((g.channels, *dims, ranges)), (3, 3, g.channels, g.filters)
     )

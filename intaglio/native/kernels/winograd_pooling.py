@@ -10,17 +10,23 @@ import functools
 
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import VECTORS
+from intaglio.native.kernels.microkernel import TILE_VECTORS
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
-from intaglio.native.kernels.winograd import Writer, blocked, dims_of, tiles_of, transformed
+from intaglio.native.kernels.winograd import (
+    WinogradBuilder,
+    blocked,
+    dims_of,
+    tiles_of,
+    transformed,
+)
 from intaglio.native.kernels.winograd_blocks import DIMS, Places
-from intaglio.native.kernels.winograd_transforms import EXACT, Transform
+from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, Transform
 from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
 
 
-class _Writer(Writer):
+class _PoolingWinogradBuilder(WinogradBuilder):
     """Writes the kernel: it does with results what `Pooling` says."""
 
     dims = (*DIMS, *WORDS)
@@ -56,9 +62,9 @@ class _Writer(Writer):
 
 
 def _source(transform: Transform) -> Source:
-    writer = _Writer(transform)
+    writer = _PoolingWinogradBuilder(transform)
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
-    products = [writer.cells(v) for v in range(1, VECTORS + 1)]
+    products = [writer.cells(v) for v in range(1, TILE_VECTORS + 1)]
     kernel = Kernel(writer.winograd("pooled"), 3, 3)
     return Source([kernel], [*products, gather, writer.scatter()], writer.table())
 
@@ -69,13 +75,13 @@ def _library(transform: Transform) -> Library:
 
 
 def forward(
-    g: Geometry, pooling: Pooling, transform: Transform = EXACT, floored: bool = False
+    g: Geometry, pooling: Pooling, transform: Transform = F2_TRANSFORM, relu: bool = False
 ) -> Chain | None:
     """(images, filters, bias) to what `Pooling` says is wanted. None if it is not of this kind."""
     block = blocked(g, transform)
     if not block or g.out_height % transform.step or g.out_width % transform.step:
         return None
-    dims = dims_of(g, transform, block, floored)
+    dims = dims_of(g, transform, block, relu)
     numbers = (-(-tiles_of(g, transform) // block), *dims, *pooling)
     kernel = _library(transform).entry("pooled").for_dims(numbers)
     chain = Chain(3)

@@ -80,7 +80,7 @@ class Transform:
             made.append(s.sum(terms))
         return made
 
-    # -- the transposed matrices, for the gradient by the filters --------------------------
+    # -- the transposed matrices, for the filter gradient --------------------------
 
     def of_gradients(self, s: Sums, line: Line) -> list[str]:
         """`of_products` transposed: the transform of the gradients of `step` results."""
@@ -158,7 +158,9 @@ class Sums:
         return f"splat ({self._kind.llvm} {literal(value, self._kind)})"
 
 
-def in_squares(square: Sequence[str], side: int, along: Callable[[Line], list[str]]) -> list[str]:
+def two_dimensional(
+    square: Sequence[str], side: int, along: Callable[[Line], list[str]]
+) -> list[str]:
     """A transform of lines, carried out along both axes of a square of `side` columns."""
     columns = [along(square[j::side]) for j in range(side)]
     rows = [along(row) for row in zip(*columns, strict=True)]
@@ -166,4 +168,4 @@ def in_squares(square: Sequence[str], side: int, along: Callable[[Line], list[st
 
 
 # Tiles of 2x2 results take 16 multiplications for the sums' 36, tiles of 4x4 take 36 for 144.
-EXACT, FAST = Transform((1.0,)), Transform((0.625, 1.5))
+F2_TRANSFORM, F4_TRANSFORM = Transform((1.0,)), Transform((0.625, 1.5))

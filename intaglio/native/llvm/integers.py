@@ -86,7 +86,7 @@ class Text:
         """A constant."""
         return Word(self._code, _name(value))
 
-    def turns(
+    def iterations(
         self,
         count: Word,
         step: Callable[[Word, tuple[Word, ...]], tuple[Word, ...]],

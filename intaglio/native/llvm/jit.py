@@ -41,11 +41,11 @@ FEATURES = ",".join(
     ]
 )
 # Whether the processor rounds x * y + z once.
-FUSED = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
+HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
 # Whether the processor itself reads and writes 16-bit floats.
-HALF = bool(_HOST.get("f16c")) and WIDTH > 16
+HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 # The numbers of 32 bits among which one instruction picks for every lane: those of a register.
-ENTRIES = {64: 16, 32: 8}.get(WIDTH, 0)
+MAX_CACHED_MODULES = {64: 16, 32: 8}.get(WIDTH, 0)
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 
 # llvmlite parses into one global context, which threads may not use at the same time.

@@ -17,12 +17,12 @@ import tempfile
 import time
 
 # The folder may grow to this many bytes; then the files that were not used longest go.
-MOST = 256 << 20
+MAX_FOLDER_BYTES = 256 << 20
 # The size is looked at after one of this many writes.
-EVERY = 64
+WRITES_PER_SIZE_CHECK = 64
 _SUFFIX, _PARTIAL = ".o", ".partial"
 # Seconds after which a file that was not completed never will be.
-ABANDONED = 3600
+ABANDONED_SECONDS = 3600
 
 
 def folder() -> pathlib.Path | None:
@@ -87,15 +87,15 @@ def write(name: str, code: bytes) -> None:
         except OSError:
             os.unlink(beside)
             raise
-    if int(name[:8], 16) % EVERY == 0:
+    if int(name[:8], 16) % WRITES_PER_SIZE_CHECK == 0:
         shrink(place)
 
 
-def shrink(place: pathlib.Path, most: int = MOST) -> None:
+def shrink(place: pathlib.Path, most: int = MAX_FOLDER_BYTES) -> None:
     """Removes the files that were not used longest, until the folder is small enough."""
     for path in place.glob("*" + _PARTIAL):  # of processes that were ended while they wrote
         with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - ABANDONED:
+            if path.stat().st_mtime < time.time() - ABANDONED_SECONDS:
                 path.unlink()
     found: list[tuple[float, int, pathlib.Path]] = []
     for path in place.glob("*" + _SUFFIX):

@@ -91,7 +91,7 @@ KINDS = {
 }
 HALF, BFLOAT = Kind("half", 16, "f"), Kind("i16", 16, "f")
 KINDS[np.dtype(ml_dtypes.bfloat16)] = BFLOAT
-if llvm.HALF:
+if llvm.HAS_HALF:
     KINDS[np.dtype(np.float16)] = HALF
 
 

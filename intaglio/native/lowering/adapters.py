@@ -14,9 +14,9 @@ from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
 from intaglio.native.lowering import elementwise
 from intaglio.native.lowering.data_movement import copied, moved
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -29,7 +29,7 @@ def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
 
 
 @lowering(raw.Select)
-def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def select(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Select: as SelectV2 does it, but a vector of conditions chooses rows."""
     condition, x, y = inputs
     if x.shape != y.shape:
@@ -46,22 +46,24 @@ def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 @lowering(raw.ConjugateTranspose)
-def conjugate_transpose(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def conjugate_transpose(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ConjugateTranspose: moved, then conjugated."""
     kind = inputs[0].kind
     if kind.letter != "c":
         return moved(w, node, inputs)
-    (turned,) = moved(w, node, inputs)
+    (transposed,) = moved(w, node, inputs)
     alike = _as(node, raw.Conj, node.outputs)
-    if is_small(turned.shape):
-        return elementwise.elementwise(w, alike, [turned])
-    made = elementwise.loop(w, node.outputs, elementwise.alone(alike), [turned], turned.shape)
-    w.let_go(turned)
+    if is_small(transposed.shape):
+        return elementwise.elementwise(w, alike, [transposed])
+    made = elementwise.loop(
+        w, node.outputs, elementwise.alone(alike), [transposed], transposed.shape
+    )
+    w.release(transposed)
     return made
 
 
 @lowering(raw.Bitcast)
-def bitcast(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def bitcast(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Bitcast: the same bytes under another name."""
     (source,) = inputs
     kind = w.kind(node.outputs[0])
@@ -72,22 +74,22 @@ def bitcast(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         shape = (*shape, source.kind.bytes // kind.bytes)
     elif kind.bytes > source.kind.bytes:
         shape = shape[:-1]
-    made = Held(kind, shape, pointer=source.pointer, blocks=source.blocks)
+    made = ArrayOperand(kind, shape, pointer=source.pointer, blocks=source.blocks)
     if source.pointer:
-        return [w.also(made)]
+        return [w.retain(made)]
     if made.small and source.small:
         old, new = (f"<{h.count} x {h.kind.llvm}>" for h in (source, made))
         (name,) = w.lanes(source).names
         cast = w.code.let(f"bitcast {old} {name} to {new}")
         return [w.in_registers(Lanes(kind, (cast,)), shape)]
     place = w.pointer(source)
-    made = w.room(node.outputs[0], kind, shape)
+    made = w.allocate(node.outputs[0], kind, shape)
     w.copy(place, made.pointer, made.bytes)
     return [made]
 
 
 @lowering(raw.BiasAddGrad)
-def bias_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def bias_gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """BiasAddGrad: a sum over all but the channels."""
     (source,) = inputs
     first = windows.channels_first(node.attrs["data_format"])
@@ -97,13 +99,13 @@ def bias_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     at = 1 if first else rank - 1
     axes = tuple([d for d in range(rank) if d != at])
     if all(source.shape[d] == 1 for d in axes):
-        return [w.also(source.reshaped((source.shape[at],)))]
+        return [w.retain(source.reshaped((source.shape[at],)))]
     dtype = node.inputs[0].dtype.numpy
     run = reductions.reduction("sum", source.shape, axes, False, dtype)
     return stepped(w, node, run and Taking(run, 0), inputs)
 
 
-def window(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Slice from a place that is data, of a size that is known; refused if it does not lie inside."""
     source, begin, size = inputs
     rank = len(source.shape)
@@ -120,17 +122,17 @@ def window(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         fits = code.integer("icmp ule", start, source.shape[d] - n)
         inside = code.let(f"and i1 {inside}, {fits}")
         offset = code.integer("add", offset, code.integer("mul", start, step))
-    w.demand(inside)
+    w.guard(inside)
     base = code.at(source.kind.memory, w.pointer(source), offset)
     if sizes[1:] == [*source.shape[1:]] and source.pointer:
-        part = Held(source.kind, tuple(sizes), pointer=base, blocks=source.blocks)
-        return [w.also(part)]
-    made = w.room(node.outputs[0], source.kind, tuple(sizes))
+        part = ArrayOperand(source.kind, tuple(sizes), pointer=base, blocks=source.blocks)
+        return [w.retain(part)]
+    made = w.allocate(node.outputs[0], source.kind, tuple(sizes))
     copied(w, source.kind, base, made.pointer, sizes, steps, None)
     return [made]
 
 
-def _element(w: Writer, held: Held, place: int) -> str:
+def _element(w: FunctionLowering, operand: ArrayOperand, place: int) -> str:
     """An element of a vector of integers, as i64."""
-    lanes = w.shuffled(w.lanes(held), held.count, [place])
+    lanes = w.shuffled(w.lanes(operand), operand.count, [place])
     return w.index(w.in_registers(lanes, ()))

@@ -12,72 +12,76 @@ from intaglio.native.kernels import matmul
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Unsupported
 from intaglio.native.lowering import integer_matmul
 from intaglio.native.lowering.data_movement import copied
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 from intaglio.ops.linalg.einsum import DOTS, terms
 
 
-def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """MatMul."""
     a, b = inputs
-    turned = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    transposed = node.attrs["transpose_a"], node.attrs["transpose_b"]
     if a.kind in (FLOAT, DOUBLE):
-        run = matmul.product(a.shape, b.shape, *turned, _dtype(a))
+        run = matmul.product(a.shape, b.shape, *transposed, _dtype(a))
         return stepped(w, node, run, inputs)
-    a, b = (_turned(w, h) if t else h for h, t in zip(inputs, turned, strict=True))
+    a, b = (_swap_last_axes(w, h) if t else h for h, t in zip(inputs, transposed, strict=True))
     return integer_matmul.product(w, node, [a, b])
 
 
-def _dtype(held: Held) -> Any:
+def _dtype(operand: ArrayOperand) -> Any:
     """The type of floating-point elements."""
-    return np.dtype(f"f{held.kind.bytes}")
+    return np.dtype(f"f{operand.kind.bytes}")
 
 
-def _turned(w: Writer, held: Held) -> Held:
+def _swap_last_axes(w: FunctionLowering, operand: ArrayOperand) -> ArrayOperand:
     """The transposed matrix."""
-    rows, columns = held.shape
-    made = Held(held.kind, (columns, rows), pointer=w.scratch(held.bytes))
-    copied(w, held.kind, w.pointer(held), made.pointer, made.shape, (1, columns), None)
+    rows, columns = operand.shape
+    made = ArrayOperand(operand.kind, (columns, rows), pointer=w.scratch(operand.bytes))
+    copied(w, operand.kind, w.pointer(operand), made.pointer, made.shape, (1, columns), None)
     return made
 
 
-def batched(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def batched(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """BatchMatMul and its versions."""
     a, b = inputs
-    turned = node.attrs["adj_x"], node.attrs["adj_y"]
+    transposed = node.attrs["adj_x"], node.attrs["adj_y"]
     if a.kind not in (FLOAT, DOUBLE) or not a.kind == b.kind == w.kind(node.outputs[0]):
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
     if min(len(a.shape), len(b.shape)) < 2:
         raise Unsupported(f"{node.op.name} of vectors")
-    run = products(a.shape, b.shape, *turned, _dtype(a))
+    run = products(a.shape, b.shape, *transposed, _dtype(a))
     (made,) = stepped(w, node, run, inputs)
-    return [made.reshaped(_shape(a.shape, b.shape, *turned))]
+    return [made.reshaped(_shape(a.shape, b.shape, *transposed))]
 
 
 def products(
-    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool, dtype: Any = np.float32
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    transposed_a: bool,
+    transposed_b: bool,
+    dtype: Any = np.float32,
 ) -> Any:
     """The kernel of products in batches, which may be batches of one."""
     if math.prod(a[:-2]) == math.prod(b[:-2]) == 1:
-        return matmul.product(a[-2:], b[-2:], turned_a, turned_b, dtype)
-    return matmul.products(a, b, turned_a, turned_b, dtype)
+        return matmul.product(a[-2:], b[-2:], transposed_a, transposed_b, dtype)
+    return matmul.products(a, b, transposed_a, transposed_b, dtype)
 
 
 def _shape(
-    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
+    a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
 ) -> tuple[int, ...]:
-    rows = a[-1] if turned_a else a[-2]
-    columns = b[-2] if turned_b else b[-1]
+    rows = a[-1] if transposed_a else a[-2]
+    columns = b[-2] if transposed_b else b[-1]
     lead = max(a[:-2], b[:-2], key=lambda s: (math.prod(s), len(s)))
     rank = max(len(a), len(b)) - 2
     return (*(1,) * (rank - len(lead)), *lead, rows, columns)
 
 
-def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Einsum of two operands that is a product of matrices, in batches or not."""
     labels, output = terms(node.attrs["equation"])
     if len(inputs) == 1:
@@ -87,25 +91,25 @@ def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         raise Unsupported(f"Einsum of {node.outputs[0].dtype.name}")
     (left, right), (a, b) = labels, inputs
     sizes: dict[Any, int] = {}
-    for names, held in ((left, a), (right, b)):
-        if DOTS in names or len({*names}) != len(names) != 0 or len(names) != len(held.shape):
+    for names, operand in ((left, a), (right, b)):
+        if DOTS in names or len({*names}) != len(names) != 0 or len(names) != len(operand.shape):
             raise Unsupported("Einsum of dots, or of diagonals")
-        sizes |= dict(zip(names, held.shape, strict=True))
+        sizes |= dict(zip(names, operand.shape, strict=True))
     batch = [n for n in left if n in right and n in output]
     summed = [n for n in left if n in right and n not in output]
     rows = [n for n in left if n not in right]
     columns = [n for n in right if n not in left]
     if {*rows, *columns} - {*output} or not all(h.count for h in inputs):
         raise Unsupported("Einsum that sums over one operand")
-    a, turned_a = _arranged(w, a, left, [batch, rows, summed])
-    b, turned_b = _arranged(w, b, right, [batch, summed, columns])
-    run = products(a.shape, b.shape, turned_a, turned_b, dtype)
+    a, transposed_a = _arranged(w, a, left, [batch, rows, summed])
+    b, transposed_b = _arranged(w, b, right, [batch, summed, columns])
+    run = products(a.shape, b.shape, transposed_a, transposed_b, dtype)
     natural = [*batch, *rows, *columns]
     shape = tuple([sizes[n] for n in natural])
     if natural == [*output]:
         (made,) = stepped(w, node, run, [a, b])
         return [made.reshaped(shape)]
-    made = Held(kind, shape, pointer=w.scratch(kind.bytes * math.prod(shape)))
+    made = ArrayOperand(kind, shape, pointer=w.scratch(kind.bytes * math.prod(shape)))
     steps = getattr(run, "steps", [])
     if len(steps) != 1:
         raise Unsupported("Einsum of large operands")
@@ -116,46 +120,52 @@ def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [result]
 
 
-def _arranged(w: Writer, held: Held, labels: Any, groups: list[list[Any]]) -> tuple[Held, bool]:
+def _arranged(
+    w: FunctionLowering, operand: ArrayOperand, labels: Any, groups: list[list[Any]]
+) -> tuple[ArrayOperand, bool]:
     """The operand as a batch of matrices, and whether these lie transposed."""
     batch, first, second = groups
-    sizes = dict(zip(labels, held.shape, strict=True))
+    sizes = dict(zip(labels, operand.shape, strict=True))
 
     def matrices(*order: list[Any]) -> tuple[int, ...]:
         return tuple([math.prod([sizes[n] for n in group]) for group in order])
 
     if [*labels] == [*batch, *first, *second]:
-        return held.reshaped(matrices(*groups)), False
+        return operand.reshaped(matrices(*groups)), False
     if [*labels] == [*batch, *second, *first]:
-        return held.reshaped(matrices(batch, second, first)), True
+        return operand.reshaped(matrices(batch, second, first)), True
     order = [*batch, *first, *second]
-    made = Held(held.kind, matrices(*groups), pointer=w.scratch(held.bytes))
-    _copied_in_order(w, held, made, labels, order)
+    made = ArrayOperand(operand.kind, matrices(*groups), pointer=w.scratch(operand.bytes))
+    _copied_in_order(w, operand, made, labels, order)
     return made, False
 
 
-def _copied_in_order(w: Writer, held: Held, made: Held, labels: Any, order: Any) -> None:
-    steps = [math.prod(held.shape[i + 1 :]) for i in range(len(held.shape))]
+def _copied_in_order(
+    w: FunctionLowering, operand: ArrayOperand, made: ArrayOperand, labels: Any, order: Any
+) -> None:
+    steps = [math.prod(operand.shape[i + 1 :]) for i in range(len(operand.shape))]
     places = [labels.index(n) for n in order]
     copied(
         w,
-        held.kind,
-        w.pointer(held),
+        operand.kind,
+        w.pointer(operand),
         made.pointer,
-        [held.shape[i] for i in places],
+        [operand.shape[i] for i in places],
         [steps[i] for i in places],
         None,
     )
 
 
-def _transposed(w: Writer, node: Node, held: Held, labels: Any, output: Any) -> Held:
+def _transposed(
+    w: FunctionLowering, node: Node, operand: ArrayOperand, labels: Any, output: Any
+) -> ArrayOperand:
     """A value with its dimensions in the order of the output."""
     if DOTS in labels or sorted(labels) != sorted(output) or len({*labels}) != len(labels):
         raise Unsupported("Einsum of one operand that is no transposition")
-    shape = tuple([held.shape[labels.index(n)] for n in output])
-    place = w.pointer(held)
-    made = w.room(node.outputs[0], held.kind, shape)
-    there = Held(held.kind, held.shape, pointer=place)
+    shape = tuple([operand.shape[labels.index(n)] for n in output])
+    place = w.pointer(operand)
+    made = w.allocate(node.outputs[0], operand.kind, shape)
+    there = ArrayOperand(operand.kind, operand.shape, pointer=place)
     _copied_in_order(w, there, made, list(labels), output)
     return made
 

@@ -9,14 +9,14 @@ from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.normalization_layers import FORWARD, GRADIENTS, LAST, averaging_factor
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
-from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 
 
 @lowering(*FORWARD)
-def normalization(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def normalization(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """A batch normalisation."""
     *rows, channels = shape = _shape(node, inputs)
     training, factor = node.attrs["is_training"], averaging_factor(node)
@@ -32,13 +32,13 @@ def normalization(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     takes = (0, 1, 2, 2, 2) if training and factor == 1.0 else range(5)
     made = stepped(w, node, run and Taking(run, *takes), inputs)
     if not training:
-        made += [w.also(inputs[i]) for i in (3, 4, 3, 4)]
+        made += [w.retain(inputs[i]) for i in (3, 4, 3, 4)]
     third = np.zeros((), np.float32)
-    return made + [Held(FLOAT, (), known=third) for _ in node.outputs[5:]]
+    return made + [ArrayOperand(FLOAT, (), known=third) for _ in node.outputs[5:]]
 
 
 @lowering(*GRADIENTS)
-def gradient(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def gradient(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """The gradient of a batch normalisation."""
     *rows, channels = shape = _shape(node, inputs)
     attrs = node.attrs
@@ -47,12 +47,12 @@ def gradient(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     )
     made = stepped(w, node, run and Taking(run, *range(5)), inputs)
     nothing = np.zeros(0, np.float32)
-    return made + [Held(FLOAT, (0,), known=nothing) for _ in node.outputs[3:]]
+    return made + [ArrayOperand(FLOAT, (0,), known=nothing) for _ in node.outputs[3:]]
 
 
 def _shape(node: Node, inputs: list[Value]) -> tuple[int, ...]:
     """The shape of the images. Raises Unsupported for others than kernels are for."""
-    if any(not isinstance(h, Held) or h.kind != FLOAT for h in inputs):
+    if any(not isinstance(h, ArrayOperand) or h.kind != FLOAT for h in inputs):
         raise Unsupported(f"{node.op.name} of {node.inputs[0].dtype.name}")
     if node.attrs["data_format"] not in LAST:
         raise Unsupported(f"{node.op.name} with channels first")

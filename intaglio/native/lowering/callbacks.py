@@ -16,7 +16,7 @@ from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
-from intaglio.native.lowering.operands import Held, known
+from intaglio.native.lowering.operands import ArrayOperand, known
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
@@ -32,7 +32,9 @@ def possible(node: Node, inputs: Sequence[Any]) -> bool:
     if services != ["stream"] and (services or op.stateful):
         return False
     values = (*node.inputs, *node.outputs)
-    return all(isinstance(h, Held) for h in inputs) and all(numeric(v.dtype) for v in values)
+    return all(isinstance(h, ArrayOperand) for h in inputs) and all(
+        numeric(v.dtype) for v in values
+    )
 
 
 def streams(node: Node) -> list[Any]:
@@ -42,7 +44,7 @@ def streams(node: Node) -> list[Any]:
     return [interpreter.kept(node, SERVICES.stream)]
 
 
-def result_shapes(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
+def result_shapes(node: Node, inputs: Sequence[ArrayOperand]) -> list[tuple[int, ...]]:
     """The shapes of the results. Raises Unsupported if they depend on data."""
     specs = [Spec(v.dtype, h.shape, h.known) for v, h in zip(node.inputs, inputs, strict=True)]
     try:
@@ -52,7 +54,9 @@ def result_shapes(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
     return [known(s.shape) for s in found]
 
 
-def callback(node: Node, inputs: Sequence[Held], shapes: Sequence[tuple[int, ...]]) -> Callback:
+def callback(
+    node: Node, inputs: Sequence[ArrayOperand], shapes: Sequence[tuple[int, ...]]
+) -> Callback:
     """The function of two tables of pointers, to inputs and outputs, that runs the node's kernel.
 
     `shapes` are those of the results. It returns 0, or 1 if the kernel fails.

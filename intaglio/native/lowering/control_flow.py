@@ -12,20 +12,20 @@ from collections.abc import Container, Sequence
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
 from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_lists, variables
-from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.loop_carried import handed_on, used_later
-from intaglio.native.lowering.operands import Held, Variable, takes
+from intaglio.native.lowering.operands import ArrayOperand, Variable, takes
 from intaglio.native.lowering.rules import lowering
-from intaglio.native.lowering.tensor_lists import HeldList
+from intaglio.native.lowering.tensor_lists import ListOperand
 from intaglio.opdef import raw
 
 # What graphs do with the rows of a list, whose number is data, has no code.
-takes_handles = takes(HeldList, Variable)
+takes_handles = takes(ListOperand, Variable)
 
 
 @lowering(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @takes_handles
-def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def called(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """A call, written in the place where it is."""
     return w.graph(node.attrs["f"], lent(w, node, inputs, 0))
 
@@ -33,17 +33,17 @@ def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 # -- branches ------------------------------------------------------------------------------
 
 
-def truth(w: Writer, held: Held) -> str:
+def truth(w: FunctionLowering, operand: ArrayOperand) -> str:
     """What a value means as a condition, as i1."""
-    if held.shape:
-        return "true" if held.count else "false"
-    lanes = w.builder(1).converted(w.lanes(held), BOOL)
+    if operand.shape:
+        return "true" if operand.count else "false"
+    lanes = w.builder(1).converted(w.lanes(operand), BOOL)
     return w.code.let(f"extractelement <1 x i1> {lanes.names[0]}, i64 0")
 
 
 @lowering(raw.If, raw.StatelessIf)
 @takes_handles
-def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def choice(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
     condition, given = inputs[0], lent(w, node, inputs, 1)
     branches = [node.attrs[k] for k in ("then_branch", "else_branch")]
@@ -57,7 +57,7 @@ def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 
 @lowering(raw.Case, raw.StatelessCase)
 @takes_handles
-def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """The graph of an index, the last one for others."""
     branches = node.attrs["branches"]
     labels = [w.code.new_label("case") for _ in branches]
@@ -68,7 +68,7 @@ def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 def _joined(
-    w: Writer, node: Node, branches: Sequence[tuple[str, Graph]], given: list[Value]
+    w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], given: list[Value]
 ) -> list[Value]:
     """What the branch that was taken gives."""
     code, after = w.code, w.code.new_label("join")
@@ -85,30 +85,30 @@ def _joined(
     columns = list(zip(*[results for _, results in ends], strict=True))
     made = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
     for value, (_, blocks) in zip(made, places, strict=True):
-        if blocks and isinstance(value, Held) and not value.small:
+        if blocks and isinstance(value, ArrayOperand) and not value.small:
             value.blocks += blocks
             for block in blocks:
                 w.arena.hold(block)
     return made
 
 
-def _settled(w: Writer, held: Value) -> Value:
+def _settled(w: FunctionLowering, operand: Value) -> Value:
     """The value where phis expect it, brought there in the block that is being written."""
-    if not isinstance(held, Held):
-        return held
-    made = held.reshaped(held.shape)
+    if not isinstance(operand, ArrayOperand):
+        return operand
+    made = operand.reshaped(operand.shape)
     if not made.small:
-        made.pointer = w.pointer(held)
+        made.pointer = w.pointer(operand)
     elif made.known is None:
-        made.lanes = w.lanes(held)
+        made.lanes = w.lanes(operand)
     return made
 
 
-def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
+def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> Value:
     first = values[0]
     if not all(isinstance(v, type(first)) for v in values):
         raise Unsupported("branches that give unlike values")
-    if not isinstance(first, Held):
+    if not isinstance(first, ArrayOperand):
         return first.join(w, blocks, values)
     if any(v.shape != first.shape for v in values):
         raise Unsupported("branches that give values of unlike shapes")
@@ -118,15 +118,15 @@ def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
         phi = w.code.phi(kind)
         w.code.arrive(phi, *zip(names, blocks, strict=True))
         for v in values:
-            w.let_go(v)
+            w.release(v)
         return w.in_registers(Lanes(first.kind, (phi.name,)), first.shape)
     pointers = [v.pointer for v in values]
-    held = [b for v in values for b in v.blocks]
+    operand = [b for v in values for b in v.blocks]
     if len({*pointers}) == 1:
-        return Held(first.kind, first.shape, pointer=pointers[0], blocks=held)
+        return ArrayOperand(first.kind, first.shape, pointer=pointers[0], blocks=operand)
     phi = w.code.phi("ptr")
     w.code.arrive(phi, *zip(pointers, blocks, strict=True))
-    return Held(first.kind, first.shape, pointer=phi.name, blocks=held)
+    return ArrayOperand(first.kind, first.shape, pointer=phi.name, blocks=operand)
 
 
 # -- loops ---------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
 
 @lowering(raw.While, raw.StatelessWhile)
 @takes_handles
-def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
     made = parallel_loops.divided(w, node, inputs)
     if made is not None:
@@ -154,32 +154,32 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     for i, t in turning.items():
         state[i] = t.head()
     (condition,) = w.graph(cond, state)
-    if not isinstance(condition, Held) or condition.shape:
+    if not isinstance(condition, ArrayOperand) or condition.shape:
         raise Unsupported("a loop whose condition is no scalar")
     code.branch(truth(w, condition), inside, after)
-    w.let_go(condition)
+    w.release(condition)
     code.label(inside)
     targets = [turning[i].next if i in turning else "" for i in range(len(state))]
     results = w.graph(body, state, targets, tensor_lists.places(w, body, state))
-    names = {i: t.turn(results[i]) for i, t in turning.items()}
+    names = {i: t.iteration(results[i]) for i, t in turning.items()}
     back = code.block
     code.jump(head)
-    for held in results:
-        w.let_go(held)
+    for operand in results:
+        w.release(operand)
     for i, t in turning.items():
         t.close(before, back, names[i])
     code.label(after)
     w.how = "jump"
-    return [turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)]
+    return [turning[i].after(s) if i in turning else w.retain(s) for i, s in enumerate(state)]
 
 
 def lent(
-    w: Writer, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
+    w: FunctionLowering, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
 ) -> list[Value]:
     """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
     given: list[Value] = []
     for i, value in enumerate(inputs[first:], first):
-        if isinstance(value, HeldList) and i not in but:
+        if isinstance(value, ListOperand) and i not in but:
             tensor_lists.placed(w, value)
             given.append(value.lent() if used_later(w, node, i) else value)
         else:

@@ -20,9 +20,9 @@ from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Unsupported
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.index_maps import asked, in_order, orders
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.index_maps import index_map_of, index_maps_of, permuted
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
@@ -43,22 +43,24 @@ def data_of(op: Op) -> list[int]:
     return [op.input_names.index(name) for name in op.data_inputs]
 
 
-def moved(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def moved(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """One value, or few, in other shapes or orders, or parts of them."""
     data = data_of(node.op)
     sources = [inputs[i] for i in data]
-    for i, held in enumerate(inputs):
-        if i not in data and held.known is None:
+    for i, operand in enumerate(inputs):
+        if i not in data and operand.known is None:
             raise Unsupported(f"{node.op.name} whose {node.op.input_names[i]} is data")
     if not all(h.small for h in sources) or not _all_small(node):
         made = _large(w, node, inputs)
         if made is not None:
             return made
-    found = orders(node, inputs, data)
-    return [in_order(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]
+    found = index_maps_of(node, inputs, data)
+    return [permuted(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]
 
 
-def _large(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+def _large(
+    w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
+) -> list[ArrayOperand] | None:
     """Values in memory that are copied as a whole, or lie where they are; None if they do not."""
     write = BOXES.get(node.op)
     if write is not None:
@@ -74,12 +76,14 @@ def _all_small(node: Node) -> bool:
     return not any(shapes.known(d) and not is_small(d) for d in forms)
 
 
-def _like(held: Held) -> Any:
+def _like(operand: ArrayOperand) -> Any:
     """An array of a value's shape, with elements of its size."""
-    return np.empty(held.shape, "c16" if held.kind.bytes == 16 else f"u{held.kind.bytes}")
+    return np.empty(operand.shape, "c16" if operand.kind.bytes == 16 else f"u{operand.kind.bytes}")
 
 
-def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+def _from_memory(
+    w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
+) -> list[ArrayOperand] | None:
     """Parts of the memory, or what strides describe; None if it is neither."""
     (at,) = data_of(node.op)
     source = inputs[at]
@@ -91,28 +95,28 @@ def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | 
         view, shape = form(*arrays)
         views, forms = [view], [shape]
     else:
-        views = asked(node, arrays)
+        views = index_map_of(node, arrays)
         forms = [v.shape for v in views]
     if any(not v.size for v in views):
         raise Unsupported("no elements")
     if not all(np.may_share_memory(v, whole) for v in views):
         return None
     base = w.pointer(source)
-    made: list[Held] = []
+    made: list[ArrayOperand] = []
     for value, view, shape in zip(node.outputs, views, forms, strict=True):
         offset = view.ctypes.data - whole.ctypes.data
         if view.flags.c_contiguous:
             pointer = w.code.at("i8", base, str(offset)) if offset else base
-            part = Held(source.kind, shape, pointer=pointer, blocks=source.blocks)
+            part = ArrayOperand(source.kind, shape, pointer=pointer, blocks=source.blocks)
             if source.pointer:
-                made.append(w.also(part))
+                made.append(w.retain(part))
                 continue
             # It lies in memory for this node only.
-            result = w.room(value, source.kind, shape)
+            result = w.allocate(value, source.kind, shape)
             w.copy(pointer, result.pointer, result.bytes)
             made.append(result)
             continue
-        result = w.room(value, source.kind, shape)
+        result = w.allocate(value, source.kind, shape)
         steps = [s // source.kind.bytes for s in view.strides]
         start = w.code.at("i8", base, str(offset))
         copied(w, source.kind, start, result.pointer, view.shape, steps, None)
@@ -145,7 +149,9 @@ FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
 # -- boxes of a larger value -------------------------------------------------------------
 
 
-def _padded(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+def _padded(
+    w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
+) -> list[ArrayOperand] | None:
     """Pad and PadV2: the value in the middle of zeros, or of a constant."""
     source = inputs[0]
     amounts = inputs[1].known.tolist()
@@ -153,7 +159,7 @@ def _padded(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
     if 0 in shape or not source.count or np.any(inputs[1].known < 0):
         raise Unsupported(f"{node.op.name} of no elements")
     place = w.pointer(source)
-    made = w.room(node.outputs[0], source.kind, shape)
+    made = w.allocate(node.outputs[0], source.kind, shape)
     if len(inputs) > 2:
         copied(w, source.kind, w.pointer(inputs[2]), made.pointer, shape, (0,) * len(shape), None)
     else:
@@ -165,35 +171,39 @@ def _padded(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
     return [made]
 
 
-def _sliced_gradient(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+def _sliced_gradient(
+    w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
+) -> list[ArrayOperand] | None:
     """StridedSliceGrad: zeros, but for the part that was taken."""
     gradient = inputs[4]
     shape = tuple(inputs[0].known.tolist())
-    made = Held(gradient.kind, shape)
+    made = ArrayOperand(gradient.kind, shape)
     part = _part(node, made, inputs)
     if not made.count or part.shape != gradient.shape:
         raise Unsupported("a slice of another shape")
     place = w.pointer(gradient)
-    made = w.room(node.outputs[0], gradient.kind, shape)
+    made = w.allocate(node.outputs[0], gradient.kind, shape)
     zeroed(w, made)
     _into_part(w, made, part, place)
     return [made]
 
 
-def _sliced_update(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+def _sliced_update(
+    w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
+) -> list[ArrayOperand] | None:
     """TensorStridedSliceUpdate: the value, with another part."""
     source, value = inputs[0], inputs[4]
     part = _part(node, source, inputs)
     if part.shape != value.shape:
         raise Unsupported("a slice of another shape")
     places = [w.pointer(source), w.pointer(value)]
-    made = w.room(node.outputs[0], source.kind, source.shape)
+    made = w.allocate(node.outputs[0], source.kind, source.shape)
     w.copy(places[0], made.pointer, made.bytes)
     _into_part(w, made, part, places[1])
     return [made]
 
 
-def _part(node: Node, whole: Held, inputs: Sequence[Held]) -> Any:
+def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> Any:
     """The slice that begin, end and strides describe, as a view."""
     bounds = [h.known for h in inputs[1:4]]
     masks = {k: v for k, v in node.attrs.items() if k.endswith("_mask")}
@@ -207,7 +217,7 @@ def _part(node: Node, whole: Held, inputs: Sequence[Held]) -> Any:
     return part
 
 
-def _into_part(w: Writer, whole: Held, part: Any, place: str) -> None:
+def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, place: str) -> None:
     kind = whole.kind
     offset = part.ctypes.data - part.base.ctypes.data if part.base is not None else 0
     target = w.code.at("i8", whole.pointer, str(offset))
@@ -215,12 +225,12 @@ def _into_part(w: Writer, whole: Held, part: Any, place: str) -> None:
     copied(w, kind, place, target, part.shape, _steps(part.shape), steps)
 
 
-def zeroed(w: Writer, held: Held) -> None:
+def zeroed(w: FunctionLowering, operand: ArrayOperand) -> None:
     """Fills a value's memory with zeros."""
-    w.code.zero(held.pointer, str(held.bytes))
+    w.code.zero(operand.pointer, str(operand.bytes))
 
 
-BOXES: dict[Op, Callable[..., list[Held] | None]] = {
+BOXES: dict[Op, Callable[..., list[ArrayOperand] | None]] = {
     raw.Pad: _padded,
     raw.PadV2: _padded,
     raw.StridedSliceGrad: _sliced_gradient,
@@ -234,35 +244,35 @@ def _steps(shape: Sequence[int]) -> list[int]:
 
 
 @lowering(*AXES)
-def joined(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Several values as one."""
     name, at = node.op.name, AXES[node.op]
     data = [h for i, h in enumerate(inputs) if at is None or i != at % len(inputs)]
     if at is not None and inputs[at].known is None:
         raise Unsupported(f"{name} along an axis that is data")
-    if len({h.kind for h in data}) > 1 or not all(isinstance(h, Held) for h in data):
+    if len({h.kind for h in data}) > 1 or not all(isinstance(h, ArrayOperand) for h in data):
         raise Unsupported(f"{name} of several kinds")
     arrays = [np.broadcast_to(np.int8(0), h.shape) for h in data]
     if at is not None:
         arrays.insert(at % len(inputs), inputs[at].known)
-    (form,) = asked(node, arrays)
+    (form,) = index_map_of(node, arrays)
     if not form.size:
         raise Unsupported("no elements")
     if is_small(form.shape):
         places = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
-        (order,) = orders(node, inputs, places)
-        return [in_order(w, node.outputs[0], data, order)]
+        (order,) = index_maps_of(node, inputs, places)
+        return [permuted(w, node.outputs[0], data, order)]
     stacked = node.op is raw.Pack
     axis = node.attrs["axis"] if stacked else 0 if at is None else int(inputs[at].known)
     axis %= form.ndim
     sources = [w.pointer(h) for h in data]
-    result = w.room(node.outputs[0], data[0].kind, form.shape)
+    result = w.allocate(node.outputs[0], data[0].kind, form.shape)
     steps, first = _steps(form.shape), 0
-    for held, place in zip(data, sources, strict=True):
-        shape = (*held.shape[:axis], 1, *held.shape[axis:]) if stacked else held.shape
-        if held.count:
-            target = w.code.at(held.kind.memory, result.pointer, str(first))
-            copied(w, held.kind, place, target, shape, _steps(shape), steps)
+    for operand, place in zip(data, sources, strict=True):
+        shape = (*operand.shape[:axis], 1, *operand.shape[axis:]) if stacked else operand.shape
+        if operand.count:
+            target = w.code.at(operand.kind.memory, result.pointer, str(first))
+            copied(w, operand.kind, place, target, shape, _steps(shape), steps)
         first += shape[axis] * steps[axis]
     return [result]
 
@@ -271,7 +281,7 @@ def joined(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 def copied(
-    w: Writer,
+    w: FunctionLowering,
     kind: Kind,
     source: str,
     target: str,
@@ -311,11 +321,11 @@ def _copier(name: str, rank: int, size: int) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     dims = [code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)]
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))
-    in_order = name.endswith("_1")
+    permuted = name.endswith("_1")
     kind = f"i{8 * size}"
 
     def level(d: int, source: str, target: str) -> None:
-        if d == rank - 1 and in_order:
+        if d == rank - 1 and permuted:
             count = code.integer("mul", dims[d], size)
             code.copy(target, source, count)
             return

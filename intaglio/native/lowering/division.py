@@ -13,20 +13,20 @@ import numpy as np
 from intaglio.ir.graph import Node
 from intaglio.native.analysis.sizes import is_small
 from intaglio.native.lowering.elementwise import alone, broadcast, loop
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.guards import none_zero
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.vector_math.division import OPS, divided
 
 
 @lowering(*OPS)
-def division(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def division(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """FloorDiv, FloorMod, TruncateDiv and their like."""
     shape, (_, divisor) = broadcast(inputs), inputs
     exact = divisor.kind.letter in "iu"
     if exact and (divisor.known is None or not np.all(divisor.known)):
-        w.demand(none_zero(w, divisor))
+        w.guard(none_zero(w, divisor))
     if not is_small(shape):
         return loop(w, node.outputs, alone(node), inputs, shape)
     x, y = (w.spread(h, shape) for h in inputs)

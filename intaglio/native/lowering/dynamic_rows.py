@@ -10,19 +10,21 @@ from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.data_movement import copied
 from intaglio.native.lowering.elementwise import add_to
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.ops.array.slicing import is_index
 
 
-def gathered(w: Writer, node: Node, source: Held, at: Held) -> list[Held]:
+def gathered(
+    w: FunctionLowering, node: Node, source: ArrayOperand, at: ArrayOperand
+) -> list[ArrayOperand]:
     """The row of one index of the first axis."""
     if at.shape or not source.shape:
         raise Unsupported("a gather of several rows")
     return [row(w, node, source, w.index(at), source.shape[1:])]
 
 
-def sliced(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def sliced(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StridedSlice of the form `x[i]` or `x[:, i]`."""
     source, begin, _, strides = inputs
     axis = begin.count - 1
@@ -34,13 +36,15 @@ def sliced(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [_across(w, node, source, axis, _last(w, begin))]
 
 
-def _last(w: Writer, held: Held) -> str:
+def _last(w: FunctionLowering, operand: ArrayOperand) -> str:
     """The last number of a small vector, as i64."""
-    lanes = w.shuffled(w.lanes(held), held.count, [held.count - 1])
+    lanes = w.shuffled(w.lanes(operand), operand.count, [operand.count - 1])
     return w.index(w.in_registers(lanes, ()))
 
 
-def _across(w: Writer, node: Node, source: Held, axis: int, index: str) -> Held:
+def _across(
+    w: FunctionLowering, node: Node, source: ArrayOperand, axis: int, index: str
+) -> ArrayOperand:
     """The elements at an index of an axis: they lie apart, and are copied."""
     length, kind = source.shape[axis], source.kind
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
@@ -49,37 +53,42 @@ def _across(w: Writer, node: Node, source: Held, axis: int, index: str) -> Held:
     offset = w.code.integer("mul", index, inner * kind.bytes)
     start = w.code.at("i8", w.pointer(source), offset)
     small = is_small(shape)
-    result = Held(kind, shape)
+    result = ArrayOperand(kind, shape)
     if small:
         result.pointer = w.scratch(result.bytes)
     else:
-        result = w.room(node.outputs[0], kind, shape)
+        result = w.allocate(node.outputs[0], kind, shape)
     copied(w, kind, start, result.pointer, (outer, inner), (length * inner, 1), None)
     return w.in_registers(w.lanes(result), shape) if small else result
 
 
-def _within(w: Writer, index: str, length: int) -> str:
+def _within(w: FunctionLowering, index: str, length: int) -> str:
     """An index that may count from the end; refused if there is no such place."""
     code = w.code
     from_end = code.integer("add", index, length)
     negative = code.integer("icmp slt", index, 0)
     index = code.let(f"select i1 {negative}, i64 {from_end}, i64 {index}")
-    w.demand(code.integer("icmp ult", index, length))
+    w.guard(code.integer("icmp ult", index, length))
     return index
 
 
 def row(
-    w: Writer, node: Node, source: Held, index: str, shape: tuple[int, ...], wraps: bool = False
-) -> Held:
+    w: FunctionLowering,
+    node: Node,
+    source: ArrayOperand,
+    index: str,
+    shape: tuple[int, ...],
+    wraps: bool = False,
+) -> ArrayOperand:
     """The part of a value at an index of its first axis; refused if there is none."""
     code, length = w.code, source.shape[0]
-    part = Held(source.kind, shape)
+    part = ArrayOperand(source.kind, shape)
     if not part.count:
         raise Unsupported("no elements")
     if wraps:
         index = _within(w, index, length)
     else:
-        w.demand(code.integer("icmp ult", index, length))
+        w.guard(code.integer("icmp ult", index, length))
     base = w.pointer(source)
     step = source.apart or part.bytes
     part.pointer = code.at("i8", base, code.integer("mul", index, step))
@@ -87,13 +96,13 @@ def row(
         return w.in_registers(w.lanes(part), shape)
     if source.pointer:
         part.blocks = source.blocks
-        return w.also(part)
-    result = w.room(node.outputs[0], source.kind, shape)
+        return w.retain(part)
+    result = w.allocate(node.outputs[0], source.kind, shape)
     w.copy(part.pointer, result.pointer, part.bytes)
     return result
 
 
-def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def add_at(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """_AddAt; where the result takes the place of the value, nothing but the row is touched."""
     source, at, item = inputs
     axis, dtype, code = node.attrs["axis"], node.outputs[0].dtype, w.code
@@ -102,7 +111,7 @@ def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         raise Unsupported("a row of another shape")
     index = _within(w, _last(w, at), length)
     base, added = w.pointer(source), w.pointer(item)
-    result = w.room(node.outputs[0], source.kind, source.shape)
+    result = w.allocate(node.outputs[0], source.kind, source.shape)
     if result.pointer != base:
         if source.apart:
             raise Unsupported("rows that lie apart, to be changed elsewhere")

@@ -11,14 +11,14 @@ from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import derived
 from intaglio.native.analysis.sizes import is_small
-from intaglio.native.kernels.elementwise import REMEMBERED, arranged
+from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import object_cache
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Lanes, Unsupported
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
@@ -27,9 +27,9 @@ from intaglio.opdef.spec import Spec
 LONG = 1 << 15
 
 
-def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def elementwise(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """One op with a `scalar` rule."""
-    if "scalar" not in node.op.rules or not all(isinstance(h, Held) for h in inputs):
+    if "scalar" not in node.op.rules or not all(isinstance(h, ArrayOperand) for h in inputs):
         raise Unsupported(node.op.name)
     shape = broadcast(inputs)
     if is_small(shape):
@@ -37,14 +37,17 @@ def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return loop(w, node.outputs, alone(node), inputs, shape)
 
 
-def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def fused(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Several of them, which `passes/elementwise_fusion.py` has put together."""
     return carried_out(w, node.outputs, node.attrs["body"], inputs)
 
 
 def carried_out(
-    w: Writer, values: Sequence[SymbolicTensor | None], body: Graph, inputs: Sequence[Held]
-) -> list[Held]:
+    w: FunctionLowering,
+    values: Sequence[SymbolicTensor | None],
+    body: Graph,
+    inputs: Sequence[ArrayOperand],
+) -> list[ArrayOperand]:
     """What a graph of such ops gives, as the values that it is known by."""
     shape = broadcast(inputs)
     if is_small(shape):
@@ -52,7 +55,7 @@ def carried_out(
     return loop(w, values, body, inputs, shape)
 
 
-def broadcast(inputs: Sequence[Held]) -> tuple[int, ...]:
+def broadcast(inputs: Sequence[ArrayOperand]) -> tuple[int, ...]:
     """The shape of the result. Raises Unsupported for shapes that do not fit, or without elements."""
     try:
         shape = np.broadcast_shapes(*[h.shape for h in inputs])
@@ -64,11 +67,11 @@ def broadcast(inputs: Sequence[Held]) -> tuple[int, ...]:
 
 
 def _small(
-    w: Writer,
+    w: FunctionLowering,
     shape: tuple[int, ...],
-    inputs: Sequence[Held],
+    inputs: Sequence[ArrayOperand],
     write: Callable[[Any, Sequence[Lanes]], list[Lanes]],
-) -> list[Held]:
+) -> list[ArrayOperand]:
     args = [w.spread(h, shape) for h in inputs]
     s = w.builder(int(np.prod(shape)))
     return [w.in_registers(lanes, shape) for lanes in write(s, args)]
@@ -87,22 +90,22 @@ def alone(node: Node) -> Graph:
 
 
 def loop(
-    w: Writer,
+    w: FunctionLowering,
     values: Sequence[SymbolicTensor | None],
     body: Graph,
-    inputs: Sequence[Held],
+    inputs: Sequence[ArrayOperand],
     shape: tuple[int, ...],
-) -> list[Held]:
+) -> list[ArrayOperand]:
     """A loop nest over memory: a function of its own, written once for all that are alike."""
-    pattern, dims = arranged([h.shape for h in inputs])
+    pattern, dims = canonical_axes([h.shape for h in inputs])
     numbers = numbers_of(body)
     nest = _nest(body, pattern, numbers)
     name = named(w, "loop", nest.code)
     # A loop over elements may write where it reads, if nobody reads there afterwards.
     places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
-    made: list[Held] = []
+    made: list[ArrayOperand] = []
     for value, result in zip(values, body.outputs, strict=True):
-        made.append(w.room(value, w.kind(result), shape))
+        made.append(w.allocate(value, w.kind(result), shape))
     count = int(np.prod(dims))
     if count >= entry.MIN_PARALLEL_ELEMENTS or count // nest.lanes * nest.cost >= LONG:
         name = shared(w, name, nest.unit)
@@ -112,7 +115,7 @@ def loop(
     return made
 
 
-def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) -> None:
+def add_to(w: FunctionLowering, dtype: DType, place: str, added: str, count: int | str) -> None:
     """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
     spec = Spec(dtype, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
@@ -125,7 +128,7 @@ def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) ->
     w.how = "one loop"
 
 
-def named(w: Writer, prefix: str, code: Any) -> str:
+def named(w: FunctionLowering, prefix: str, code: Any) -> str:
     """The name of a function in the module, which has each function once."""
     if code.name == prefix:  # else it is another function's too, which has named it
         code.name = _name_of(code)
@@ -159,12 +162,12 @@ def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
         found = _Nest(made.write(), made.lanes, made.unit, made.cost)
         found.code.name = _name_of(found.code)
         if key is not None:
-            if len(_nests) >= REMEMBERED:
+            if len(_nests) >= MAX_CACHED_SHAPES:
                 _nests.clear()
             _nests[key, pattern] = found
     return found
 
 
-def shared(w: Writer, name: str, unit: int) -> str:
+def shared(w: FunctionLowering, name: str, unit: int) -> str:
     """A function of the module on all threads: the name of that."""
     return w.on_all_threads(name, unit)

@@ -31,7 +31,7 @@ from intaglio.native.llvm.vectors import (
 )
 from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import Held, Variable, checked, constant
+from intaglio.native.lowering.operands import ArrayOperand, Variable, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -41,12 +41,12 @@ from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
 Value = Any
-Rule = Callable[["Writer", Node, list[Value]], list[Value]]
+Rule = Callable[["FunctionLowering", Node, list[Value]], list[Value]]
 # Constants of more elements are not computed with while the function is written.
 FOLDED = 1 << 12
 
 
-class Writer:
+class FunctionLowering:
     """One native function, from its beginning to its end."""
 
     def __init__(self, lowering_of: Callable[[Op], Rule | None], otherwise: Rule) -> None:
@@ -113,15 +113,15 @@ class Writer:
         code = self.code
         pointers = [self.argument("%outs", i) for i in range(outputs)]
         self.memory = self.argument("%outs", outputs + variables)
-        self.arena.block(8)  # what `demand` writes to
+        self.arena.block(8)  # what `guard` writes to
         code.do(f"store i64 0, ptr {self.memory}, align 8")
         results = self.graph(graph, given, pointers)
-        for value, held, pointer in zip(graph.outputs, results, pointers, strict=True):
-            if isinstance(held, Held):
-                self.store(held, pointer)
+        for value, operand, pointer in zip(graph.outputs, results, pointers, strict=True):
+            if isinstance(operand, ArrayOperand):
+                self.store(operand, pointer)
                 continue
             try:
-                held.finish(self)
+                operand.finish(self)
             except Unsupported as e:
                 e.node = value.node
                 raise
@@ -201,8 +201,8 @@ class Writer:
         `targets` are where these are best written, `places` where other values are, by their ids.
         """
         scope = Scope(graph)
-        for value, held in zip(graph.inputs, given, strict=True):
-            scope.values[id(value)] = held
+        for value, operand in zip(graph.inputs, given, strict=True):
+            scope.values[id(value)] = operand
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
         for key, place in (places or {}).items():
@@ -220,11 +220,11 @@ class Writer:
             self._node(scope, node)
             for key in scope.ends.get(index, ()):
                 if key not in given_ids and key in scope.values:
-                    self.let_go(scope.values.pop(key))
-        results = [self.also(scope.values[id(v)]) for v in graph.outputs]
-        for key, held in scope.values.items():
+                    self.release(scope.values.pop(key))
+        results = [self.retain(scope.values[id(v)]) for v in graph.outputs]
+        for key, operand in scope.values.items():
             if key not in given_ids:
-                self.let_go(held)
+                self.release(operand)
         self.scopes.pop()
         return results
 
@@ -256,10 +256,12 @@ class Writer:
         self._temporary = outer
         scope.define(node, inputs, made)
 
-    def _called_back(self, node: Node, inputs: list[Held]) -> list[Held]:
+    def _called_back(self, node: Node, inputs: list[ArrayOperand]) -> list[ArrayOperand]:
         """The node by its NumPy kernel, out of native code."""
         shapes = callbacks.result_shapes(node, inputs)
-        made = [self.room(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)]
+        made = [
+            self.allocate(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)
+        ]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
         self.draws += callbacks.streams(node)
@@ -268,18 +270,18 @@ class Writer:
         status = self.code.let(
             f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
         )
-        self.demand(self.code.integer("icmp eq", status, 0))
+        self.guard(self.code.integer("icmp eq", status, 0))
         self.how = "NumPy, called back"
         return made
 
-    def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
+    def _folded(self, node: Node, inputs: list[Value]) -> list[ArrayOperand] | None:
         """The results, where they are known while the function is written."""
         op = node.op
         if op is raw.Const:
             return [constant(node.attrs["value"])]
         if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
             return None
-        if any(not isinstance(h, Held) for h in inputs):
+        if any(not isinstance(h, ArrayOperand) for h in inputs):
             return None
         if not all(numeric(v.dtype) for v in node.outputs):
             return None
@@ -302,18 +304,18 @@ class Writer:
 
     # -- holding and letting go ----------------------------------------------------------
 
-    def also(self, held: Value) -> Value:
+    def retain(self, operand: Value) -> Value:
         """The value, held once more."""
-        for block in getattr(held, "blocks", ()):
+        for block in getattr(operand, "blocks", ()):
             self.arena.hold(block)
-        return held
+        return operand
 
-    def let_go(self, held: Value) -> None:
+    def release(self, operand: Value) -> None:
         """The value is not needed any more."""
-        for block in getattr(held, "blocks", ()):
+        for block in getattr(operand, "blocks", ()):
             self.arena.release(block)
 
-    def space(self, size: int) -> tuple[str, Block]:
+    def allocate_bytes(self, size: int) -> tuple[str, Block]:
         """New memory and the pointer to it."""
         block = self.arena.block(size)
         return self.within(self.memory, block.offset), block
@@ -329,20 +331,22 @@ class Writer:
 
     def scratch(self, size: int) -> str:
         """Memory for the node that is being written."""
-        pointer, block = self.space(size)
+        pointer, block = self.allocate_bytes(size)
         self._temporary.append(block)
         return pointer
 
-    def room(self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]) -> Held:
+    def allocate(
+        self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]
+    ) -> ArrayOperand:
         """Memory for a node's output: where the graph's caller wants it, if it is a result."""
-        held = Held(kind, shape)
+        operand = ArrayOperand(kind, shape)
         if value is not None:
-            held.pointer, held.blocks = variables.target(self, value)
-        if held.pointer:
-            return self.also(held)
-        held.pointer, block = self.space(held.bytes)
-        held.blocks = (block,)
-        return held
+            operand.pointer, operand.blocks = variables.target(self, value)
+        if operand.pointer:
+            return self.retain(operand)
+        operand.pointer, block = self.allocate_bytes(operand.bytes)
+        operand.blocks = (block,)
+        return operand
 
     # -- between registers and memory ------------------------------------------------------
 
@@ -350,14 +354,14 @@ class Writer:
         """What writes code for one vector of so many elements."""
         return Functions(self.code, count, 1)
 
-    def lanes(self, held: Held) -> Lanes:
+    def lanes(self, operand: ArrayOperand) -> Lanes:
         """The value as one vector."""
-        if held.lanes is not None:
-            return held.lanes
-        kind, count = held.kind, held.count
-        if held.known is not None:
-            return Lanes(kind, (self._numbers(held.known, kind),))
-        vector = self.code.load(f"<{count} x {kind.memory}>", held.pointer, kind.bytes)
+        if operand.lanes is not None:
+            return operand.lanes
+        kind, count = operand.kind, operand.count
+        if operand.known is not None:
+            return Lanes(kind, (self._numbers(operand.known, kind),))
+        vector = self.code.load(f"<{count} x {kind.memory}>", operand.pointer, kind.bytes)
         if kind == BOOL:
             vector = self.code.let(f"icmp ne <{count} x i8> {vector}, zeroinitializer")
         return Lanes(kind, (vector,))
@@ -369,31 +373,33 @@ class Writer:
         """
         if kind not in (FLOAT, DOUBLE):
             return literals(array, kind)
-        held = np.ascontiguousarray(array)
-        kept = self._data.setdefault((held.dtype, held.tobytes()), held)
+        operand = np.ascontiguousarray(array)
+        kept = self._data.setdefault((operand.dtype, operand.tobytes()), operand)
         place = self.word(kept.ctypes.data)
-        return self.code.named(f"load <{held.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}")
+        return self.code.named(
+            f"load <{operand.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}"
+        )
 
-    def pointer(self, held: Held) -> str:
+    def pointer(self, operand: ArrayOperand) -> str:
         """Where the value lies in memory; what is in registers is stored for this node."""
-        if held.pointer:
-            return held.pointer
-        if held.known is not None and not held.small:
-            array = np.ascontiguousarray(held.known)
+        if operand.pointer:
+            return operand.pointer
+        if operand.known is not None and not operand.small:
+            array = np.ascontiguousarray(operand.known)
             self.keep.append(array)
             return self.word(array.ctypes.data)
-        place = self.scratch(held.bytes)
-        self.store(held, place)
+        place = self.scratch(operand.bytes)
+        self.store(operand, place)
         return place
 
-    def store(self, held: Held, place: str) -> None:
+    def store(self, operand: ArrayOperand, place: str) -> None:
         """Puts the value at a place in memory."""
-        if held.pointer == place:
+        if operand.pointer == place:
             return
-        if held.lanes is None and (held.known is None or not held.small):
-            self.copy(self.pointer(held), place, held.bytes)
+        if operand.lanes is None and (operand.known is None or not operand.small):
+            self.copy(self.pointer(operand), place, operand.bytes)
             return
-        (name,), kind, count = self.lanes(held).names, held.kind, held.count
+        (name,), kind, count = self.lanes(operand).names, operand.kind, operand.count
         if kind == BOOL:
             name = self.code.let(f"zext <{count} x i1> {name} to <{count} x i8>")
         self.code.do(f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}")
@@ -410,9 +416,9 @@ class Writer:
                 ("i1", "false"),
             )
 
-    def in_registers(self, lanes: Lanes, shape: tuple[int, ...]) -> Held:
+    def in_registers(self, lanes: Lanes, shape: tuple[int, ...]) -> ArrayOperand:
         """A small value."""
-        return Held(lanes.kind, shape, lanes=lanes)
+        return ArrayOperand(lanes.kind, shape, lanes=lanes)
 
     def shuffled(self, lanes: Lanes, count: int, order: Sequence[int]) -> Lanes:
         """Elements of a vector in another order, or several times."""
@@ -426,26 +432,28 @@ class Writer:
         )
         return Lanes(lanes.kind, (name,))
 
-    def spread(self, held: Held, shape: tuple[int, ...]) -> Lanes:
+    def spread(self, operand: ArrayOperand, shape: tuple[int, ...]) -> Lanes:
         """A small value broadcast to a small shape."""
-        if held.known is not None:
-            return self.lanes(constant(np.broadcast_to(held.known, shape)))
-        order = np.arange(held.count).reshape(held.shape)
+        if operand.known is not None:
+            return self.lanes(constant(np.broadcast_to(operand.known, shape)))
+        order = np.arange(operand.count).reshape(operand.shape)
         wide = np.broadcast_to(order, shape).reshape(-1).tolist()
-        return self.shuffled(self.lanes(held), held.count, wide)
+        return self.shuffled(self.lanes(operand), operand.count, wide)
 
-    def scalar(self, held: Held) -> str:
+    def scalar(self, operand: ArrayOperand) -> str:
         """The only element of a value."""
-        (name,) = self.lanes(held).names
-        return self.code.let(f"extractelement <{held.count} x {held.kind.llvm}> {name}, i64 0")
+        (name,) = self.lanes(operand).names
+        return self.code.let(
+            f"extractelement <{operand.count} x {operand.kind.llvm}> {name}, i64 0"
+        )
 
-    def index(self, held: Held) -> str:
+    def index(self, operand: ArrayOperand) -> str:
         """An integer scalar as i64."""
-        value = self.scalar(held)
-        if held.kind.bits == 64:
+        value = self.scalar(operand)
+        if operand.kind.bits == 64:
             return value
-        word = "sext" if held.kind.letter == "i" else "zext"
-        return self.code.let(f"{word} {held.kind.llvm} {value} to i64")
+        word = "sext" if operand.kind.letter == "i" else "zext"
+        return self.code.let(f"{word} {operand.kind.llvm} {value} to i64")
 
     # -- what the caller hands over ------------------------------------------------------
 
@@ -461,11 +469,11 @@ class Writer:
 
     def numbers(self, values: Sequence[Any]) -> list[str]:
         """Pointers to numbers, which lie with the function's data."""
-        held = np.zeros(len(values), np.int64)
+        operand = np.zeros(len(values), np.int64)
         for i, value in enumerate(values):
-            held[i : i + 1].view(value.dtype)[0] = value
-        self.keep.append(held)
-        return [self.within(self.word(held.ctypes.data), 8 * i) for i in range(len(values))]
+            operand[i : i + 1].view(value.dtype)[0] = value
+        self.keep.append(operand)
+        return [self.within(self.word(operand.ctypes.data), 8 * i) for i in range(len(values))]
 
     def _block(self, key: Any, words: Sequence[int]) -> int:
         """Words of the process with dims behind them, once for all calls that are alike: where
@@ -505,13 +513,13 @@ class Writer:
         """A call of a function of this module that goes over so many elements, and knows no more."""
         self._call_now(self._function(name, (0,)), ins, outs, count)
 
-    def part(self) -> Writer:
+    def part(self) -> FunctionLowering:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
-        made = Writer(self._lowering_of, self._otherwise)
+        made = FunctionLowering(self._lowering_of, self._otherwise)
         made.alone = True
         return made
 
-    def adopt(self, part: Writer, prefix: str) -> int:
+    def adopt(self, part: FunctionLowering, prefix: str) -> int:
         """Makes what another writer has written a function of this module. Gives where
         its dims stand."""
         ins, outs = [max(n, 1) for n in part._tables]
@@ -585,7 +593,7 @@ class Writer:
 
     # -- refusing --------------------------------------------------------------------------
 
-    def demand(self, condition: str) -> None:
+    def guard(self, condition: str) -> None:
         """The function gives up unless the condition holds: its caller has the interpreter do the work."""
         self.refuses = True
         self.undoes |= self.written
@@ -598,4 +606,4 @@ class Writer:
         code.label(right)
 
 
-__all__ = ["Rule", "Scope", "Unsupported", "Value", "Variable", "Writer", "is_small"]
+__all__ = ["Rule", "Scope", "Unsupported", "Value", "Variable", "FunctionLowering", "is_small"]

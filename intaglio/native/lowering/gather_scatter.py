@@ -18,10 +18,10 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, Kind, Lanes, Unsupported
 from intaglio.native.lowering.data_movement import copied, zeroed
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.guards import all_below
 from intaglio.native.lowering.half import as_single
-from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.operands import ArrayOperand, constant
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -33,7 +33,7 @@ WORD = Kind("i64", 64, "i")
 # -- numbers of rows ------------------------------------------------------------------------
 
 
-def numbered(w: Writer, indices: Held, lengths: Sequence[int]) -> Held:
+def numbered(w: FunctionLowering, indices: ArrayOperand, lengths: Sequence[int]) -> ArrayOperand:
     """The numbers of rows that coordinates name, as i64; refused if one is outside.
 
     The coordinates of a row stand beside each other, one for each of `lengths`.
@@ -41,24 +41,28 @@ def numbered(w: Writer, indices: Held, lengths: Sequence[int]) -> Held:
     if indices.kind.letter not in "iu":
         raise Unsupported("indices that are no integers")
     if len(lengths) == 1 and indices.kind == WORD:
-        w.demand(all_below(w, indices, lengths[0]))
+        w.guard(all_below(w, indices, lengths[0]))
         return indices
     count = indices.count // len(lengths)
     return _told(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
 
 
 def _told(
-    w: Writer, name: str, write: Callable[[str, Kind], Code], indices: Held, dims: Sequence[int]
-) -> Held:
+    w: FunctionLowering,
+    name: str,
+    write: Callable[[str, Kind], Code],
+    indices: ArrayOperand,
+    dims: Sequence[int],
+) -> ArrayOperand:
     """The numbers that a function gives for indices, the first of `dims` of them; refused if it
     says that one is wrong."""
-    made = Held(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
+    made = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
     name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
     if name not in w.functions:
         w.functions[name] = write(name, indices.kind)
     wrong = w.scratch(8)
     w.call_function(name, [w.pointer(indices)], [made.pointer, wrong], list(dims))
-    w.demand(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
+    w.guard(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
     return made
 
 
@@ -98,7 +102,7 @@ def _numbering(name: str, kind: Kind) -> Code:
 # -- taking -----------------------------------------------------------------------------------
 
 
-def gathered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def gathered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """GatherV2 and Gather, along any axis, with dimensions that go in step."""
     source, indices = inputs[:2]
     axis, batch = 0, node.attrs.get("batch_dims", 0)
@@ -111,7 +115,14 @@ def gathered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [taken(w, node, source, indices, axis, batch)]
 
 
-def taken(w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: int) -> Held:
+def taken(
+    w: FunctionLowering,
+    node: Node,
+    source: ArrayOperand,
+    indices: ArrayOperand,
+    axis: int,
+    batch: int,
+) -> ArrayOperand:
     """Rows of a value along an axis."""
     lead, middle, rest = (source.shape[:batch], source.shape[batch:axis], source.shape[axis + 1 :])
     shape = (*lead, *middle, *indices.shape[batch:], *rest)
@@ -119,7 +130,7 @@ def taken(w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: 
         raise Unsupported(f"{node.op.name} of no elements")
     rows = numbered(w, indices, source.shape[axis : axis + 1])
     places = [w.pointer(source), w.pointer(rows)]
-    made = w.room(node.outputs[0], source.kind, shape)
+    made = w.allocate(node.outputs[0], source.kind, shape)
     size = math.prod(rest) * source.kind.bytes
     every, each = math.prod((*lead, *middle)), math.prod(indices.shape[batch:])
     dims = [every, math.prod(middle), each, source.shape[axis], size]
@@ -176,7 +187,7 @@ def move(code: Code, here: str, there: str, bytes_: str, size: int, element: int
         code.copy(there, here, bytes_)
 
 
-def gathered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def gathered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """GatherNd: a slice for each row of coordinates."""
     source, indices = inputs
     if not indices.shape or node.attrs["bad_indices_policy"] == "IGNORE":
@@ -191,12 +202,14 @@ def gathered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [made.reshaped((*indices.shape[:-1], *rest))]
 
 
-def taken_rows(w: Writer, node: Node, source: Held, rows: Held) -> Held:
+def taken_rows(
+    w: FunctionLowering, node: Node, source: ArrayOperand, rows: ArrayOperand
+) -> ArrayOperand:
     """Rows of the first axis, of numbers that are inside."""
     rest = source.shape[1:]
     size = math.prod(rest) * source.kind.bytes
     places = [w.pointer(source), w.pointer(rows)]
-    made = w.room(node.outputs[0], source.kind, (rows.count, *rest))
+    made = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
     form = size if size in (1, 2, 4, 8, 16) else "long"
     name = f"take_row_{form}_{source.kind.bytes}"
     if name not in w.functions:
@@ -226,19 +239,19 @@ STEPS = {
     raw.TensorScatterMin,
     raw.TensorScatterSub,
 )
-def scattered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def scattered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """TensorScatterUpdate and its like: the value, changed at rows of coordinates."""
     source, indices, updates = inputs
     rows = _rows(w, node, source.shape, indices, updates)
     places = [w.pointer(source), w.pointer(updates)]
-    made = w.room(node.outputs[0], source.kind, source.shape)
+    made = w.allocate(node.outputs[0], source.kind, source.shape)
     if made.pointer != places[0]:
         w.copy(places[0], made.pointer, made.bytes)
     _write_rows(w, node.op.combines, made, rows, updates, places[1])
     return [made]
 
 
-def scattered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ScatterNd: the updates added to zeros."""
     indices, updates, shape = inputs
     if shape.known is None:
@@ -246,14 +259,20 @@ def scattered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     dims = tuple(shape.known.tolist())
     rows = _rows(w, node, dims, indices, updates)
     place = w.pointer(updates)
-    made = w.room(node.outputs[0], updates.kind, dims)
+    made = w.allocate(node.outputs[0], updates.kind, dims)
     zeroed(w, made)
     step = "max" if updates.kind == BOOL else "add"
     _write_rows(w, step, made, rows, updates, place)
     return [made]
 
 
-def _rows(w: Writer, node: Node, shape: tuple[int, ...], indices: Held, updates: Held) -> Held:
+def _rows(
+    w: FunctionLowering,
+    node: Node,
+    shape: tuple[int, ...],
+    indices: ArrayOperand,
+    updates: ArrayOperand,
+) -> ArrayOperand:
     if not indices.shape or node.attrs["bad_indices_policy"] == "IGNORE":
         raise Unsupported(f"{node.op.name} that leaves indices out")
     depth = indices.shape[-1]
@@ -263,7 +282,7 @@ def _rows(w: Writer, node: Node, shape: tuple[int, ...], indices: Held, updates:
     return numbered(w, indices, shape[:depth])
 
 
-def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """UnsortedSegmentSum and its like; rows of negative numbers are dropped."""
     data, ids, number = inputs
     rank = len(ids.shape)
@@ -274,7 +293,7 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         raise Unsupported(f"{node.op.name} of no segments, or of short floats")
     rows = _numbers_below(w, ids, count)
     place = w.pointer(data)
-    made = w.room(node.outputs[0], data.kind, (count, *data.shape[rank:]))
+    made = w.allocate(node.outputs[0], data.kind, (count, *data.shape[rank:]))
     if step == "add":
         zeroed(w, made)
     else:
@@ -286,7 +305,7 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [made]
 
 
-def _numbers_below(w: Writer, ids: Held, count: int) -> Held:
+def _numbers_below(w: FunctionLowering, ids: ArrayOperand, count: int) -> ArrayOperand:
     """Numbers of segments, as i64; refused if one is too large."""
     return _told(w, "segments", _segmenting, ids, [ids.count, count])
 
@@ -315,7 +334,13 @@ def _first(step: str, dtype: Any) -> Any:
 
 
 def _write_rows(
-    w: Writer, step: str, target: Held, rows: Held, updates: Held, place: str, drops: bool = False
+    w: FunctionLowering,
+    step: str,
+    target: ArrayOperand,
+    rows: ArrayOperand,
+    updates: ArrayOperand,
+    place: str,
+    drops: bool = False,
 ) -> None:
     kind = target.kind
     size = updates.count // rows.count
@@ -374,7 +399,7 @@ def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> 
 
 
 @lowering(raw.OneHot)
-def one_hot(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """OneHot; an index that is outside leaves no mark."""
     indices, depth, on, off = inputs
     if depth.known is None or indices.kind.letter not in "iu":
@@ -386,7 +411,7 @@ def one_hot(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         raise Unsupported("OneHot of no elements")
     kind = off.kind
     places = [w.pointer(indices), w.pointer(on)]
-    made = w.room(node.outputs[0], kind, shape)
+    made = w.allocate(node.outputs[0], kind, shape)
     if off.known is not None and not np.any(off.known):
         zeroed(w, made)
     else:

@@ -5,30 +5,30 @@ from __future__ import annotations
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Lanes
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
 
-def none_zero(w: Writer, held: Held) -> str:
+def none_zero(w: FunctionLowering, operand: ArrayOperand) -> str:
     """Whether no integer is zero, as i1."""
-    if held.small:
-        s = w.builder(held.count)
-        x = w.lanes(held)
+    if operand.small:
+        s = w.builder(operand.count)
+        x = w.lanes(operand)
         return every(s, s.ne(x, s.const(0, x)))
-    return _searched(w, held, "zero", 0)
+    return _searched(w, operand, "zero", 0)
 
 
-def all_below(w: Writer, held: Held, length: int) -> str:
+def all_below(w: FunctionLowering, operand: ArrayOperand, length: int) -> str:
     """Whether integers are all places of a row of that length, as i1."""
-    kind = held.kind
+    kind = operand.kind
     reach = 1 << (kind.bits - (kind.letter == "i"))
-    if held.small:
-        s = w.builder(held.count)
-        x = Lanes(Kind(kind.llvm, kind.bits, "u"), w.lanes(held).names)
+    if operand.small:
+        s = w.builder(operand.count)
+        x = Lanes(Kind(kind.llvm, kind.bits, "u"), w.lanes(operand).names)
         return every(s, s.lt(x, s.const(min(length, reach), x)))
-    return _searched(w, held, "beyond", min(length, reach))
+    return _searched(w, operand, "beyond", min(length, reach))
 
 
 def every(s: Functions, test: Lanes) -> str:
@@ -37,12 +37,12 @@ def every(s: Functions, test: Lanes) -> str:
     return s.code.call("i1", f"llvm.vector.reduce.and.v{s.lanes}i1", (kind, test.names[0]))
 
 
-def _searched(w: Writer, held: Held, what: str, bound: int) -> str:
-    name = f"{what}_{held.kind.llvm}"
+def _searched(w: FunctionLowering, operand: ArrayOperand, what: str, bound: int) -> str:
+    name = f"{what}_{operand.kind.llvm}"
     if name not in w.functions:
-        w.functions[name] = _search(name, held.kind, what)
+        w.functions[name] = _search(name, operand.kind, what)
     found = w.scratch(8)
-    w.call_function(name, [w.pointer(held)], [found], [held.count, bound])
+    w.call_function(name, [w.pointer(operand)], [found], [operand.count, bound])
     return w.code.integer("icmp eq", w.code.load("i64", found, 8), 0)
 
 

@@ -14,8 +14,8 @@ from intaglio.base.dtypes import DType, float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import derived
 from intaglio.native.lowering import elementwise
-from intaglio.native.lowering.function import Rule, Value, Writer
-from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.function import FunctionLowering, Rule, Value
+from intaglio.native.lowering.operands import ArrayOperand, constant
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
@@ -23,8 +23,8 @@ from intaglio.opdef.spec import Spec
 def as_single(rule: Rule) -> Rule:
     """The rule, for 16-bit floats too."""
 
-    def wide(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
-        short = [isinstance(h, Held) and h.kind.short for h in inputs]
+    def wide(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
+        short = [isinstance(h, ArrayOperand) and h.kind.short for h in inputs]
         if not any(short):
             return rule(w, node, inputs)
         given = [
@@ -37,12 +37,12 @@ def as_single(rule: Rule) -> Rule:
             converted(w, h, float32, v.dtype, v) if w.kind(v).short else h
             for h, v in zip(made, node.outputs, strict=True)
         ]
-        for held, value in zip(made, node.outputs, strict=True):
+        for operand, value in zip(made, node.outputs, strict=True):
             if w.kind(value).short:
-                w.let_go(held)
-        for held, s in zip(given, short, strict=True):
+                w.release(operand)
+        for operand, s in zip(given, short, strict=True):
             if s:
-                w.let_go(held)
+                w.release(operand)
         w.how = how or w.how
         return results
 
@@ -50,12 +50,16 @@ def as_single(rule: Rule) -> Rule:
 
 
 def converted(
-    w: Writer, held: Held, dtype: DType, to: DType, value: SymbolicTensor | None = None
-) -> Held:
+    w: FunctionLowering,
+    operand: ArrayOperand,
+    dtype: DType,
+    to: DType,
+    value: SymbolicTensor | None = None,
+) -> ArrayOperand:
     """A value in another dtype; `value` is what the graph knows the result by."""
-    if held.known is not None:
-        return constant(np.asarray(held.known).astype(to.numpy))
-    (made,) = elementwise.carried_out(w, [value], _cast(dtype, to, held.shape), [held])
+    if operand.known is not None:
+        return constant(np.asarray(operand.known).astype(to.numpy))
+    (made,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])
     return made
 
 

@@ -17,18 +17,18 @@ from intaglio.native.analysis.sizes import is_small
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, literal
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.runtime import interpreter
 
 # Larger orders are not written down.
-MOST = 1 << 22
+MAX_MAP_ELEMENTS = 1 << 22
 # In an order what no input gave: zeros. Else the input's number stands above these bits.
 ZERO, BITS = -1, 40
 
 
-def asked(node: Node, arrays: Sequence[Any]) -> list[Any]:
+def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
     """What the node's kernel gives. Raises Unsupported if it fails."""
     try:
         made = interpreter.call_kernel(node.op, arrays, node.attrs)
@@ -37,14 +37,14 @@ def asked(node: Node, arrays: Sequence[Any]) -> list[Any]:
     return [np.asarray(a) for a in interpreter.flat_result(node.op, made)]
 
 
-def orders(node: Node, inputs: Sequence[Held], data: Sequence[int]) -> list[Any]:
+def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int]) -> list[Any]:
     """For each result the places that its elements come from: `number << BITS | place`, or `ZERO`.
 
     Raises Unsupported if the kernel does more than to move what is `data`.
     """
     counts = [inputs[i].count for i in data]
     total = sum(counts)
-    if total > MOST:
+    if total > MAX_MAP_ELEMENTS:
         raise Unsupported(f"{node.op.name} of {total} elements")
     numbers = _lots(total)
     places = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
@@ -53,7 +53,7 @@ def orders(node: Node, inputs: Sequence[Held], data: Sequence[int]) -> list[Any]
     for which, i in enumerate(data):
         part = numbers[starts[which] : starts[which + 1]]
         arrays[i] = part.reshape(inputs[i].shape)
-    return [_places(node, a, numbers, places) for a in asked(node, arrays)]
+    return [_places(node, a, numbers, places) for a in index_map_of(node, arrays)]
 
 
 def _lots(count: int) -> Any:
@@ -62,7 +62,7 @@ def _lots(count: int) -> Any:
 
 
 def _places(node: Node, made: Any, numbers: Any, places: Any) -> Any:
-    if made.dtype != np.int64 or made.size > MOST:
+    if made.dtype != np.int64 or made.size > MAX_MAP_ELEMENTS:
         raise Unsupported(f"{node.op.name} of {made.size} elements")
     ranks = np.argsort(numbers)
     there = numbers[ranks]
@@ -75,20 +75,22 @@ def _places(node: Node, made: Any, numbers: Any, places: Any) -> Any:
     return found.reshape(made.shape)
 
 
-def in_order(w: Writer, value: Any, sources: Sequence[Held], order: Any) -> Held:
+def permuted(
+    w: FunctionLowering, value: Any, sources: Sequence[ArrayOperand], order: Any
+) -> ArrayOperand:
     """The result of an order: a small one in registers, another one in memory."""
     kind = sources[0].kind
     if not order.size:
         raise Unsupported("no elements")
     if is_small(order.shape) and all(h.small for h in sources):
         return w.in_registers(_picked(w, sources, order), order.shape)
-    made = w.room(value, kind, order.shape)
+    made = w.allocate(value, kind, order.shape)
     _copied_in_runs(w, kind, sources, made, order.reshape(-1))
     w.how = "copy"
     return made
 
 
-def _picked(w: Writer, sources: Sequence[Held], order: Any) -> Lanes:
+def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) -> Lanes:
     """Elements of small values as one vector."""
     kind, flat = sources[0].kind, order.reshape(-1).tolist()
     if len(sources) == 1 and ZERO not in flat:
@@ -106,7 +108,9 @@ def _picked(w: Writer, sources: Sequence[Held], order: Any) -> Lanes:
     return Lanes(kind, (made,))
 
 
-def _copied_in_runs(w: Writer, kind: Kind, sources: Sequence[Held], made: Held, order: Any) -> None:
+def _copied_in_runs(
+    w: FunctionLowering, kind: Kind, sources: Sequence[ArrayOperand], made: ArrayOperand, order: Any
+) -> None:
     """Copies what lies beside each other at once; a table says where each run begins."""
     length = _run_length(order)
     table = np.ascontiguousarray(order[::length])

@@ -8,8 +8,8 @@ from intaglio.ir.graph import Node
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 
 # Rows that are computed together: while one product is on its way others are begun.
@@ -18,7 +18,7 @@ ROWS = 5
 MOST = 1 << 15
 
 
-def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """MatMul without transposing."""
     a, b = inputs
     kind = a.kind
@@ -32,7 +32,7 @@ def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     name = f"product_{kind.letter}{kind.bits}"
     if name not in w.functions:
         w.functions[name] = _kernel(name, kind)
-    result = w.room(node.outputs[0], kind, (rows, columns))
+    result = w.allocate(node.outputs[0], kind, (rows, columns))
     places = [w.pointer(a), w.pointer(b)]
     w.call_function(name, places, [result.pointer], (rows, inner, columns))
     w.how = "kernel"

@@ -10,12 +10,14 @@ import numpy as np
 from intaglio.ir.graph import Node
 from intaglio.native.kernels.sequence import Rounding
 from intaglio.native.llvm.vectors import Unsupported, kind_of
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand, constant
 from intaglio.native.runtime.entry import Step
 
 
-def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Held]:
+def stepped(
+    w: FunctionLowering, node: Node, run: Any, inputs: Sequence[ArrayOperand]
+) -> list[ArrayOperand]:
     """The node's results by a kernel, which takes those of the inputs that it names; the first of
     them if it gives no more.
 
@@ -50,18 +52,18 @@ def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Hel
     return list(rooms.values())
 
 
-def _kept(w: Writer, step: Step, given: Sequence[str]) -> str:
+def _kept(w: FunctionLowering, step: Step, given: Sequence[str]) -> str:
     """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
     (place,) = given
     return w.derived(step, place) if place in w.variables else ""
 
 
-def _rooms(w: Writer, node: Node, run: Any, count: int) -> dict[int, Held]:
+def _rooms(w: FunctionLowering, node: Node, run: Any, count: int) -> dict[int, ArrayOperand]:
     """Memory for the node's outputs, by the numbers of the values that they are."""
     results = [result for step in run.steps for result in step.results]
     last = len(run.steps[-1].results)
     gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))
     return {
-        number: w.room(value, kind_of(results[number - count][1]), results[number - count][0])
+        number: w.allocate(value, kind_of(results[number - count][1]), results[number - count][0])
         for value, number in zip(node.outputs, gives, strict=False)
     }

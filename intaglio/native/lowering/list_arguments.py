@@ -14,30 +14,30 @@ from intaglio.base.dtypes import DType
 from intaglio.native.analysis.list_elements import element_of
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported, kind_of
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, known
-from intaglio.native.lowering.tensor_lists import MOST, Declared, HeldList
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand, known
+from intaglio.native.lowering.tensor_lists import MAX_LIST_CAPACITY, Declared, ListOperand
 from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
 
 # An input that is a list: the address of its elements, how many they are and may be.
 FORM = (3,)
 
 
-def given(w: Writer, graph: Any, value: Any, pointer: str, number: int) -> HeldList:
+def given(w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int) -> ListOperand:
     """The list that the input of a number is. Raises Unsupported if nobody says what its elements are."""
     dtype, dims = element_of(graph, value)
     if dtype is None or not numeric(dtype):
         raise Unsupported("a list from elsewhere")
     element, code = known(dims), w.code
     kind = kind_of(dtype.numpy)
-    if not Held(kind, element).count:
+    if not ArrayOperand(kind, element).count:
         raise Unsupported("a list of elements without numbers")
     address = code.load("i64", pointer, 8)
     place = code.let(f"inttoptr i64 {address} to ptr")
     size = code.load("i64", code.at("i64", pointer, "1"), 8)
     limit = code.load("i64", code.at("i64", pointer, "2"), 8)
     declared = Declared(limit, None, number)
-    return HeldList(kind, element, place, size, MOST, (), declared, owned=False)
+    return ListOperand(kind, element, place, size, MAX_LIST_CAPACITY, (), declared, owned=False)
 
 
 def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
@@ -45,7 +45,7 @@ def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any,
 
     None if they are too many or not alike, or were never set.
     """
-    if value.element.numpy != dtype or value.size > MOST:
+    if value.element.numpy != dtype or value.size > MAX_LIST_CAPACITY:
         return None, None
     array = value.whole()
     if array is None:

@@ -29,7 +29,7 @@ class Operand:
         raise Unsupported(f"branches that give {self.words}")
 
 
-class Held(Operand):
+class ArrayOperand(Operand):
     """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
 
     In memory its elements lie in order. `blocks` are where that may be: it holds them. Only a
@@ -77,16 +77,16 @@ class Held(Operand):
         """What copies of the value have in common."""
         return self.shape, self.kind
 
-    def elsewhere(self, w: Any) -> Held:
+    def elsewhere(self, w: Any) -> ArrayOperand:
         """A copy in memory of the plan."""
-        made = w.room(None, self.kind, self.shape)
+        made = w.allocate(None, self.kind, self.shape)
         w.copy(self.pointer, made.pointer, made.bytes)
         return made
 
-    def reshaped(self, shape: tuple[int, ...]) -> Held:
+    def reshaped(self, shape: tuple[int, ...]) -> ArrayOperand:
         """The same elements under another shape, in the same place."""
         known = None if self.known is None else self.known.reshape(shape)
-        return Held(
+        return ArrayOperand(
             self.kind,
             shape,
             lanes=self.lanes,
@@ -103,9 +103,9 @@ def known(dims: Any) -> tuple[int, ...]:
     return tuple(dims)
 
 
-def constant(array: Any) -> Held:
+def constant(array: Any) -> ArrayOperand:
     """A value that is known now."""
-    return Held(kind_of(array.dtype), array.shape, known=array)
+    return ArrayOperand(kind_of(array.dtype), array.shape, known=array)
 
 
 class Variable(Operand):
@@ -152,7 +152,7 @@ def takes(*kinds: type[Operand]) -> Callable[[Any], Any]:
 
 def checked(rule: Any, name: str, inputs: Sequence[Operand]) -> None:
     """Raises Unsupported for an operand that the rule of an op does not take."""
-    allowed = (Held, *getattr(rule, "operands", ()))
+    allowed = (ArrayOperand, *getattr(rule, "operands", ()))
     for operand in inputs:
         if not isinstance(operand, allowed):
             raise Unsupported(f"{name} of {operand.words}")

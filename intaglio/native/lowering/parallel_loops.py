@@ -1,8 +1,8 @@
-"""Loops whose rows are independent: every thread takes some of them through all turns.
+"""Loops whose rows are independent: every thread takes some of them through all iterations.
 
-What a loop with a product in every turn loses otherwise is that threads meet in each turn, and
+What a loop with a product in every iteration loses otherwise is that threads meet in each iteration, and
 that each finds in the other's cache what it wrote there. A block of rows has a loop of its own,
-in a function of its own (`Writer.part`), with its own memory; what values it takes and gives
+in a function of its own (`FunctionLowering.part`), with its own memory; what values it takes and gives
 begins somewhere in those of the whole loop.
 """
 
@@ -24,23 +24,23 @@ from intaglio.native.analysis.loops import (
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.elementwise import named
-from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.loop_carried import InPlace, handed_on
 from intaglio.native.lowering.memory_plan import ALIGNED, Block
-from intaglio.native.lowering.operands import Held
-from intaglio.native.lowering.tensor_lists import HeldList, placed
+from intaglio.native.lowering.operands import ArrayOperand
+from intaglio.native.lowering.tensor_lists import ListOperand, placed
 from intaglio.native.runtime import entry
 
 # What lengths of lists are, and memory for anything.
 SIZE, BYTE = kind_of("i8"), kind_of("u1")
 
 
-def divided(w: Writer, node: Node, inputs: list[Value]) -> list[Value] | None:
+def divided(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value] | None:
     """The results of a loop that threads run side by side; None if it cannot be, or not worth it."""
     if w.alone or ROW_BLOCKS not in node.attrs:
         return None
     found = _blocks_of(node)
-    if not all(_is_as_expected(node, found, i, held) for i, held in enumerate(inputs)):
+    if not all(_is_as_expected(node, found, i, operand) for i, operand in enumerate(inputs)):
         return None
     try:
         written = _Part(w, node, inputs, found)
@@ -76,14 +76,14 @@ def _blocks_of(node: Node) -> Blocks:
     )
 
 
-def _is_as_expected(node: Node, found: Blocks, index: int, held: Value) -> bool:
+def _is_as_expected(node: Node, found: Blocks, index: int, operand: Value) -> bool:
     """True for an operand of the shape that the blocks are for."""
-    if isinstance(held, HeldList):
+    if isinstance(operand, ListOperand):
         element = node.attrs[ROW_ELEMENTS][index]
-        return held.element == element or (element is None and not found.changes(index))
+        return operand.element == element or (element is None and not found.changes(index))
     axis = found.axis(index)
     rows = found.blocks * found.size
-    return not isinstance(held, Held) or axis == SHARED or held.shape[axis] == rows
+    return not isinstance(operand, ArrayOperand) or axis == SHARED or operand.shape[axis] == rows
 
 
 def _padded(size: int) -> int:
@@ -94,7 +94,7 @@ def _padded(size: int) -> int:
 class _Part:
     """The function of one block: its writer, and how its inputs and outputs follow each other."""
 
-    def __init__(self, w: Writer, node: Node, inputs: list[Value], found: Blocks) -> None:
+    def __init__(self, w: FunctionLowering, node: Node, inputs: list[Value], found: Blocks) -> None:
         """Raises Unsupported if there is no such function."""
         self.found = found
         self.writer = p = w.part()
@@ -112,10 +112,10 @@ class _Part:
         p.code.do(f"store i64 0, ptr {p.memory}, align 8")
         results = p.graph(graph, given)
         # What lists that no rows are in have become.
-        self.lists: dict[int, HeldList] = {}
+        self.lists: dict[int, ListOperand] = {}
         for i, pointer in pointers.items():
             result = results[i]
-            if isinstance(result, HeldList):
+            if isinstance(result, ListOperand):
                 self.lists[i] = result
                 p.code.do(f"store i64 {result.size}, ptr {pointer}, align 8")
             else:
@@ -123,58 +123,58 @@ class _Part:
         p.code.do("ret void")
         self.memory = _padded(p.arena.size)
 
-    def _in_place(self, index: int, held: Value) -> bool:
+    def _in_place(self, index: int, operand: Value) -> bool:
         """True for a value that all blocks change where it is."""
-        return isinstance(held, Held) and self.found.axis(index) == 1
+        return isinstance(operand, ArrayOperand) and self.found.axis(index) == 1
 
     def _argument(self) -> str:
         self._count += 1
         return self.writer.argument("%ins", self._count - 1)
 
-    def _given(self, index: int, held: Value) -> Value:
+    def _given(self, index: int, operand: Value) -> Value:
         """What an input of the loop is in a block."""
         found, axis = self.found, self.found.axis(index)
-        if isinstance(held, HeldList):
-            return self._list(index, held, axis)
-        if not isinstance(held, Held):
-            return held
-        if held.known is not None and axis == SHARED:
-            return Held(held.kind, held.shape, known=held.known)
+        if isinstance(operand, ListOperand):
+            return self._list(index, operand, axis)
+        if not isinstance(operand, ArrayOperand):
+            return operand
+        if operand.known is not None and axis == SHARED:
+            return ArrayOperand(operand.kind, operand.shape, known=operand.known)
         self.ins[index] = self._count
         pointer = self._argument()
-        shape = list(held.shape)
+        shape = list(operand.shape)
         if axis != SHARED:
             shape[axis] = found.size
-        made = Held(held.kind, tuple(shape), pointer=pointer)
+        made = ArrayOperand(operand.kind, tuple(shape), pointer=pointer)
         if axis == 1:
-            made.apart = held.bytes // held.shape[0]
-        if found.changes(index) and self._in_place(index, held):
+            made.apart = operand.bytes // operand.shape[0]
+        if found.changes(index) and self._in_place(index, operand):
             self.writer.mine.add(pointer)
         return made
 
-    def _list(self, index: int, held: HeldList, axis: int) -> HeldList:
+    def _list(self, index: int, operand: ListOperand, axis: int) -> ListOperand:
         self.ins[index] = self._count
-        pointer, size = self._argument(), held.size
+        pointer, size = self._argument(), operand.size
         changes = self.found.changes(index)
-        if changes and held.declared.source >= 0:
+        if changes and operand.declared.source >= 0:
             raise Unsupported("a list from elsewhere that has a limit")
         if not size.isdigit() or (axis == 0 and changes):
             # Of which nobody shall think that it has no place yet.
             self.sizes[index] = self._count
             size = self.writer.code.load("i64", self._argument(), 8)
-        element = (self.found.size, *held.element[1:]) if axis == 0 else held.element
-        made = HeldList(
-            held.kind,
+        element = (self.found.size, *operand.element[1:]) if axis == 0 else operand.element
+        made = ListOperand(
+            operand.kind,
             element,
             pointer,
             size,
-            held.capacity,
+            operand.capacity,
             (),
-            held.declared,
+            operand.declared,
             owned=axis == 0 and changes,
         )
         if axis == 0:
-            made.apart = held.bytes
+            made.apart = operand.bytes
         return made
 
     def _graph(self, node: Node) -> Graph:
@@ -192,7 +192,7 @@ class _Call:
     """The call of a part's function for all blocks."""
 
     def __init__(
-        self, w: Writer, node: Node, inputs: list[Value], found: Blocks, part: _Part
+        self, w: FunctionLowering, node: Node, inputs: list[Value], found: Blocks, part: _Part
     ) -> None:
         self.w = w
         self.node = node
@@ -207,45 +207,45 @@ class _Call:
         # Lists and what changes in place begin where the whole loop has them.
         began: dict[int, Any] = {}
         ins: dict[int, tuple[str, int]] = {}
-        for i, held in enumerate(self.inputs):
+        for i, operand in enumerate(self.inputs):
             if found.changes(i) and (
-                (isinstance(held, HeldList) and found.axis(i) == 0)
-                or (isinstance(held, Held) and found.axis(i) == 1)
+                (isinstance(operand, ListOperand) and found.axis(i) == 0)
+                or (isinstance(operand, ArrayOperand) and found.axis(i) == 1)
             ):
-                began[i] = handed_on(w, self.node, held, bodies, i)
+                began[i] = handed_on(w, self.node, operand, bodies, i)
             if i in part.ins:
-                ins[part.ins[i]] = self._pointer(i, held, began.get(i))
-            if i in part.sizes and isinstance(held, HeldList):
-                ins[part.sizes[i]] = (self._number(held.size), 0)
+                ins[part.ins[i]] = self._pointer(i, operand, began.get(i))
+            if i in part.sizes and isinstance(operand, ListOperand):
+                ins[part.sizes[i]] = (self._number(operand.size), 0)
         outs: list[tuple[str, int]] = []
-        made: dict[int, Held] = {}
+        made: dict[int, ArrayOperand] = {}
         for i in part.outs:
-            made[i] = self._room(i)
+            made[i] = self._fits(i)
             outs.append((made[i].pointer, made[i].bytes // found.blocks))
-        memory, block = w.space(found.blocks * part.memory)
+        memory, block = w.allocate_bytes(found.blocks * part.memory)
         outs.append((memory, part.memory))
         self._write([ins[n] for n in range(len(ins))], outs, memory)
         results = [
-            self._result(i, held, began.get(i), made.get(i), memory, block)
-            for i, held in enumerate(self.inputs)
+            self._result(i, operand, began.get(i), made.get(i), memory, block)
+            for i, operand in enumerate(self.inputs)
         ]
-        for i, held in made.items():
-            if isinstance(self.inputs[i], HeldList):
-                w.let_go(held)
+        for i, operand in made.items():
+            if isinstance(self.inputs[i], ListOperand):
+                w.release(operand)
         w.arena.release(block)
         w.how = f"jump, {found.blocks} times {found.size} rows side by side"
         return results
 
-    def _pointer(self, index: int, held: Value, began: Any) -> tuple[str, int]:
+    def _pointer(self, index: int, operand: Value, began: Any) -> tuple[str, int]:
         """Where an input of the loop lies, and the bytes from block to block."""
         w, found, axis = self.w, self.found, self.found.axis(index)
-        if isinstance(held, HeldList):
-            place = began.list if began is not None else placed(w, held)
-            return place.pointer, held.bytes // found.blocks if axis == 0 else 0
+        if isinstance(operand, ListOperand):
+            place = began.list if began is not None else placed(w, operand)
+            return place.pointer, operand.bytes // found.blocks if axis == 0 else 0
         if axis == 1:
-            pointer = began.next if began is not None else w.pointer(held)
-            return pointer, held.bytes // held.shape[0] // found.blocks
-        return w.pointer(held), held.bytes // found.blocks if axis == 0 else 0
+            pointer = began.next if began is not None else w.pointer(operand)
+            return pointer, operand.bytes // operand.shape[0] // found.blocks
+        return w.pointer(operand), operand.bytes // found.blocks if axis == 0 else 0
 
     def _number(self, size: str) -> str:
         """Where a number stands that a part reads."""
@@ -253,28 +253,34 @@ class _Call:
         self.w.code.do(f"store i64 {size}, ptr {place}, align 8")
         return place
 
-    def _room(self, index: int) -> Held:
+    def _fits(self, index: int) -> ArrayOperand:
         """Memory for a result of all blocks; what no rows are in has each for itself."""
-        w, held, count = self.w, self.inputs[index], self.found.blocks
-        if isinstance(held, HeldList):
-            held = Held(SIZE, ())
+        w, operand, count = self.w, self.inputs[index], self.found.blocks
+        if isinstance(operand, ListOperand):
+            operand = ArrayOperand(SIZE, ())
         elif self.found.axis(index) == 0:
-            return w.room(self.node.outputs[index], held.kind, held.shape)
-        apart = _padded(held.bytes)
-        pointer, block = w.space(apart * count)
-        return Held(BYTE, (apart * count,), pointer=pointer, blocks=(block,))
+            return w.allocate(self.node.outputs[index], operand.kind, operand.shape)
+        apart = _padded(operand.bytes)
+        pointer, block = w.allocate_bytes(apart * count)
+        return ArrayOperand(BYTE, (apart * count,), pointer=pointer, blocks=(block,))
 
     def _result(
-        self, index: int, held: Value, began: Any, made: Held | None, memory: str, block: Block
+        self,
+        index: int,
+        operand: Value,
+        began: Any,
+        made: ArrayOperand | None,
+        memory: str,
+        block: Block,
     ) -> Value:
         """A value of the loop when it is over."""
         w, found = self.w, self.found
         if not found.changes(index):
-            return w.also(held)
+            return w.retain(operand)
         if isinstance(began, InPlace):
             return began.after(began.head())
         assert made is not None
-        if isinstance(held, HeldList):
+        if isinstance(operand, ListOperand):
             size = w.code.load("i64", made.pointer, 8)
             if began is not None:
                 whole = began.list.like(size, owned=began.changed)
@@ -282,26 +288,26 @@ class _Call:
                 return whole
             inner = self.part.lists[index]
             if not inner.blocks:  # it is where it was
-                return w.also(placed(w, held)).like(size, owned=False)
+                return w.retain(placed(w, operand)).like(size, owned=False)
             w.arena.hold(block)
             there = w.within(memory, inner.blocks[0].offset)
-            return HeldList(
-                held.kind,
-                held.element,
+            return ListOperand(
+                operand.kind,
+                operand.element,
                 there,
                 size,
                 inner.capacity,
                 (block,),
-                held.declared,
+                operand.declared,
                 owned=False,
             )
         if found.axis(index) == 0:
             return made
-        result = Held(held.kind, held.shape, pointer=made.pointer, blocks=made.blocks)
+        result = ArrayOperand(operand.kind, operand.shape, pointer=made.pointer, blocks=made.blocks)
         if not result.small:
             return result
-        lanes = w.in_registers(w.lanes(result), held.shape)
-        w.let_go(made)
+        lanes = w.in_registers(w.lanes(result), operand.shape)
+        w.release(made)
         return lanes
 
     def _write(
@@ -325,7 +331,7 @@ class _Call:
                 place = w.within(memory, i * self.part.memory)
                 flag = w.code.load("i64", place, 8)
                 flags = w.code.integer("or", flags, flag)
-            w.demand(w.code.integer("icmp eq", flags, 0))
+            w.guard(w.code.integer("icmp eq", flags, 0))
 
 
 def _blocks() -> Code:

@@ -21,9 +21,9 @@ from intaglio.native.kernels import random_bits
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.half import converted
-from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.operands import ArrayOperand, constant
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -42,7 +42,7 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 # -- where numbers come from ----------------------------------------------------------------
 
 
-def stored(w: Writer, words: Sequence[str | int]) -> str:
+def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
     """A state in memory."""
     place = w.scratch(STATE)
     for i, word in enumerate(words):
@@ -50,7 +50,7 @@ def stored(w: Writer, words: Sequence[str | int]) -> str:
     return place
 
 
-def state_of_seed(w: Writer, seed: Held) -> str:
+def state_of_seed(w: FunctionLowering, seed: ArrayOperand) -> str:
     """The state of a seed of two integers."""
     if seed.shape != (2,):
         raise Unsupported("a seed that is not two numbers")
@@ -61,7 +61,9 @@ def state_of_seed(w: Writer, seed: Held) -> str:
     return stored(w, [key, 0, high, 1])
 
 
-def state_of_key(w: Writer, key: Held, counter: Held, algorithm: Held) -> str:
+def state_of_key(
+    w: FunctionLowering, key: ArrayOperand, counter: ArrayOperand, algorithm: ArrayOperand
+) -> str:
     """The state of a key and a counter."""
     number = algorithm.known
     if number is None or number.shape or int(number) not in (PHILOX, AUTO_SELECT):
@@ -71,12 +73,12 @@ def state_of_key(w: Writer, key: Held, counter: Held, algorithm: Held) -> str:
     return stored(w, [*words(w, key), *words(w, counter)[:2], 1])
 
 
-def words(w: Writer, held: Held) -> list[str]:
+def words(w: FunctionLowering, operand: ArrayOperand) -> list[str]:
     """The elements of a small value of integers, as i64."""
-    (name,) = w.lanes(held).names
-    kind, made = held.kind, list[str]()
-    for i in range(held.count):
-        one = w.code.let(f"extractelement <{held.count} x {kind.llvm}> {name}, i64 {i}")
+    (name,) = w.lanes(operand).names
+    kind, made = operand.kind, list[str]()
+    for i in range(operand.count):
+        one = w.code.let(f"extractelement <{operand.count} x {kind.llvm}> {name}, i64 {i}")
         if kind.bits < 64:
             word = "sext" if kind.letter == "i" else "zext"
             one = w.code.let(f"{word} {kind.llvm} {one} to i64")
@@ -84,7 +86,7 @@ def words(w: Writer, held: Held) -> list[str]:
     return made
 
 
-def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
+def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
     """The state of the node's own stream, from which so many counters are set aside."""
     counters = interpreter.kept(node, SERVICES.stream)
     words = arrays_at((4,), np.dtype(np.uint64))
@@ -104,9 +106,9 @@ def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
 # -- numbers --------------------------------------------------------------------------------
 
 
-def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
+def fill(w: FunctionLowering, kind: str, count: int, state: str, place: str) -> None:
     """So many numbers of a kind at a place."""
-    run: Any = random_bits.drawn(kind, count)
+    run: Any = random_bits.generator(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")
     w.long |= count >= entry.MIN_PARALLEL_ELEMENTS
@@ -114,7 +116,7 @@ def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
     w.call_step(step, [state], [place])
 
 
-def _dims(shape: Held) -> tuple[int, ...]:
+def _dims(shape: ArrayOperand) -> tuple[int, ...]:
     if shape.known is None or len(shape.shape) != 1 or np.any(shape.known <= 0):
         raise Unsupported("random numbers of a shape that is data, or of none")
     return tuple(shape.known.tolist())
@@ -132,14 +134,16 @@ TRUNCATED = {FLOAT: "truncated", DOUBLE: "truncated_double"}
 Kinds = dict[Kind, str]
 
 
-def _floats(kinds: Kinds, w: Writer, node: Node, dims: Any, state: str) -> list[Held]:
+def _floats(
+    kinds: Kinds, w: FunctionLowering, node: Node, dims: Any, state: str
+) -> list[ArrayOperand]:
     (value,), kind = node.outputs, w.kind(node.outputs[0])
     if kind in kinds:
-        made = w.room(value, kind, dims)
+        made = w.allocate(value, kind, dims)
         fill(w, kinds[kind], made.count, state, made.pointer)
     else:
         count = math.prod(dims)
-        drawn = Held(FLOAT, dims, pointer=w.scratch(4 * count))
+        drawn = ArrayOperand(FLOAT, dims, pointer=w.scratch(4 * count))
         fill(w, kinds[FLOAT], count, state, drawn.pointer)
         if drawn.small:
             drawn = w.in_registers(w.lanes(drawn), dims)
@@ -148,7 +152,7 @@ def _floats(kinds: Kinds, w: Writer, node: Node, dims: Any, state: str) -> list[
     return [made]
 
 
-def _check(kinds: Kinds, w: Writer, node: Node) -> None:
+def _check(kinds: Kinds, w: FunctionLowering, node: Node) -> None:
     kind = w.kind(node.outputs[0])
     if kind not in kinds and not kind.short:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
@@ -157,7 +161,7 @@ def _check(kinds: Kinds, w: Writer, node: Node) -> None:
 def stateful(kinds: Kinds) -> Any:
     """RandomUniform, RandomStandardNormal and TruncatedNormal."""
 
-    def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    def rule(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
         dims = _dims(inputs[0])
         _check(kinds, w, node)
         state = state_of_stream(w, node, math.prod(dims) * RESERVED)
@@ -169,7 +173,7 @@ def stateful(kinds: Kinds) -> Any:
 def keyed(kinds: Kinds) -> Any:
     """The like of StatelessRandomUniformV2."""
 
-    def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    def rule(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
         dims = _dims(inputs[0])
         _check(kinds, w, node)
         return _floats(kinds, w, node, dims, state_of_key(w, *inputs[1:4]))
@@ -180,7 +184,7 @@ def keyed(kinds: Kinds) -> Any:
 def seeded(kinds: Kinds) -> Any:
     """The like of StatelessRandomUniform."""
 
-    def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    def rule(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
         dims = _dims(inputs[0])
         _check(kinds, w, node)
         return _floats(kinds, w, node, dims, state_of_seed(w, inputs[1]))
@@ -189,13 +193,13 @@ def seeded(kinds: Kinds) -> Any:
 
 
 @lowering(raw.StatelessRandomGetKeyCounter, raw.StatelessRandomGetKeyCounterAlg)
-def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def key_counter(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessRandomGetKeyCounter, with the algorithm or without."""
     state = state_of_seed(w, inputs[0])
     shapes = ((1,), (2,))
     kind = w.kind(node.outputs[0])
     made = [
-        w.in_registers(w.lanes(Held(kind, s, pointer=w.code.at("i64", state, str(at)))), s)
+        w.in_registers(w.lanes(ArrayOperand(kind, s, pointer=w.code.at("i64", state, str(at)))), s)
         for at, s in enumerate(shapes)
     ]
     if len(node.outputs) > 2:
@@ -206,19 +210,21 @@ def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 # -- integers -------------------------------------------------------------------------------
 
 
-def _whole(w: Writer, node: Node, dims: Any, state: str) -> Held:
+def _whole(w: FunctionLowering, node: Node, dims: Any, state: str) -> ArrayOperand:
     """Integers over the whole range of the dtype."""
     kind = w.kind(node.outputs[0])
     if kind.bits < 32:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
-    made = w.room(node.outputs[0], kind, dims)
+    made = w.allocate(node.outputs[0], kind, dims)
     words = made.count * kind.bits // 32
     fill(w, "bits", words, state, made.pointer)
     w.how = "kernel"
     return made
 
 
-def _between(w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held]) -> list[Held]:
+def _between(
+    w: FunctionLowering, node: Node, dims: Any, state: str, bounds: Sequence[ArrayOperand]
+) -> list[ArrayOperand]:
     """Integers in a range: the draw modulo its width."""
     made = _whole(w, node, dims, state)
     low, high = (words(w, h)[0] for h in bounds)
@@ -235,13 +241,13 @@ def _between(w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held
     return [made]
 
 
-def _range(w: Writer, bounds: Sequence[Held]) -> None:
+def _range(w: FunctionLowering, bounds: Sequence[ArrayOperand]) -> None:
     """Refuses a range that is empty."""
     if any(h.shape for h in bounds):
         raise Unsupported("a range whose ends are no scalars")
     low, high = (words(w, h)[0] for h in bounds)
     below = "icmp slt" if bounds[0].kind.letter == "i" else "icmp ult"
-    w.demand(w.code.integer(below, low, high))
+    w.guard(w.code.integer(below, low, high))
 
 
 def _bounded(name: str, kind: Kind) -> Code:
@@ -263,7 +269,7 @@ def _bounded(name: str, kind: Kind) -> Code:
 
 
 @lowering(raw.RandomUniformInt)
-def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def stateful_integers(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """RandomUniformInt."""
     dims, bounds = _dims(inputs[0]), inputs[1:3]
     _range(w, bounds)
@@ -272,20 +278,22 @@ def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 @lowering(raw.StatelessRandomUniformIntV2, raw.StatelessRandomUniformFullIntV2)
-def keyed_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def keyed_integers(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessRandomUniformIntV2, and StatelessRandomUniformFullIntV2."""
     dims, state = _dims(inputs[0]), state_of_key(w, *inputs[1:4])
     return _integers(w, node, dims, state, inputs[4:])
 
 
 @lowering(raw.StatelessRandomUniformInt, raw.StatelessRandomUniformFullInt)
-def seeded_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def seeded_integers(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessRandomUniformInt, and StatelessRandomUniformFullInt."""
     dims, state = _dims(inputs[0]), state_of_seed(w, inputs[1])
     return _integers(w, node, dims, state, inputs[2:])
 
 
-def _integers(w: Writer, node: Node, dims: Any, state: str, bounds: list[Held]) -> list[Held]:
+def _integers(
+    w: FunctionLowering, node: Node, dims: Any, state: str, bounds: list[ArrayOperand]
+) -> list[ArrayOperand]:
     if not bounds:
         return [_whole(w, node, dims, state)]
     _range(w, bounds)

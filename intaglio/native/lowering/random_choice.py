@@ -13,9 +13,9 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, Kind, Lanes, Unsupported
 from intaglio.native.lowering import random
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.gather_scatter import taken_rows
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -28,7 +28,9 @@ WORD = Kind("i64", 64, "i")
 # -- orders ---------------------------------------------------------------------------------
 
 
-def _shuffled(w: Writer, node: Node, source: Held, state: str) -> list[Held]:
+def _shuffled(
+    w: FunctionLowering, node: Node, source: ArrayOperand, state: str
+) -> list[ArrayOperand]:
     """The rows of a value in the order of a stream."""
     count = source.shape[0]
     distances = w.scratch(4 * (count - 1))
@@ -36,10 +38,10 @@ def _shuffled(w: Writer, node: Node, source: Held, state: str) -> list[Held]:
     if "distances" not in w.functions:
         w.functions["distances"] = _distances()
     w.call_function("distances", [], [distances], [count - 1])
-    swaps: Any = random_bits.swapped(count)
+    swaps: Any = random_bits.permutation(count)
     order = w.scratch(8 * count)
     w.call_step(swaps.steps[0], [distances], [order])
-    return [taken_rows(w, node, source, Held(WORD, (count,), pointer=order))]
+    return [taken_rows(w, node, source, ArrayOperand(WORD, (count,), pointer=order))]
 
 
 def _distances() -> Code:
@@ -57,21 +59,21 @@ def _distances() -> Code:
 
 
 @lowering(raw.RandomShuffle)
-def shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def shuffle(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """RandomShuffle."""
     (source,) = inputs
     if not source.shape or source.shape[0] < 2:
-        return [w.also(source)]
+        return [w.retain(source)]
     blocks = -(-(source.shape[0] - 1) // 4)
     return _shuffled(w, node, source, random.state_of_stream(w, node, blocks))
 
 
 @lowering(raw.StatelessShuffle)
-def keyed_shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def keyed_shuffle(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessShuffle."""
     source, *stream = inputs
     if not source.shape or source.shape[0] < 2:
-        return [w.also(source)]
+        return [w.retain(source)]
     return _shuffled(w, node, source, random.state_of_key(w, *stream))
 
 
@@ -79,7 +81,7 @@ def keyed_shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 @lowering(raw.Multinomial)
-def categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Multinomial: its counters are set aside for whole blocks of draws."""
     rows, count = _sizes(node, inputs)
     blocks = rows * (-(-count // 4) * 4) * 2 * RESERVED
@@ -87,7 +89,7 @@ def categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 @lowering(raw.StatelessMultinomial)
-def seeded_categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def seeded_categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessMultinomial."""
     _, count = _sizes(node, inputs)
     return _drawn(w, node, inputs[0], count, random.state_of_seed(w, inputs[2]))
@@ -102,7 +104,9 @@ def _sizes(node: Node, inputs: list[Any]) -> tuple[int, int]:
     return logits.shape[0], int(count.known)
 
 
-def _drawn(w: Writer, node: Node, logits: Held, count: int, state: str) -> list[Held]:
+def _drawn(
+    w: FunctionLowering, node: Node, logits: ArrayOperand, count: int, state: str
+) -> list[ArrayOperand]:
     rows, classes = logits.shape
     numbers = w.scratch(8 * rows * count)
     random.fill(w, "uniform_double", rows * count, state, numbers)
@@ -111,7 +115,7 @@ def _drawn(w: Writer, node: Node, logits: Held, count: int, state: str) -> list[
     if name not in w.functions:
         w.functions[name] = _choosing(name, kind, result)
     place = w.pointer(logits)
-    made = w.room(node.outputs[0], result, (rows, count))
+    made = w.allocate(node.outputs[0], result, (rows, count))
     sums = w.scratch(8 * classes)
     halvings = math.ceil(math.log2(classes)) + 1
     w.call_function(name, [place, numbers], [made.pointer, sums], [rows, classes, count, halvings])

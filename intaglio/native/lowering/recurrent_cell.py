@@ -15,19 +15,19 @@ from intaglio.native.kernels import matmul, recurrent_cell
 from intaglio.native.kernels.recurrent_cell import form_of
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
 from intaglio.native.lowering.elementwise import named
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, known
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand, known
 from intaglio.opdef import raw
 
 
-def pack(w: Writer, body: Graph, state: Sequence[Any]) -> None:
+def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
     """Packs the weights of a loop's cells, before the loop."""
-    places = {id(v): held for v, held in zip(body.inputs, state, strict=True)}
+    places = {id(v): operand for v, operand in zip(body.inputs, state, strict=True)}
     for node in body.nodes:
         if node.op is not raw._FusedCell:
             continue
         plan, weights = _plan(node), places[id(_weights(node))]
-        if not isinstance(weights, Held):
+        if not isinstance(weights, ArrayOperand):
             raise Unsupported("weights that are no tensor")
         pointer = w.scratch(plan.bytes)
         name = named(w, "pack", recurrent_cell.pack(plan))
@@ -62,26 +62,26 @@ def _plan(node: Node) -> recurrent_cell.Plan:
     return plan
 
 
-def written(w: Writer, node: Node, inputs: Sequence[Any]) -> list[Held]:
+def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[ArrayOperand]:
     """_FusedCell."""
     body: Graph = node.attrs["body"]
     product, plan = _product_of(body), _plan(node)
     first, second = _places(body)
     there = w.packed.get((id(inputs[second]), plan.layout))
-    if there is None or any(not isinstance(h, Held) for h in inputs):
+    if there is None or any(not isinstance(h, ArrayOperand) for h in inputs):
         raise Unsupported("a cell whose weights are not packed")
     name = named(w, "cell", recurrent_cell.cell(body, product, plan))
     given = {id(v): h for v, h in zip(body.inputs, inputs, strict=True)}
     others = [given[id(v)] for v in recurrent_cell.others(body, product)]
     ins = [w.pointer(inputs[first]), there, *[w.pointer(h) for h in others]]
-    made = [w.room(v, FLOAT, known(v.dims)) for v in node.outputs]
+    made = [w.allocate(v, FLOAT, known(v.dims)) for v in node.outputs]
     # Rows are read until the last column is written.
     outs = [w.scratch(h.bytes) if h.pointer in ins else h.pointer for h in made]
-    if plan.rows * plan.inner * plan.gates * plan.columns >= matmul.SHARED_FROM:
+    if plan.rows * plan.inner * plan.gates * plan.columns >= matmul.MIN_SHARED_MULTIPLICATIONS:
         name = w.on_all_threads(name, 1)
     w.call_function(name, ins, outs, plan.dims)
-    for held, place in zip(made, outs, strict=True):
-        w.store(Held(FLOAT, held.shape, pointer=place), held.pointer)
+    for operand, place in zip(made, outs, strict=True):
+        w.store(ArrayOperand(FLOAT, operand.shape, pointer=place), operand.pointer)
     w.long = True
     w.how = "one cell"
     return made

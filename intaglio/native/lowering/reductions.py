@@ -11,9 +11,9 @@ from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import reductions
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, part_of
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.vector_math.division import divided
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
@@ -34,7 +34,7 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
 ABREAST = 8
 
 
-def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """A reduction over axes that are known."""
     source, axes = _over(node, inputs)
     kind, shape = source.kind, source.shape
@@ -76,7 +76,7 @@ def _widened(s: Functions, node: Node, x: Lanes) -> Lanes:
     return s.widened(x)
 
 
-def _over(node: Node, inputs: list[Any]) -> tuple[Held, tuple[int, ...]]:
+def _over(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, tuple[int, ...]]:
     """What is reduced, and the axes."""
     source, axis = inputs
     if axis.known is None:
@@ -87,14 +87,14 @@ def _over(node: Node, inputs: list[Any]) -> tuple[Held, tuple[int, ...]]:
         raise Unsupported(f"{node.op.name} that fails") from None
 
 
-def of_memory(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """The same of a value in memory: a kernel's work."""
     source, axes = _over(node, inputs)
     name, kind, keep = node.op.name, source.kind, node.attrs["keep_dims"]
     dtype, shape = node.inputs[0].dtype.numpy, source.shape
     result = tuple([1 if d in axes else n for d, n in enumerate(shape) if keep or d not in axes])
     if all(shape[d] == 1 for d in axes):
-        return [w.also(source.reshaped(result))]
+        return [w.retain(source.reshaped(result))]
     if kind.letter != "c":
         run = reductions.reduction(node.op.reduces, shape, axes, keep, dtype)
         return stepped(w, node, run, [source])
@@ -106,7 +106,7 @@ def of_memory(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     steps = getattr(run, "steps", [])
     if not steps:
         raise Unsupported(f"{name} of {shape}")
-    made = w.room(node.outputs[0], kind, result)
+    made = w.allocate(node.outputs[0], kind, result)
     w.long = True
     place = w.pointer(source)
     for step in steps[:-1]:

@@ -33,10 +33,10 @@ from intaglio.native.lowering import (
     variables,
 )
 from intaglio.native.lowering.elementwise import elementwise, fused
-from intaglio.native.lowering.function import Rule, Value, Writer
+from intaglio.native.lowering.function import FunctionLowering, Rule, Value
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held, Variable, takes
+from intaglio.native.lowering.operands import ArrayOperand, Variable, takes
 from intaglio.native.lowering.rules import LOWERINGS, lowering
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -54,9 +54,9 @@ FAMILIES = (
 )
 
 
-def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def kernel(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """An op that a compiled kernel does: a call of it, with the caller's memory."""
-    if any(not isinstance(h, Held) for h in inputs) or not has_choice(node):
+    if any(not isinstance(h, ArrayOperand) for h in inputs) or not has_choice(node):
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
     arrays = [
         np.empty(h.shape, v.dtype.numpy) if h.known is None else h.known
@@ -114,12 +114,14 @@ def lacking(node: Node) -> str:
 
 
 @lowering(raw._FusedLayers, raw._FusedRows)
-def compiled_part(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def compiled_part(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """What is one kernel of several ops: a layer, or what goes along rows."""
     return stepped(w, node, kernel_of(node), inputs)
 
 
-def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def sparse_cross_entropy(
+    w: FunctionLowering, node: Node, inputs: list[Value]
+) -> list[ArrayOperand]:
     """Cross entropies of labels that are places; one that is outside of its row is refused."""
     logits, labels = inputs
     run: Any = softmax.sparse_cross_entropy(logits.shape, node.inputs[0].dtype.numpy)
@@ -128,7 +130,7 @@ def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Hel
     numbers = gather_scatter.numbered(w, labels, logits.shape[1:])
     (step,) = run.steps
     made = [
-        w.room(value, logits.kind, shape)
+        w.allocate(value, logits.kind, shape)
         for value, (shape, _) in zip(node.outputs, step.results, strict=True)
     ]
     given = [w.pointer(logits), w.pointer(numbers)]
@@ -137,21 +139,21 @@ def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Hel
     return made
 
 
-def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """A reduction: of small values in registers, of others by a kernel."""
     rule = reductions.reduction if inputs[0].small else as_single(reductions.of_memory)
     return rule(w, node, inputs)
 
 
 @lowering(raw.Identity, raw.StopGradient, raw.IdentityN, raw.PreventGradient)
-@takes(tensor_lists.HeldList, Variable)
-def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(tensor_lists.ListOperand, Variable)
+def identity(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """The values themselves."""
-    return [w.also(v) for v in control_flow.lent(w, node, inputs, 0)]
+    return [w.retain(v) for v in control_flow.lent(w, node, inputs, 0)]
 
 
 @lowering(raw.StridedSlice)
-def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def slice_(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """A slice; where it begins may be data, if it is one row."""
     if all(h.known is not None for h in inputs[1:]):
         return data_movement.moved(w, node, inputs)
@@ -159,7 +161,7 @@ def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 
 @lowering(raw.Slice)
-def window(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def window(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """A slice of a size; where it begins may be data."""
     if all(h.known is not None for h in inputs[1:]):
         return data_movement.moved(w, node, inputs)
@@ -167,7 +169,7 @@ def window(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 
 @lowering(raw.GatherV2, raw.Gather)
-def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def gather(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """Elements or rows of an index."""
     source, at = inputs[:2]
     known = at.known is not None and inputs[-1].known is not None
@@ -181,7 +183,9 @@ def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 @lowering(raw.ResourceGather)
 @takes(Variable)
-def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def gather_from_variable(
+    w: FunctionLowering, node: Node, inputs: list[Value]
+) -> list[ArrayOperand]:
     """ResourceGather: rows of a variable, where it lies."""
     table = variables.there(w, inputs[0])
     batch = node.attrs["batch_dims"] % (len(inputs[1].shape) + 1)
@@ -191,7 +195,7 @@ def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Hel
 def ordered_or(rule: Rule) -> Rule:
     """The lowering of an op on indices: where they are known, an order; else `rule`."""
 
-    def slices(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    def slices(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
         data = node.op.data_inputs
         names = node.op.input_names
         if all(h.known is not None for n, h in zip(names, inputs, strict=True) if n not in data):
@@ -205,7 +209,7 @@ def ordered_or(rule: Rule) -> Rule:
 
 
 @lowering(raw.NoOp)
-def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def nothing(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """NoOp."""
     return []
 
@@ -213,25 +217,27 @@ def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 def like(number: int) -> Rule:
     """ZerosLike and OnesLike."""
 
-    @takes(tensor_lists.HeldList)
-    def rule(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
-        (held,) = inputs
-        if isinstance(held, tensor_lists.HeldList) and not number:
-            return [tensor_lists.zeros(w, held)]
-        if not isinstance(held, Held):
+    @takes(tensor_lists.ListOperand)
+    def rule(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
+        (operand,) = inputs
+        if isinstance(operand, tensor_lists.ListOperand) and not number:
+            return [tensor_lists.zeros(w, operand)]
+        if not isinstance(operand, ArrayOperand):
             raise Unsupported(f"{node.op.name} of a list")
         dtype = node.outputs[0].dtype.numpy
-        return [Held(held.kind, held.shape, known=np.full(held.shape, number, dtype))]
+        return [
+            ArrayOperand(operand.kind, operand.shape, known=np.full(operand.shape, number, dtype))
+        ]
 
     return rule
 
 
 @lowering(raw.Assert)
-def asserted(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def asserted(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """Assert: the interpreter says what is wrong."""
-    (held, *_) = inputs
-    if held.known is None or not held.known.all():
-        w.demand(control_flow.truth(w, held))
+    (operand, *_) = inputs
+    if operand.known is None or not operand.known.all():
+        w.guard(control_flow.truth(w, operand))
     return []
 
 

@@ -17,9 +17,9 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.half import converted
-from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.operands import ArrayOperand, constant
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -31,7 +31,7 @@ DIMS = ("parts", "size", "inner", "out", "taps")
 
 
 @lowering(late.ResizeBilinear, late.ResizeBicubic, late.ResizeArea)
-def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def resized(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ResizeBilinear, ResizeBicubic and ResizeArea, to float32."""
     images, attrs = inputs[0], node.attrs
     outs = _size(node, images, inputs[1])
@@ -48,7 +48,7 @@ def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 @lowering(late.ResizeBilinearGrad, late.ResizeBicubicGrad)
-def gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """The gradients of resizing by images."""
     grads, images = inputs
     if len(images.shape) != 4 or len(grads.shape) != 4 or not images.count * grads.count:
@@ -59,7 +59,7 @@ def gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 @lowering(late.ResizeNearestNeighborGrad)
-def nearest_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def nearest_gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ResizeNearestNeighborGrad."""
     grads, dtype = inputs[0], node.outputs[0].dtype
     sizes, attrs = _size(node, grads, inputs[1]), node.attrs
@@ -73,7 +73,7 @@ def nearest_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [_resampled(w, node, grads, maps, float32 if dtype.size == 2 else dtype)]
 
 
-def _size(node: Node, images: Held, size: Held) -> tuple[int, int]:
+def _size(node: Node, images: ArrayOperand, size: ArrayOperand) -> tuple[int, int]:
     """The new height and width."""
     if size.known is None or size.shape != (2,):
         raise Unsupported(f"{node.op.name} whose size is data")
@@ -96,7 +96,9 @@ def _maps(node: Node, sizes: Any, outs: Any) -> list[Taps]:
     return [taps(n, m, *ways) for n, m in zip(sizes, outs, strict=True)]
 
 
-def _resampled(w: Writer, node: Node, images: Held, maps: list[Taps], dtype: DType) -> Held:
+def _resampled(
+    w: FunctionLowering, node: Node, images: ArrayOperand, maps: list[Taps], dtype: DType
+) -> ArrayOperand:
     """The images by both maps, computed in a dtype; fewer rows come first."""
     (value,), source = node.outputs, images
     if node.inputs[0].dtype is not dtype:
@@ -108,21 +110,26 @@ def _resampled(w: Writer, node: Node, images: Held, maps: list[Taps], dtype: DTy
     (axis, first), (other, second) = order
     middle = _along(w, None, source, axis, first, dtype)
     if source is not images:
-        w.let_go(source)
+        w.release(source)
     direct = value.dtype is dtype
     made = _along(w, value if direct else None, middle, other, second, dtype)
-    w.let_go(middle)
+    w.release(middle)
     if direct:
         return made
     result = converted(w, made, dtype, value.dtype, value)
-    w.let_go(made)
+    w.release(made)
     w.how = "kernel"
     return result
 
 
 def _along(
-    w: Writer, value: SymbolicTensor | None, source: Held, axis: int, taps: Taps, dtype: DType
-) -> Held:
+    w: FunctionLowering,
+    value: SymbolicTensor | None,
+    source: ArrayOperand,
+    axis: int,
+    taps: Taps,
+    dtype: DType,
+) -> ArrayOperand:
     """One map along an axis."""
     kind, shape = source.kind, source.shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
@@ -130,7 +137,7 @@ def _along(
     places = np.clip(taps.places.astype(np.int64), 0, taps.size - 1)
     given = [constant(places), constant(taps.weight.astype(dtype.numpy))]
     pointers = [w.pointer(h) for h in (source, *given)]
-    made = w.room(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
+    made = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
     if name not in w.functions:
         w.functions[name] = _mapping(name, kind, taps.between)

@@ -13,8 +13,8 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, FLOAT, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -25,7 +25,7 @@ WORD = Kind("i64", 64, "i")
 DIMS = ("outer", "length", "inner")
 
 
-def _along(node: Node, inputs: list[Any]) -> tuple[Held, int, list[int]]:
+def _along(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, int, list[int]]:
     """The value, its axis, and what `DIMS` are."""
     source, axis = inputs
     rank = len(source.shape)
@@ -53,12 +53,12 @@ STEPS: dict[Op, tuple[str, Any, Any]] = {raw.Cumsum: ("add", -0.0, 0), raw.Cumpr
 
 
 @lowering(raw.Cumsum, raw.Cumprod)
-def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """Cumsum and Cumprod."""
     source, _, dims = _along(node, inputs)
     kind, attrs = source.kind, node.attrs
     place = w.pointer(source)
-    made = w.room(node.outputs[0], kind, source.shape)
+    made = w.allocate(node.outputs[0], kind, source.shape)
     ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
     if name not in w.functions:
@@ -123,7 +123,7 @@ def _running(
 
 
 @lowering(raw.ArgMax, raw.ArgMin)
-def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ArgMax and ArgMin: the first of several; NaNs are passed over."""
     source, at, dims = _along(node, inputs)
     kind = Kind("i8", 8, "u") if source.kind == BOOL else source.kind
@@ -132,7 +132,7 @@ def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     result = w.kind(node.outputs[0])
     place = w.pointer(source)
     shape = (*source.shape[:at], *source.shape[at + 1 :])
-    made = w.room(node.outputs[0], result, shape)
+    made = w.allocate(node.outputs[0], result, shape)
     rows = dims[2] == 1
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
     if name not in w.functions:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node
-from intaglio.native.lowering.operands import Held, Variable
+from intaglio.native.lowering.operands import ArrayOperand, Variable
 
 
 class Note(NamedTuple):
@@ -44,17 +44,17 @@ class Scope:
         Raises AssertionError for one of another shape than the node's, or that lies where an
         input does and does not hold the memory: whoever takes it would compute something else.
         """
-        for value, held in zip(node.outputs, made, strict=True):
-            self.values[id(value)] = held
-            if not isinstance(held, Held):
+        for value, operand in zip(node.outputs, made, strict=True):
+            self.values[id(value)] = operand
+            if not isinstance(operand, ArrayOperand):
                 continue
-            if not shapes.compatible(held.shape, value.dims):
+            if not shapes.compatible(operand.shape, value.dims):
                 raise AssertionError(
-                    f"code for {node.op.name} gives the shape {held.shape}, not {value.dims}"
+                    f"code for {node.op.name} gives the shape {operand.shape}, not {value.dims}"
                 )
             for given in inputs:
-                same = isinstance(given, Held) and held.pointer == given.pointer != ""
-                if same and not {*given.blocks} <= {*held.blocks}:
+                same = isinstance(given, ArrayOperand) and operand.pointer == given.pointer != ""
+                if same and not {*given.blocks} <= {*operand.blocks}:
                     raise AssertionError(
                         f"code for {node.op.name} hands on memory that the result does not hold"
                     )

@@ -19,16 +19,16 @@ from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.elementwise import add_to
-from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
-from intaglio.native.lowering.operands import Held, Operand, known, takes
+from intaglio.native.lowering.operands import ArrayOperand, Operand, known, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.tensor_list import given_dims
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
 MOST_BYTES = 1 << 25
-MOST = 1 << 16
+MAX_LIST_CAPACITY = 1 << 16
 MOST_LIMITED = 1 << 28
 APART = 3 << 6
 
@@ -50,7 +50,7 @@ class Declared(NamedTuple):
     source: int = -1
 
 
-class HeldList(Operand):
+class ListOperand(Operand):
     """A list: where its elements lie, how many they are (i64) and how many may be.
 
     An empty list has no place before somebody needs it. A `tight` one has no room for more.
@@ -107,12 +107,12 @@ class HeldList(Operand):
     @property
     def bytes(self) -> int:
         """The size of an element."""
-        return Held(self.kind, self.element).bytes
+        return ArrayOperand(self.kind, self.element).bytes
 
-    def like(self, size: str, owned: bool | None = None) -> HeldList:
+    def like(self, size: str, owned: bool | None = None) -> ListOperand:
         """The same elements, or more or fewer of them."""
         kept = self.owned if owned is None else owned
-        made = HeldList(
+        made = ListOperand(
             self.kind,
             self.element,
             self.pointer,
@@ -125,12 +125,12 @@ class HeldList(Operand):
         made.tight, made.apart = self.tight, self.apart
         return made
 
-    def finish(self, w: Writer) -> None:
+    def finish(self, w: FunctionLowering) -> None:
         """Writes down how many elements the caller finds in a block of this list alone."""
         if not self.owned or not _begins_block(w, self):
             mine = copied(w, self)
             self.pointer, self.blocks = mine.pointer, mine.blocks
-        place, block = w.space(8)
+        place, block = w.allocate_bytes(8)
         self.counted = block.offset
         w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
 
@@ -139,50 +139,58 @@ class HeldList(Operand):
         """What copies of the list have in common."""
         return self.element, self.size, self.kind
 
-    def elsewhere(self, w: Writer) -> HeldList:
+    def elsewhere(self, w: FunctionLowering) -> ListOperand:
         """A copy in memory of the plan, of which there may be several users."""
         return copied(w, self).lent()
 
-    def lent(self) -> HeldList:
+    def lent(self) -> ListOperand:
         """The list for somebody who must not change it."""
         return self.like(self.size, owned=False)
 
-    def place(self, w: Writer, index: str) -> str:
+    def place(self, w: FunctionLowering, index: str) -> str:
         """Where an element lies."""
         offset = w.code.integer("mul", index, self.apart or self.bytes)
         return w.code.at("i8", self.pointer, offset)
 
-    def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:
+    def join(
+        self, w: FunctionLowering, blocks: Sequence[str], values: Sequence[ListOperand]
+    ) -> ListOperand:
         """The list that one of several branches gives."""
         if any(v.pointer != self.pointer or v.form != self.form for v in values):
             raise Unsupported("branches that give unlike lists")
         phi = w.code.phi("i64")
         w.code.arrive(phi, *zip([v.size for v in values], blocks, strict=True))
         for other in values[1:]:
-            w.let_go(other)
+            w.release(other)
         return self.like(phi.name, all(v.owned for v in values))
 
 
-def _begins_block(w: Writer, held: HeldList) -> bool:
+def _begins_block(w: FunctionLowering, operand: ListOperand) -> bool:
     """True if the caller finds the elements where a block of the function's memory begins."""
-    if len(held.blocks) != 1 or held.blocks[0].offset == OUTSIDE:
+    if len(operand.blocks) != 1 or operand.blocks[0].offset == OUTSIDE:
         return False
-    return held.pointer == w.within(w.memory, held.blocks[0].offset)
+    return operand.pointer == w.within(w.memory, operand.blocks[0].offset)
 
 
-class TurningList:
-    """A list that a loop hands from turn to turn: it stays where it is, only its size changes."""
+class CarriedList:
+    """A list that a loop hands from one iteration to the next: it stays where it is, only its size changes."""
 
     next = ""
 
     def __init__(
-        self, w: Writer, first: HeldList, used_later: bool, body: Graph, index: int, turns: int
+        self,
+        w: FunctionLowering,
+        first: ListOperand,
+        used_later: bool,
+        body: Graph,
+        index: int,
+        iterations: int,
     ) -> None:
-        """A loop variable of a body that runs `turns` times, if that is known; else they are 0."""
+        """A loop variable of a body that runs `iterations` times, if that is known; else they are 0."""
         given = body.inputs[index]
         changed = not only_read(body, given)
         tight = first.tight and not never_grows(body, given)
-        pushes = turns if pushed(body, index) else 0
+        pushes = iterations if pushed(body, index) else 0
         self.w = w
         self.changed = changed
         self.tight = False
@@ -190,20 +198,20 @@ class TurningList:
             self.list = _of_capacity(w, first, pushes)
             self.tight = True
         elif not changed or (first.owned and not tight and not used_later):
-            self.list = w.also(placed(w, first))
+            self.list = w.retain(placed(w, first))
         else:
             self.list = copied(w, first)
         self.phi: Phi
         self.same = False
 
-    def head(self) -> HeldList:
-        """The list at the beginning of a turn."""
+    def head(self) -> ListOperand:
+        """The list at the beginning of an iteration."""
         self.phi = self.w.code.phi("i64")
         return self.list.like(self.phi.name, owned=self.changed)
 
-    def turn(self, result: Value) -> tuple[str, ...]:
-        """What the next turn begins with. Raises Unsupported for a list that was copied."""
-        if not isinstance(result, HeldList) or result.pointer != self.list.pointer:
+    def iteration(self, result: Value) -> tuple[str, ...]:
+        """What the next iteration begins with. Raises Unsupported for a list that was copied."""
+        if not isinstance(result, ListOperand) or result.pointer != self.list.pointer:
             raise Unsupported("a loop that makes another list in each turn")
         if result.form != self.list.form:
             raise Unsupported("a loop that gives a list of other elements")
@@ -214,7 +222,7 @@ class TurningList:
         """Completes the phi."""
         self.w.code.arrive(self.phi, (self.list.size, before), (names[0], back))
 
-    def after(self, head: HeldList) -> HeldList:
+    def after(self, head: ListOperand) -> ListOperand:
         """The list when the loop is over."""
         found = self.list if self.same else head
         found.tight = self.tight or found.tight
@@ -225,8 +233,8 @@ class TurningList:
 
 
 @lowering(raw.EmptyTensorList, raw.TensorListReserve)
-@takes(HeldList)
-def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def made(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """EmptyTensorList and TensorListReserve."""
     form, number = inputs
     if form.known is None:
@@ -252,84 +260,92 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [_new(w, kind, element, size, Declared("-1", dims))]
 
 
-def _limited(w: Writer, kind: Kind, element: tuple[int, ...], declared: Declared) -> HeldList:
+def _limited(
+    w: FunctionLowering, kind: Kind, element: tuple[int, ...], declared: Declared
+) -> ListOperand:
     """An empty list that has room for all that may be pushed to it."""
-    each, limit = Held(kind, element).bytes, int(declared.limit)
+    each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
     if not each or limit * each > MOST_LIMITED:
         raise Unsupported("a list whose limit is large")
-    pointer, block = w.space(limit * each)
-    return HeldList(kind, element, pointer, "0", limit, [block], declared)
+    pointer, block = w.allocate_bytes(limit * each)
+    return ListOperand(kind, element, pointer, "0", limit, [block], declared)
 
 
 def _new(
-    w: Writer, kind: Kind, element: tuple[int, ...], size: str, declared: Declared
-) -> HeldList:
+    w: FunctionLowering, kind: Kind, element: tuple[int, ...], size: str, declared: Declared
+) -> ListOperand:
     """A list of zeros. What is longer than there is room for is refused."""
-    each = Held(kind, element).bytes
+    each = ArrayOperand(kind, element).bytes
     if not each:
         raise Unsupported("a list of elements without numbers")
-    capacity = min(MOST, max(MOST_BYTES // each, 1))
+    capacity = min(MAX_LIST_CAPACITY, max(MOST_BYTES // each, 1))
     if size == "0":
-        return HeldList(kind, element, "", size, capacity, (), declared)
+        return ListOperand(kind, element, "", size, capacity, (), declared)
     if size.isdigit():
         capacity = int(size) if int(size) > 1 else capacity
-    pointer, block = w.space(capacity * each)
-    found = HeldList(kind, element, pointer, size, capacity, [block], declared)
+    pointer, block = w.allocate_bytes(capacity * each)
+    found = ListOperand(kind, element, pointer, size, capacity, [block], declared)
     if not size.isdigit():
-        w.demand(w.code.integer("icmp ult", size, capacity + 1))
+        w.guard(w.code.integer("icmp ult", size, capacity + 1))
     clear(w, pointer, w.code.integer("mul", size, each))
     return found
 
 
-def clear(w: Writer, place: str, count: int | str) -> None:
+def clear(w: FunctionLowering, place: str, count: int | str) -> None:
     """Makes bytes zero."""
     w.code.zero(place, str(count))
 
 
-def zeros(w: Writer, held: HeldList) -> HeldList:
+def zeros(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """A list of as many zeros."""
-    if held.apart:
+    if operand.apart:
         raise Unsupported("zeros for elements that lie apart")
-    known = held.size.isdigit() and held.size != "0"
-    found = _of_capacity(w, held, int(held.size)) if known else _room_like(w, held)
-    found.tight, found.declared = known, held.declared._replace(limit="-1")
-    clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
+    known = operand.size.isdigit() and operand.size != "0"
+    found = _of_capacity(w, operand, int(operand.size)) if known else _allocate_like(w, operand)
+    found.tight, found.declared = known, operand.declared._replace(limit="-1")
+    clear(w, found.pointer, w.code.integer("mul", operand.size, operand.bytes))
     return found
 
 
-def copied(w: Writer, held: HeldList) -> HeldList:
+def copied(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """A list of its own with the same elements."""
-    if held.apart:
+    if operand.apart:
         raise Unsupported("a copy of a list whose elements lie apart")
-    found = _room_like(w, held)
-    if held.size == "0":
+    found = _allocate_like(w, operand)
+    if operand.size == "0":
         return found
-    w.code.copy(found.pointer, held.pointer, w.code.integer("mul", held.size, held.bytes))
+    w.code.copy(found.pointer, operand.pointer, w.code.integer("mul", operand.size, operand.bytes))
     return found
 
 
-def _room_like(w: Writer, held: HeldList) -> HeldList:
+def _allocate_like(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """Memory for a list of the same length, which may grow further."""
-    capacity = min(MOST, max(MOST_BYTES // held.bytes, 1))
-    return _of_capacity(w, held, max(held.capacity, capacity))
+    capacity = min(MAX_LIST_CAPACITY, max(MOST_BYTES // operand.bytes, 1))
+    return _of_capacity(w, operand, max(operand.capacity, capacity))
 
 
-def _of_capacity(w: Writer, held: HeldList, capacity: int) -> HeldList:
+def _of_capacity(w: FunctionLowering, operand: ListOperand, capacity: int) -> ListOperand:
     """Memory for a list of so many elements at most."""
     # Elements of one index shall not compete for the same lines of the cache.
-    pointer, block = w.space(capacity * held.bytes + APART)
-    return HeldList(held.kind, held.element, pointer, held.size, capacity, [block], held.declared)
+    pointer, block = w.allocate_bytes(capacity * operand.bytes + APART)
+    return ListOperand(
+        operand.kind, operand.element, pointer, operand.size, capacity, [block], operand.declared
+    )
 
 
-def placed(w: Writer, held: HeldList) -> HeldList:
+def placed(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """The list, which has a place from now on."""
-    if not held.pointer:
-        there = _room_like(w, held)
-        held.pointer, held.blocks, held.capacity = there.pointer, there.blocks, there.capacity
-    return held
+    if not operand.pointer:
+        there = _allocate_like(w, operand)
+        operand.pointer, operand.blocks, operand.capacity = (
+            there.pointer,
+            there.blocks,
+            there.capacity,
+        )
+    return operand
 
 
-def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
+def _element(w: FunctionLowering, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
     """The shape of a list's elements: as declared, or as those that are put into it."""
     if not shapes.known(dims):
         dims = element_of(w.scopes[-1].graph, value)[1]
@@ -337,21 +353,21 @@ def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
 
 
 @lowering(raw.TensorListFromTensor)
-@takes(HeldList)
-def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def from_tensor(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """The rows of a tensor as a list that shares its memory."""
     source = inputs[0]
     if not source.shape or not source.count:
         raise Unsupported("a list of no rows")
     count = source.shape[0]
     if source.pointer:
-        pointer, blocks = source.pointer, w.also(source).blocks
+        pointer, blocks = source.pointer, w.retain(source).blocks
     else:
-        pointer, block = w.space(source.bytes)
+        pointer, block = w.allocate_bytes(source.bytes)
         w.store(source, pointer)
         blocks = (block,)
     return [
-        HeldList(
+        ListOperand(
             source.kind,
             source.shape[1:],
             pointer,
@@ -367,73 +383,75 @@ def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 # -- changing lists --------------------------------------------------------------------------
 
 
-def _mine(w: Writer, node: Node, held: HeldList, grows: bool = False) -> HeldList:
+def _mine(
+    w: FunctionLowering, node: Node, operand: ListOperand, grows: bool = False
+) -> ListOperand:
     """The list to be changed: the same if nobody else uses it, else a copy."""
     scope = w.scopes[-1]
     last = scope.last[id(node.inputs[0])] == scope.at
-    if held.owned and last and not (held.tight and grows):
-        return w.also(placed(w, held))
-    return copied(w, held)
+    if operand.owned and last and not (operand.tight and grows):
+        return w.retain(placed(w, operand))
+    return copied(w, operand)
 
 
-def _checked(held: HeldList, item: Held) -> None:
-    if item.shape != held.element or item.kind != held.kind:
+def _checked(operand: ListOperand, item: ArrayOperand) -> None:
+    if item.shape != operand.element or item.kind != operand.kind:
         raise Unsupported("a list of elements of several shapes")
 
 
-def _fits(held: HeldList, dtype: DType, dims: Dims) -> None:
+def _fits(operand: ListOperand, dtype: DType, dims: Dims) -> None:
     """Raises Unsupported if elements are not what somebody who reads them expects."""
-    if dtype_of(held.kind) != dtype.numpy or not shapes.compatible(dims, held.element):
+    if dtype_of(operand.kind) != dtype.numpy or not shapes.compatible(dims, operand.element):
         raise Unsupported("a list whose elements are read as others")
 
 
 @lowering(raw.TensorListSetItem)
-@takes(HeldList)
-def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def set_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListSetItem."""
-    held, at, item = inputs
-    _checked(held, item)
+    operand, at, item = inputs
+    _checked(operand, item)
     grows = node.attrs["resize_if_index_out_of_bounds"]
-    held, index, code = _mine(w, node, held, grows), w.index(at), w.code
+    operand, index, code = _mine(w, node, operand, grows), w.index(at), w.code
     if not grows:
-        w.demand(code.integer("icmp ult", index, held.size))
-        w.store(item, held.place(w, index))
-        return [held]
-    if held.apart:
+        w.guard(code.integer("icmp ult", index, operand.size))
+        w.store(item, operand.place(w, index))
+        return [operand]
+    if operand.apart:
         raise Unsupported("a list that grows whose elements lie apart")
-    w.demand(code.integer("icmp ult", index, held.capacity))
+    w.guard(code.integer("icmp ult", index, operand.capacity))
     following = code.integer("add", index, 1)
-    beyond = code.integer("icmp sgt", following, held.size)
+    beyond = code.integer("icmp sgt", following, operand.size)
     with code.when(beyond):
-        start = held.place(w, held.size)
-        gap = code.integer("sub", index, held.size)
-        clear(w, start, code.integer("mul", gap, held.bytes))
-    size = code.let(f"select i1 {beyond}, i64 {following}, i64 {held.size}")
-    w.store(item, held.place(w, index))
-    return [held.like(size)]
+        start = operand.place(w, operand.size)
+        gap = code.integer("sub", index, operand.size)
+        clear(w, start, code.integer("mul", gap, operand.bytes))
+    size = code.let(f"select i1 {beyond}, i64 {following}, i64 {operand.size}")
+    w.store(item, operand.place(w, index))
+    return [operand.like(size)]
 
 
 @lowering(raw.TensorListPushBack)
-@takes(HeldList)
-def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def push(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPushBack."""
-    held, item = inputs
-    _checked(held, item)
-    held = _mine(w, node, held, grows=True)
-    w.store(item, held.next or _place_of_next(w, held))
-    return [held.like(w.code.integer("add", held.size, 1))]
+    operand, item = inputs
+    _checked(operand, item)
+    operand = _mine(w, node, operand, grows=True)
+    w.store(item, operand.next or _place_of_next(w, operand))
+    return [operand.like(w.code.integer("add", operand.size, 1))]
 
 
-def _place_of_next(w: Writer, held: HeldList) -> str:
+def _place_of_next(w: FunctionLowering, operand: ListOperand) -> str:
     """Where an element is pushed to; refused if there is no room."""
     # Below no limit, as an unsigned number, is every size.
-    w.demand(w.code.integer("icmp ult", held.size, held.capacity))
-    if held.declared.limit != "-1":
-        w.demand(w.code.integer("icmp ult", held.size, held.declared.limit))
-    return held.place(w, held.size)
+    w.guard(w.code.integer("icmp ult", operand.size, operand.capacity))
+    if operand.declared.limit != "-1":
+        w.guard(w.code.integer("icmp ult", operand.size, operand.declared.limit))
+    return operand.place(w, operand.size)
 
 
-def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
+def places(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
     """Where a body is to write what it pushes onto lists, by the ids of the values.
 
     Only the push may look at such a list: the element is there earlier than the list knows.
@@ -441,9 +459,9 @@ def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
     users = walk.uses(body)
     given = {id(v) for v in body.inputs}
     found: dict[int, str] = {}
-    for handle, held in zip(body.inputs, state, strict=True):
+    for handle, operand in zip(body.inputs, state, strict=True):
         users_of = users.get(id(handle), [])
-        if not isinstance(held, HeldList) or not held.owned or len(users_of) != 1:
+        if not isinstance(operand, ListOperand) or not operand.owned or len(users_of) != 1:
             continue
         if users_of[0].op is not raw.TensorListPushBack or any(v is handle for v in body.outputs):
             continue
@@ -453,57 +471,59 @@ def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
         if (
             id(item) in given
             or id(item) in found
-            or item.dims != held.element
-            or is_small(held.element)
+            or item.dims != operand.element
+            or is_small(operand.element)
         ):
             continue
-        held.next = found[id(item)] = _place_of_next(w, held)
+        operand.next = found[id(item)] = _place_of_next(w, operand)
     return found
 
 
 @lowering(raw.AddN)
-@takes(HeldList)
-def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def added(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """AddN of lists; elements never set are zeros."""
     first, *others = inputs
-    if not all(isinstance(h, HeldList) for h in inputs):
+    if not all(isinstance(h, ListOperand) for h in inputs):
         raise Unsupported(node.op.name)
     if any(h.kind != first.kind or h.element != first.element for h in others):
         raise Unsupported("a sum of lists of several shapes")
     dtype = from_numpy(dtype_of(first.kind))
     again = sum(1 for v in node.inputs if v is node.inputs[0]) > 1
     total = copied(w, placed(w, first)) if again else _mine(w, node, first)
-    each = Held(first.kind, first.element).count
-    for held in others:
-        w.demand(w.code.integer("icmp eq", held.size, total.size))
-        count = w.code.integer("mul", held.size, each)
-        add_to(w, dtype, total.pointer, placed(w, held).pointer, count)
+    each = ArrayOperand(first.kind, first.element).count
+    for operand in others:
+        w.guard(w.code.integer("icmp eq", operand.size, total.size))
+        count = w.code.integer("mul", operand.size, each)
+        add_to(w, dtype, total.pointer, placed(w, operand).pointer, count)
     return [total]
 
 
 @lowering(raw.TensorListResize)
-@takes(HeldList)
-def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListResize to fewer elements."""
-    held, size = placed(w, inputs[0]), inputs[1]
+    operand, size = placed(w, inputs[0]), inputs[1]
     wanted = w.index(size)
-    w.demand(w.code.integer("icmp ule", wanted, held.size))
-    return [w.also(held).like(wanted)]
+    w.guard(w.code.integer("icmp ule", wanted, operand.size))
+    return [w.retain(operand).like(wanted)]
 
 
 # -- reading lists ---------------------------------------------------------------------------
 
 
-def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, index: str) -> Held:
+def _element_at(
+    w: FunctionLowering, node: Node, value: SymbolicTensor, operand: ListOperand, index: str
+) -> ArrayOperand:
     """An element where it lies, or a copy if the list may change while it is used."""
-    _fits(held, value.dtype, value.dims)
-    there = Held(held.kind, held.element, pointer=held.place(w, index))
+    _fits(operand, value.dtype, value.dims)
+    there = ArrayOperand(operand.kind, operand.element, pointer=operand.place(w, index))
     if there.small:
-        return w.in_registers(w.lanes(there), held.element)
+        return w.in_registers(w.lanes(there), operand.element)
     if _stays(w.scopes[-1].graph, node, value):
-        there.blocks = held.blocks
-        return w.also(there)
-    made = w.room(value, held.kind, held.element)
+        there.blocks = operand.blocks
+        return w.retain(there)
+    made = w.allocate(value, operand.kind, operand.element)
     w.store(there, made.pointer)
     return made
 
@@ -526,7 +546,7 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
 
 
 def pushed(body: Graph, index: int) -> bool:
-    """True if every turn pushes one element onto a list that it hands on."""
+    """True if every iteration pushes one element onto a list that it hands on."""
     result, given = body.outputs[index], body.inputs[index]
     push = result.node
     return push.op is raw.TensorListPushBack and push.inputs[0] is given
@@ -563,29 +583,29 @@ def _only(graph: Graph, value: SymbolicTensor, allowed: Callable[[Node], bool]) 
 
 
 @lowering(raw.TensorListGetItem)
-@takes(HeldList)
-def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def get_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListGetItem."""
-    held, at = placed(w, inputs[0]), w.index(inputs[1])
-    w.demand(w.code.integer("icmp ult", at, held.size))
-    return [_element_at(w, node, node.outputs[0], held, at)]
+    operand, at = placed(w, inputs[0]), w.index(inputs[1])
+    w.guard(w.code.integer("icmp ult", at, operand.size))
+    return [_element_at(w, node, node.outputs[0], operand, at)]
 
 
 @lowering(raw.TensorListPopBack)
-@takes(HeldList)
-def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def pop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPopBack."""
-    held = placed(w, inputs[0])
-    w.demand(w.code.integer("icmp sgt", held.size, 0))
-    size = w.code.integer("sub", held.size, 1)
-    item = _element_at(w, node, node.outputs[1], held, size)
+    operand = placed(w, inputs[0])
+    w.guard(w.code.integer("icmp sgt", operand.size, 0))
+    size = w.code.integer("sub", operand.size, 1)
+    item = _element_at(w, node, node.outputs[1], operand, size)
     owned = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
-    return [w.also(held).like(size, held.owned and owned), item]
+    return [w.retain(operand).like(size, operand.owned and owned), item]
 
 
 @lowering(raw.TensorListLength)
-@takes(HeldList)
-def length(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def length(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListLength."""
     size = w.code.let(f"trunc i64 {inputs[0].size} to i32")
     vector = w.code.let(f"insertelement <1 x i32> poison, i32 {size}, i64 0")
@@ -601,47 +621,47 @@ class Rows(Operand):
     __slots__ = ("blocks", "counted", "list")
     words = "a tensor whose number of rows is data"
 
-    def __init__(self, held: HeldList) -> None:
-        self.list = held
-        self.blocks = held.blocks
+    def __init__(self, operand: ListOperand) -> None:
+        self.list = operand
+        self.blocks = operand.blocks
         # Where in the function's memory their number stands.
         self.counted = 0
 
-    def finish(self, w: Writer) -> None:
+    def finish(self, w: FunctionLowering) -> None:
         """Writes down how many they are. Raises Unsupported for another list's memory."""
         if len(self.blocks) != 1:
             raise Unsupported("rows of a list that is somebody else's")
-        place, block = w.space(8)
+        place, block = w.allocate_bytes(8)
         self.counted = block.offset
         w.code.do(f"store i64 {self.list.size}, ptr {place}, align 8")
 
 
 @lowering(raw.TensorListStack)
-@takes(HeldList)
-def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+@takes(ListOperand)
+def stack(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListStack."""
-    held, wanted = inputs[0], node.attrs["num_elements"]
+    operand, wanted = inputs[0], node.attrs["num_elements"]
     dims = node.outputs[0].dims
-    _fits(held, node.outputs[0].dtype, dims and dims[1:])
-    if held.apart:
+    _fits(operand, node.outputs[0].dtype, dims and dims[1:])
+    if operand.apart:
         raise Unsupported("a stack of elements that lie apart")
-    count = int(held.size) if held.size.isdigit() else wanted
+    count = int(operand.size) if operand.size.isdigit() else wanted
     if count < 0:
         last = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
-        there = placed(w, held)
+        there = placed(w, operand)
         # Rows begin where their block does. A list that is changed later must not take them with it.
         first = not there.blocks or _begins_block(w, there)
-        rows = w.also(there) if held.owned and last and first else copied(w, held)
+        rows = w.retain(there) if operand.owned and last and first else copied(w, operand)
         return [Rows(rows)]
-    if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
+    if count == 0 or (operand.size.isdigit() and wanted not in (-1, count)):
         raise Unsupported("a list of no elements, or too few")
-    if not held.size.isdigit():
-        w.demand(w.code.integer("icmp eq", held.size, count))
+    if not operand.size.isdigit():
+        w.guard(w.code.integer("icmp eq", operand.size, count))
     scope = w.scopes[-1]
-    shape = (count, *held.element)
-    if held.owned and scope.last[id(node.inputs[0])] == scope.at:
-        w.also(held)
-        return [Held(held.kind, shape, pointer=held.pointer, blocks=held.blocks)]
-    result = w.room(node.outputs[0], held.kind, shape)
-    w.copy(held.pointer, result.pointer, result.bytes)
+    shape = (count, *operand.element)
+    if operand.owned and scope.last[id(node.inputs[0])] == scope.at:
+        w.retain(operand)
+        return [ArrayOperand(operand.kind, shape, pointer=operand.pointer, blocks=operand.blocks)]
+    result = w.allocate(node.outputs[0], operand.kind, shape)
+    w.copy(operand.pointer, result.pointer, result.bytes)
     return [result]

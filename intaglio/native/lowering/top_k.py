@@ -13,20 +13,20 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
-from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
 # So many are kept in order one by one.
-FEW = 128
+MAX_INSERTION_K = 128
 # Bytes for an element that is being sorted: a number and a place, twice; and for all together.
-PAIRS, MOST = 32, 1 << 27
+BYTES_PER_PAIR, MAX_SORT_BYTES = 32, 1 << 27
 DIGITS = 256
 DIMS = ("rows", "length", "count")
 
 
-def top_k(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """TopKV2 of a count that is known."""
     source, count = inputs
     if count.known is None or count.shape or not source.shape:
@@ -34,17 +34,17 @@ def top_k(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     k, length = int(count.known), source.shape[-1]
     if not 0 < k <= length or not source.count:
         raise Unsupported("TopKV2 of no elements")
-    rows, few = source.count // length, k <= FEW
-    size = 0 if few else PAIRS * source.count
-    if size > MOST:
+    rows, few = source.count // length, k <= MAX_INSERTION_K
+    size = 0 if few else BYTES_PER_PAIR * source.count
+    if size > MAX_SORT_BYTES:
         raise Unsupported("TopKV2 that sorts many elements")
     place, kind, places = w.pointer(source), source.kind, w.kind(node.outputs[1])
     shape = (*source.shape[:-1], k)
-    made = [w.room(v, w.kind(v), shape) for v in node.outputs]
+    made = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
     outs = [h.pointer for h in made]
     name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{places.bits}"
     if name not in w.functions:
-        writer = _Writer(name, kind, places)
+        writer = _TopKBuilder(name, kind, places)
         w.functions[name] = writer.few() if few else writer.many()
     if not few:
         outs.append(w.scratch(size))
@@ -56,7 +56,7 @@ def top_k(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return made
 
 
-class _Writer:
+class _TopKBuilder:
     """Writes the kernels."""
 
     def __init__(self, name: str, kind: Kind, places: Kind) -> None:
@@ -165,13 +165,13 @@ class _Writer:
     def many(self) -> Code:
         """Sorts the places of a row by the bytes of numbers that grow as elements get worse."""
         code, given = self.code, self.given
-        values, places, held = (self._out(i) for i in range(3))
+        values, places, operand = (self._out(i) for i in range(3))
         count, length = given["count"], given["length"]
         counts = code.first(f"alloca [{DIGITS} x i64], align 64")
         with code.loop("%from", "%to") as number:
             row = self._row(self.kind, self.source, number, length)
-            size = code.integer("mul", length, PAIRS // 8)
-            here = code.at("i64", held, code.integer("mul", number, size))
+            size = code.integer("mul", length, BYTES_PER_PAIR // 8)
+            here = code.at("i64", operand, code.integer("mul", number, size))
             there = code.at("i64", here, code.integer("mul", length, 2))
             with code.loop("0", length) as i:
                 self._store_word(self._worse(self._load(self.one, row, i)), here, i)
@@ -193,7 +193,7 @@ class _Writer:
     def _worse(self, x: Lanes) -> str:
         """An element as a number without sign, that is greater for what comes later."""
         s, wide = self.one, self.wide
-        turned = Kind(f"i{wide.bits}", wide.bits, "i")
+        transposed = Kind(f"i{wide.bits}", wide.bits, "i")
         if wide.letter == "f":
             bits = s.bits(s.add(x, s.const(0, x)))  # there is one zero
             most = 2 ** (wide.bits - 1) - 1
@@ -201,11 +201,11 @@ class _Writer:
             bits = s.select(s.lt(bits, s.const(0, bits)), bits, positive)
             bits = s.select(s.isnan(x), s.const(-1, bits), bits)
         else:
-            bits = s.invert(Lanes(turned, x.names))
+            bits = s.invert(Lanes(transposed, x.names))
             if wide.letter == "i":
                 bits = s.bit_xor(bits, s.const(-(2 ** (wide.bits - 1)), bits))
         word = Kind("i64", 64, "u")
-        made = s.converted(Lanes(Kind(turned.llvm, wide.bits, "u"), bits.names), word)
+        made = s.converted(Lanes(Kind(transposed.llvm, wide.bits, "u"), bits.names), word)
         return self.code.let(f"extractelement <1 x i64> {made.names[0]}, i64 0")
 
     def _word(self, data: str, at: str) -> str:

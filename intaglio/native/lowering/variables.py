@@ -16,19 +16,19 @@ from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.memory_plan import Block
-from intaglio.native.lowering.operands import Held, Variable, takes
+from intaglio.native.lowering.operands import ArrayOperand, Variable, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 
 if TYPE_CHECKING:
-    from intaglio.native.lowering.function import Writer
+    from intaglio.native.lowering.function import FunctionLowering
 
 Value = Any
 
 
-def settle(w: Writer, variable: Variable) -> None:
+def settle(w: FunctionLowering, variable: Variable) -> None:
     """Brings a variable's value to where the new one goes, which then need not be written."""
-    size = Held(*_contents(variable)).bytes
+    size = ArrayOperand(*_contents(variable)).bytes
     elsewhere = w.code.let(f"icmp ne ptr {variable.pointer}, {variable.target}")
     with w.code.when(elsewhere):
         w.copy(variable.pointer, variable.target, size)
@@ -43,16 +43,16 @@ def _contents(variable: Value) -> tuple[Any, tuple[int, ...]]:
 
 @lowering(raw.ReadVariableOp, raw._ReadVariablesOp)
 @takes(Variable)
-def read(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+def read(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """ReadVariableOp, and _ReadVariablesOp for several."""
     return [there(w, v) for v in inputs]
 
 
-def there(w: Writer, variable: Value) -> Held:
+def there(w: FunctionLowering, variable: Value) -> ArrayOperand:
     """The variable's value where it lies; a small one is loaded at once."""
     kind, shape = _contents(variable)
-    held = Held(kind, shape, pointer=variable.pointer, blocks=variable.blocks)
-    return w.in_registers(w.lanes(held), shape) if held.small else w.also(held)
+    operand = ArrayOperand(kind, shape, pointer=variable.pointer, blocks=variable.blocks)
+    return w.in_registers(w.lanes(operand), shape) if operand.small else w.retain(operand)
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def overwritten(graph: Graph) -> frozenset[int]:
     ) - {-1}
 
 
-def preserve(w: Writer, node: Node) -> None:
+def preserve(w: FunctionLowering, node: Node) -> None:
     """Copies what lies in the memory of the variables that a node is about to write, and is used later.
 
     What an assignment is given it has read when it writes. A graph reads and writes in its own order.
@@ -87,8 +87,8 @@ def preserve(w: Writer, node: Node) -> None:
         for key, value in scope.values.items():
             if _lies_in(value, variable) and scope.last.get(key, -1) > until:
                 one = (value.pointer, *value.copy_key)
-                copies[one] = w.also(copies[one]) if one in copies else value.elsewhere(w)
-                w.let_go(value)
+                copies[one] = w.retain(copies[one]) if one in copies else value.elsewhere(w)
+                w.release(value)
                 scope.values[key] = copies[one]
 
 
@@ -98,7 +98,7 @@ def _lies_in(value: Value, variable: Variable) -> bool:
 
 @lowering(raw.AssignVariableOp)
 @takes(Variable)
-def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+def assign(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """AssignVariableOp."""
     variable, value = inputs
     kind, shape = _contents(variable)
@@ -106,12 +106,12 @@ def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported("a variable that gets a value of another shape")
     w.store(value, variable.target)
     w.written = True
-    w.undoes |= len(w.scopes) > 1  # a loop may find out in its next turn that it cannot go on
+    w.undoes |= len(w.scopes) > 1  # a loop may find out in its next iteration that it cannot go on
     variable.pointer = variable.target
     return []
 
 
-def targets(w: Writer, graph: Graph) -> dict[int, Variable]:
+def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
     """Values that may be written where the variable lies that they are assigned to, by their ids.
 
     No node from the one that makes the value on may look at the variable before the assignment.
@@ -136,7 +136,7 @@ def targets(w: Writer, graph: Graph) -> dict[int, Variable]:
     return found
 
 
-def target(w: Writer, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
+def target(w: FunctionLowering, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
     """Where an output of the node is best written, and what holds it there; nothing if anywhere."""
     scope = w.scopes[-1]
     place = scope.targets.pop(id(value), "")
@@ -149,7 +149,7 @@ def target(w: Writer, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
     return place, variable.blocks
 
 
-def _in_use(w: Writer, variable: Variable, result: SymbolicTensor) -> bool:
+def _in_use(w: FunctionLowering, variable: Variable, result: SymbolicTensor) -> bool:
     """True if a value lies in a variable's memory that the node to write `result` there would spoil.
 
     A loop over elements may read what it writes.
@@ -168,4 +168,6 @@ def _in_use(w: Writer, variable: Variable, result: SymbolicTensor) -> bool:
 def _faces(value: Value, result: SymbolicTensor) -> bool:
     """True if the elements of both lie in the same places."""
     size = kind_of(result.dtype.numpy).bytes
-    return isinstance(value, Held) and value.shape == result.dims and value.kind.bytes == size
+    return (
+        isinstance(value, ArrayOperand) and value.shape == result.dims and value.kind.bytes == size
+    )

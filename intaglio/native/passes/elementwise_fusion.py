@@ -22,7 +22,7 @@ from intaglio.opdef import raw
 from intaglio.ops import compiled
 
 # Elements of the arrays of which several such ops are worth a loop of their own.
-FEWEST = 1 << 12
+MIN_FUSED_ELEMENTS = 1 << 12
 
 
 def fuse_worthwhile(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -67,7 +67,7 @@ def _is_machine_code(node: Node) -> bool:
     value, name = node.outputs[0], node.op.name
     if name not in compiled.FUNCTIONS or value.dtype is not float32:
         return False
-    return compiled.FUNCTION * _least(value) >= compiled.LARGE
+    return compiled.FUNCTION * _least(value) >= compiled.MIN_COMPILED_WORK
 
 
 def _least(value: SymbolicTensor) -> int:
@@ -243,5 +243,5 @@ def _worth_it(cluster: Cluster) -> bool:
 
 def _saves_memory(cluster: Cluster) -> bool:
     """True for a cluster beside whose arrays the call of a kernel costs nothing."""
-    least = FEWEST if len(cluster.nodes) > 1 else entry.MIN_PARALLEL_ELEMENTS
+    least = MIN_FUSED_ELEMENTS if len(cluster.nodes) > 1 else entry.MIN_PARALLEL_ELEMENTS
     return _least(cluster.nodes[-1].outputs[0]) >= least

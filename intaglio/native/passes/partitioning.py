@@ -17,14 +17,14 @@ from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.opdef import raw
 
 # What LLVM takes grows faster than functions do: larger graphs become functions of so many nodes.
-LARGEST, PIECE = 4000, 2000
+MAX_FUNCTION_NODES, NODES_PER_PIECE = 4000, 2000
 # Under this key a graph has `derived` the ids of its nodes that no native function may have.
 OUTSIDE = "outside of native functions"
 
 
 def expand_large(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """A graph that is to be cut into pieces with simpler ops, for one op may be thousands."""
-    return expand(graph, fuel) if len(graph.nodes) > LARGEST else graph
+    return expand(graph, fuel) if len(graph.nodes) > MAX_FUNCTION_NODES else graph
 
 
 def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -44,14 +44,14 @@ def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]
     levels: dict[int, int] = {}
     regions: dict[int, Cluster] = {}
     effects: Node | None = None
-    pieces = len(graph.nodes) > LARGEST
+    pieces = len(graph.nodes) > MAX_FUNCTION_NODES
     for number, node in enumerate(graph.nodes):
         outside = id(node) in excluded
         before = [*[v.node for v in node.inputs], *node.control]
         if node.op.stateful:  # effects keep their order
             before += [effects] if effects is not None else []
             effects = node
-        level = number // PIECE if pieces else 0
+        level = number // NODES_PER_PIECE if pieces else 0
         for other in before:
             there = levels[id(other)]
             entering = not outside and id(other) in excluded and other.inputs

@@ -25,11 +25,11 @@ from intaglio.native.analysis.sizes import is_small
 from intaglio.native.passes.row_independence import Dependent, Dims, Rows
 from intaglio.native.runtime.thread_pool import thread_count
 from intaglio.opdef import raw
-from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Rows of a block, at least; multiplications of all iterations from which on it is worth it, and the
 # iterations of a loop of which nobody knows how many they are.
-LEAST, WORTH, EXPECTED = 4, 1 << 20, 16
+MIN_BLOCK_ROWS, MIN_PARALLEL_MULTIPLICATIONS, UNKNOWN_TRIP_COUNT_ESTIMATE = 4, 1 << 20, 16
 
 
 def divide_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -55,8 +55,8 @@ def _divided(graph: Graph, node: Node, threads: int) -> dict[str, object] | None
     """The attributes of a loop; None if its rows are not independent, or it is not worth it."""
     cond: Graph = node.attrs["cond"]
     body: Graph = node.attrs["body"]
-    iterations = node.attrs.get(KNOWN_TURNS, EXPECTED)
-    if _work(body) * iterations < WORTH:
+    iterations = node.attrs.get(KNOWN_TRIP_COUNT, UNKNOWN_TRIP_COUNT_ESTIMATE)
+    if _work(body) * iterations < MIN_PARALLEL_MULTIPLICATIONS:
         return None
     used = walk.uses(body)
     for value, result in zip(body.inputs, body.outputs, strict=True):
@@ -139,6 +139,6 @@ def _block_count(rows: int, threads: int) -> int | None:
     """Into how many blocks of equal size rows are divided: one for each thread, a few more, or fewer."""
     more, fewer = range(threads, 4 * threads + 1), range(threads - 1, 1, -1)
     for count in (*more, *fewer):
-        if rows % count == 0 and rows // count >= LEAST:
+        if rows % count == 0 and rows // count >= MIN_BLOCK_ROWS:
             return count
     return None

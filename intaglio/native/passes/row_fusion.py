@@ -10,7 +10,7 @@ from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel
-from intaglio.native.kernels.row_kernels import LONGEST, form_of
+from intaglio.native.kernels.row_kernels import MAX_ROW_BYTES, form_of
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
@@ -43,7 +43,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
             size = math.prod(dims)
             if (
                 len(dims) > 1
-                and 1 < dims[-1] <= LONGEST
+                and 1 < dims[-1] <= MAX_ROW_BYTES
                 and size >= entry.MIN_PARALLEL_ELEMENTS
                 and size > dims[-1]
             ):

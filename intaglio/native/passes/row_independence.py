@@ -1,7 +1,7 @@
-"""Loops whose turns treat the rows of a batch apart from each other, and the same loops for fewer rows.
+"""Loops whose iterations treat the rows of a batch apart from each other, and the same loops for fewer rows.
 
 A row of a value comes of the same row of other values, and of values that all rows share: then
-some rows can go through all turns by themselves. Every value of a body has an axis along which
+some rows can go through all iterations by themselves. Every value of a body has an axis along which
 its rows lie, or is `SHARED`; of what a loop does not change the ops that take it say which.
 """
 
@@ -17,7 +17,7 @@ from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.native.analysis.loops import SHARED
-from intaglio.native.analysis.sizes import SMALL
+from intaglio.native.analysis.sizes import MAX_REGISTER_ELEMENTS
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
@@ -85,7 +85,7 @@ class Rows:
         return tuple(dims)
 
     def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
-        """The axis of what every turn changes."""
+        """The axis of what every iteration changes."""
         axis = 0
         if result.node.op is raw._AddAt:
             axis = 1 if not result.node.attrs["axis"] else 0
@@ -119,7 +119,7 @@ class Rows:
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
             attrs, inputs = node.attrs, new.values(node.inputs)
-            if node.op.reduces and (inputs[0].spec.count or 0) <= SMALL:
+            if node.op.reduces and (inputs[0].spec.count or 0) <= MAX_REGISTER_ELEMENTS:
                 raise Dependent  # in registers they would be added in another order
             if id(node) in given:
                 attrs = {**attrs, "shape": specs[0].shape}

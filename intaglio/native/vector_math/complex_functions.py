@@ -15,7 +15,7 @@ from intaglio.native.llvm.vectors import DOUBLE, Lanes, Unsupported
 Builder = Any
 Parts = tuple[Lanes, Lanes]
 # Beyond this hyperbolic tangents are 1 in float64.
-FAR = 20.0
+TANH_SATURATION = 20.0
 
 
 def of(s: Builder, name: str, *operands: Lanes) -> Lanes:
@@ -140,7 +140,7 @@ def cosh(s: Builder, z: Parts) -> Parts:
 def tanh(s: Builder, z: Parts) -> Parts:
     """The hyperbolic tangent."""
     a, b = z
-    one, limit = _const(s, 1), _const(s, FAR)
+    one, limit = _const(s, 1), _const(s, TANH_SATURATION)
     far = s.gt(s.abs(a), limit)
     near = s.select(far, one, a)
     slope, grown = s.tan(b), s.sinh(near)

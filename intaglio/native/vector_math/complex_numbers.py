@@ -25,9 +25,9 @@ from intaglio.native.llvm.vectors import (
 from intaglio.native.vector_math import complex_functions
 
 # Beyond this a float64's exponential is near its end, though a part of the complex one may not be.
-LATE = 700.0
+EXP_LIMIT = 700.0
 # NumPy rounds a sum of two products once where the processor has an instruction for it.
-FUSED = jit.FUSED
+FUSED = jit.HAS_FMA
 
 
 class Complexes(Builder):
@@ -153,7 +153,7 @@ class Complexes(Builder):
         a, b = self.parts(x)
         narrow = a.kind
         a, b = self.converted(a, DOUBLE), self.converted(b, DOUBLE)
-        late = self.gt(a, self.const(LATE, a))
+        late = self.gt(a, self.const(EXP_LIMIT, a))
         one = self.const(1, a)
         size = self._function("exp", self.select(late, self.sub(a, one), a))
         rest = self.select(late, self.const(2.718281828459045, a), one)

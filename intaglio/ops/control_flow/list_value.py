@@ -20,9 +20,9 @@ from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims
 
 # Lists with at most this many elements set keep only those, so that sums skip the others.
-FEW = 16
+MAX_SPARSE_ELEMENTS = 16
 # An older list takes back single elements over this many changes; beyond it makes a copy.
-NEAR = 32
+MAX_UNDO_STEPS = 32
 
 # One thread at a time changes buffers; readers need no lock (see `TensorList.items`).
 _changing = threading.Lock()
@@ -126,7 +126,7 @@ class TensorList:
             if epoch.index == index:
                 return epoch.old
             steps += 1
-            if steps > NEAR:
+            if steps > MAX_UNDO_STEPS:
                 return self.items()[index]
             epoch = epoch.following
         return item
@@ -163,7 +163,7 @@ class TensorList:
     def with_item(self, index: int, item: Any) -> TensorList:
         """The list with another element at an index in range."""
         few = self.few
-        if few is not None and len(few) < FEW:
+        if few is not None and len(few) < MAX_SPARSE_ELEMENTS:
             return self._of([], self.size, None, {**few, index: item})
         with _changing:
             buffer, epoch = self._change(index, item)
@@ -263,7 +263,9 @@ class TensorList:
             )
             sparse = [v for v in lists if v.few is not None]
         else:
-            most = max(lists, key=lambda v: FEW + 1 if v.few is None else len(v.few))
+            most = max(
+                lists, key=lambda v: MAX_SPARSE_ELEMENTS + 1 if v.few is None else len(v.few)
+            )
             sparse = list(lists)
             whole = sparse.pop(next(i for i, v in enumerate(lists) if v is most))
         for other in sparse:

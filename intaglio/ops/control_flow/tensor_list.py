@@ -20,7 +20,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.control_flow.list_value import TensorList, zero_element
 
 # Zeros of at most this many elements are constants in a graph.
-SMALL = 128
+MAX_CONSTANT_ELEMENTS = 128
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -383,7 +383,7 @@ def zeros_of(spec: Spec) -> Any:
         return raw.ZerosLike(spec.tensor)
     if spec.dtype is string:
         return np.full(spec.shape, b"", object)
-    if (shapes.count(spec.shape) or 0) <= SMALL:
+    if (shapes.count(spec.shape) or 0) <= MAX_CONSTANT_ELEMENTS:
         return np.zeros(spec.shape, spec.dtype.numpy)
     zero = np.zeros((), spec.dtype.numpy)
     return raw.Fill(np.asarray(spec.shape, np.int32), zero)

@@ -28,7 +28,7 @@ from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import LARGE, offered
+from intaglio.ops.compiled import MIN_COMPILED_WORK, offered
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
 
 BATCHED = (*FLOATING, int16, int32, int64, *UNSIGNED, *COMPLEX)
@@ -84,7 +84,7 @@ def dot(a: Any, b: Any) -> Any:
     if a.dtype.kind in "iu":
         return _integer_dot(a, b)
     work = a.size * b.shape[-1]
-    if work < LARGE or a.size < WORTH_HALVING or a.shape[1] != b.shape[0]:
+    if work < MIN_COMPILED_WORK or a.size < WORTH_HALVING or a.shape[1] != b.shape[0]:
         return a.dot(b)
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
@@ -196,7 +196,7 @@ class MatMul(Op):
         if count is not None and count < WORTH_HALVING:
             product = np.ndarray.dot
         elif count is not None and columns is not None and not a.dtype.is_integer:
-            product = np.ndarray.dot if count * columns < LARGE else dot
+            product = np.ndarray.dot if count * columns < MIN_COMPILED_WORK else dot
         return _turned(product, transpose_a, transpose_b)
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
@@ -272,7 +272,7 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         at = 0 if x.ndim < 2 else 1
         raise invalid_argument(f"In[{at}] ndims must be >= 2: {(x.ndim, y.ndim)[at]}")
     work = x.size * y.shape[-2 if adj_y else -1]
-    if work >= LARGE and x.ndim > 2:
+    if work >= MIN_COMPILED_WORK and x.ndim > 2:
         run = offered("products", x.dtype, work, x.shape, y.shape, adj_x, adj_y)
         if run is not None:
             return run(x, y)

@@ -20,7 +20,7 @@ from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 
 FLOATS = (bfloat16, float16, float32, float64)
 # From here on the asymptotic series are exact.
-LARGE = 8
+ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
 # Terms of the zeta function that are added up one by one, at the most.
 SUMMED = 64
@@ -112,7 +112,7 @@ def _from_half(z: Any, short: bool) -> Any:
     if small.all():
         return np.asarray(_near_two(z, short))
     value = np.empty_like(z)
-    large = ~(z < LARGE)
+    large = ~(z < ASYMPTOTIC_FROM)
     middle = ~(small | large)
     value[small] = _near_two(z[small], short)
     value[middle] = _lowered(z[middle], short)
@@ -143,7 +143,7 @@ def _lowered(z: Any, short: bool) -> Any:
     """lgamma from 5/2 to LARGE, by gamma(z) = (z - 1) gamma(z - 1)."""
     product = np.ones_like(z)
     z = z.copy()
-    for _ in range(LARGE - 2):
+    for _ in range(ASYMPTOTIC_FROM - 2):
         high = z >= 2.5
         z -= high
         product = np.where(high, product * z, product)
@@ -161,8 +161,8 @@ def digamma(x: Any) -> Any:
     x = np.asarray(x)
     negative = x < 0.5
     z = np.where(negative, 1 - x, x)
-    low = z < LARGE
-    up = np.where(low, z + LARGE, z)
+    low = z < ASYMPTOTIC_FROM
+    up = np.where(low, z + ASYMPTOTIC_FROM, z)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.asarray(np.log(up) - 0.5 / up - _series(up, _DIGAMMA) / (up * up))
         value[low] -= _reciprocals(z[low])
@@ -177,7 +177,7 @@ def digamma(x: Any) -> Any:
 def _reciprocals(z: Any) -> Any:
     """1 / z + 1 / (z + 1) + ..., LARGE of them, as the logarithmic derivative of a product."""
     product, slope, factor = z.copy(), np.ones_like(z), z.copy()
-    for _ in range(1, LARGE):
+    for _ in range(1, ASYMPTOTIC_FROM):
         factor += 1
         slope *= factor
         slope += product
@@ -193,7 +193,7 @@ def zeta(x: Any, q: Any) -> Any:
     a = np.where(regular, q, 1.0)
     total = np.zeros(s.shape)
     steps = SUMMED + int(max(0.0, -np.floor(np.min(a, initial=0.0))))
-    enough = s + LARGE  # the series of the rest needs so large numbers
+    enough = s + ASYMPTOTIC_FROM  # the series of the rest needs so large numbers
     going = np.ones(s.shape, bool)
     for _ in range(steps):
         going &= a < enough

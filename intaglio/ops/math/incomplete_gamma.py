@@ -32,7 +32,7 @@ SHORT_EPS = 2.0**-36
 # After so many terms it is looked which elements are done.
 LOOK = 4
 TINY = 1e-300
-LONGEST = 100_000
+MAX_TERMS = 100_000
 # Fractions are scaled down when their parts grow beyond this.
 HUGE = 2.0**900
 # Coefficients of Stirling's series for log(gamma).
@@ -83,7 +83,7 @@ def _settled(step: Step, state: State, results: int) -> list[Any]:
     """
     made = [np.empty_like(array) for array in state[-results:]]
     rows = np.arange(len(made[0]))
-    for turn in range(1, LONGEST):
+    for turn in range(1, MAX_TERMS):
         state, going = step(turn, state)
         if going is None:
             continue
@@ -381,7 +381,7 @@ def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
     d = 1 - (a + b) * x / (a + 1)
     d = 1 / np.where(np.abs(d) < TINY, TINY, d)
     value = d
-    for m in range(1, LONGEST):
+    for m in range(1, MAX_TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for factor in (even, odd):

@@ -15,7 +15,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import constant
 
 # Doublings that are enough for an axis of unknown length.
-LONGEST = 31
+MAX_DOUBLINGS = 31
 
 
 def ending(x: Any, axis: Any, reverse: bool) -> Any:
@@ -33,7 +33,7 @@ def following(x: Any, axis: Any, reverse: bool, end: Any) -> Any:
 def doublings(x: Spec, axis: int | None) -> int:
     """How many steps `recurrence` needs along an axis, None for an unknown one."""
     length = None if axis is None or x.shape is None else x.shape[axis]
-    return LONGEST if length is None else max(length - 1, 0).bit_length()
+    return MAX_DOUBLINGS if length is None else max(length - 1, 0).bit_length()
 
 
 def recurrence(factor: Any, term: Any, axis: Any, reverse: bool, steps: int) -> Any:

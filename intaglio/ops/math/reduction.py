@@ -37,7 +37,7 @@ LANES = 64
 # What NumPy does for an element of a sum, beside the products that `compiled` counts in; and the
 # elements of the arrays for which a kernel may be worth it.
 WORK = 4
-LARGE = compiled.LARGE // WORK
+MIN_COMPILED_ELEMENTS = compiled.MIN_COMPILED_WORK // WORK
 ORDERED = (
     float32,
     float64,
@@ -173,7 +173,7 @@ def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
 def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum, with half precision added up in single precision."""
     dtype = x.dtype
-    if x.size >= LARGE:
+    if x.size >= MIN_COMPILED_ELEMENTS:
         found = by_kernel("sum", x, axes, keep_dims)
         if found is not None:
             return found
@@ -202,7 +202,7 @@ class Mean(Reduction):
                 return np.zeros_like(whole, dtype)
             quotient = np.abs(whole) // wide.type(count)
             return np.multiply(np.sign(whole), quotient).astype(dtype)
-        if input.size >= LARGE:
+        if input.size >= MIN_COMPILED_ELEMENTS:
             found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:
                 return found

@@ -21,7 +21,7 @@ from intaglio.ops.random.philox import Stream
 # Numbers of 32 bits set aside for each class to be drawn.
 SET_ASIDE = 2048
 DOUBLE = np.dtype(np.float64)
-LEAST = np.finfo(np.float32).min
+LOWEST_FLOAT32 = np.finfo(np.float32).min
 
 RANGE = (
     "true_classes: int64; num_true: int, num_sampled: int, unique: bool,"
@@ -330,5 +330,5 @@ class ComputeAccidentalHits(Op):
         return (
             rows.astype(np.int32),
             places.astype(np.int64),
-            np.full(len(rows), LEAST, np.float32),
+            np.full(len(rows), LOWEST_FLOAT32, np.float32),
         )

@@ -228,13 +228,13 @@ def _given_sizes(plan: Plan, sizes: Any, filters: Any, d: Any) -> tuple[int, ...
     return shape
 
 
-def convolve_by_filters(plan: Plan, x: Any, sizes: Any, d: Any) -> np.ndarray:
+def convolution_filter_gradient(plan: Plan, x: Any, sizes: Any, d: Any) -> np.ndarray:
     """The kernel of the gradient by the filters."""
     shape = tuple([int(n) for n in sizes])
     data, grad = plan.last(x), plan.last(d, "out_backprop")
     along = plan.prepare(data.shape, shape, "convolution")
     plan.check_out(grad.shape, along, "Conv2DCustomBackpropFilter", data.shape[0], shape[-1])
-    result = kernels.grouped_by_filters(
+    result = kernels.grouped_filter_gradient(
         kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[-2]
     )
     return result.astype(x.dtype, copy=False)
@@ -358,7 +358,7 @@ class Conv2DBackpropFilter(Op):
         dilations,
     ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
-        return convolve_by_filters(plan, input, filter_sizes, out_backprop)
+        return convolution_filter_gradient(plan, input, filter_sizes, out_backprop)
 
     def gradient(
         self,
@@ -459,7 +459,7 @@ class Conv3DBackpropFilterV2(Op):
 
     def kernel(self, input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
         plan = _plan_3d(strides, padding, data_format, dilations)
-        return convolve_by_filters(plan, input, filter_sizes, out_backprop)
+        return convolution_filter_gradient(plan, input, filter_sizes, out_backprop)
 
     def gradient(
         self, input, out_backprop, doutput, strides, padding, data_format, dilations

@@ -160,7 +160,7 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
         along = _axes(plan, data.shape, shape)
         depth = shape[-2] * shape[-1]
         plan.check_out(grad.shape, along, "DepthwiseConv2DBackpropFilter", data.shape[0], depth)
-        result = kernels.depthwise_by_filters(
+        result = kernels.depthwise_filter_gradient(
             kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[3]
         )
         return result.astype(input.dtype, copy=False)

@@ -97,7 +97,7 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
     return result
 
 
-def by_filters(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
+def filter_gradient(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The gradient of `forward` by the filters, for the gradient `d` (N, *out, O)."""
     if _skips(along):
         x, along = _taken(x, along)
@@ -190,16 +190,16 @@ def grouped_forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -
     return np.concatenate(parts, -1)
 
 
-def grouped_by_filters(
+def grouped_filter_gradient(
     x: np.ndarray, d: np.ndarray, along: Sequence[Axis], inner: int
 ) -> np.ndarray:
     """`by_filters` for filters of `inner` input channels."""
     if x.shape[-1] == inner:
-        return by_filters(x, d, along)
+        return filter_gradient(x, d, along)
     groups = x.shape[-1] // inner
     each = d.shape[-1] // groups
     parts = [
-        by_filters(
+        filter_gradient(
             np.ascontiguousarray(x[..., g * inner : (g + 1) * inner]),
             np.ascontiguousarray(d[..., g * each : (g + 1) * each]),
             along,
@@ -249,7 +249,7 @@ def depthwise(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.n
     return result.reshape(len(x), *outs, channels * many)
 
 
-def depthwise_by_filters(
+def depthwise_filter_gradient(
     x: np.ndarray, d: np.ndarray, along: Sequence[Axis], many: int
 ) -> np.ndarray:
     """The gradient of `depthwise` by the filters."""

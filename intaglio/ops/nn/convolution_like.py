@@ -12,7 +12,7 @@ from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.nn.convolution import (
     ATTRS_2D,
     attrs_2d,
-    convolve_by_filters,
+    convolution_filter_gradient,
     convolve_by_input,
     plan_of,
 )
@@ -84,7 +84,7 @@ class Conv2DBackpropFilterV2(Op):
         dilations,
     ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
-        return convolve_by_filters(plan, input, filter.shape, out_backprop)
+        return convolution_filter_gradient(plan, input, filter.shape, out_backprop)
 
     def gradient(
         self,

@@ -24,7 +24,7 @@ LEAST_BITS = 16
 SEQUENCE = 0xF5
 # Up to here a block holds so many more numbers than are wanted that all of them are put
 # through the cipher once, rather than some of them again and again.
-FEW = 4096
+MAX_FULL_BLOCK = 4096
 TOGETHER = 16
 
 
@@ -101,7 +101,7 @@ def _table(key: tuple[int, ...], largest: int, rounds: int) -> Any:
 def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
     """Where each index stands; all are vectors of uint64, keys [index, word]."""
     found = np.empty_like(index)
-    few = largest < FEW
+    few = largest < MAX_FULL_BLOCK
     if not few.all():
         rest = ~few
         found[rest] = _walked(index[rest], key[rest], largest[rest], rounds)

@@ -26,12 +26,12 @@ MASK64 = (1 << 64) - 1
 # Blocks ciphered at a time: the working arrays stay in the processor's cache.
 CHUNK = 8192
 # So many blocks are ciphered without NumPy, whose calls would take longer.
-FEW = 8
+MAX_PYTHON_BLOCKS = 8
 # Counters set aside for each output whose number of draws is not known beforehand.
 RESERVED = 256
 TRUNCATE_AT = 2.0
 # Uniform numbers below this are taken for it: their logarithms are needed.
-LEAST = 1e-7
+MIN_UNIFORM = 1e-7
 # Multiplications that NumPy makes for each number.
 WORK = 4
 # And those that a swap in Python is worth.
@@ -56,7 +56,7 @@ def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     made = _compiled("bits", stream, 4 * count, step)
     if made is not None:
         return made.reshape(count, 4)
-    if count <= FEW:
+    if count <= MAX_PYTHON_BLOCKS:
         few = [_one(stream.skipped(i * step)) for i in range(count)]
         return np.array(few, np.uint32).reshape(count, 4)
     return blocks_at(stream, np.arange(count, dtype=np.uint64) * np.uint64(step))
@@ -219,7 +219,7 @@ def box_muller(bits: np.ndarray, double: bool) -> np.ndarray:
 
 def _pairs(u: np.ndarray, out: np.ndarray) -> None:
     kind = out.dtype.type
-    first = np.maximum(u[:, 0], kind(LEAST)).astype(np.float64)
+    first = np.maximum(u[:, 0], kind(MIN_UNIFORM)).astype(np.float64)
     radius = np.sqrt(kind(-2) * np.log(first).astype(kind))
     # The angle is rounded to float32 only after the product, the functions of it likewise.
     angle = (2 * math.pi * u[:, 1].astype(np.float64)).astype(kind).astype(np.float64)

@@ -33,7 +33,7 @@ class Source(Protocol):
         """The same word for each."""
         ...
 
-    def turns(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
+    def iterations(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
         """The state after so many steps, which are told their number."""
         ...
 
@@ -88,7 +88,7 @@ class Texts:
         """The same word for each."""
         return np.full(len(self), value, np.uint64)
 
-    def turns(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
+    def iterations(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
         """The state after so many steps."""
         for i in range(count):
             state = step(i, state)
@@ -134,7 +134,7 @@ def siphash(texts: Source, count: Any, k0: Words, k1: Words) -> Words:
         k0 ^ 0x6C7967656E657261,
         k1 ^ 0x7465646279746573,
     )
-    state = texts.turns(count, lambda i, s: _sip_word(s, texts.word(i * 8)), state)
+    state = texts.iterations(count, lambda i, s: _sip_word(s, texts.word(i * 8)), state)
     last = _rest(texts, count * 8) | texts.size << 56
     v0, v1, v2, v3 = _sip_word(state, last)
     state = (v0, v1, v2 ^ 0xFF, v3)
@@ -250,7 +250,7 @@ def fingerprint_of_long(texts: Source, count: Any) -> Words:
     y = texts.every((81 * _K1 + 113) % 2**64)
     z = _mixed(y * _K2 + 113) * _K2
     x = texts.word(0) + 81 * _K2 % 2**64
-    x, y, z, v0, v1, w0, w1 = texts.turns(
+    x, y, z, v0, v1, w0, w1 = texts.iterations(
         count,
         lambda i, state: _block(texts, i * 64, state, _K1, 1),
         (x, y, z, none, none, none, none),
@@ -308,7 +308,7 @@ def murmurhash(texts: Source, count: Any, seed: int = SEED) -> Words:
         k = _mixed(texts.word(i * 8) * _MURMUR) * _MURMUR
         return ((state[0] ^ k) * _MURMUR,)
 
-    (h,) = texts.turns(count, taken, (texts.size * _MURMUR ^ seed,))
+    (h,) = texts.iterations(count, taken, (texts.size * _MURMUR ^ seed,))
     with_rest = (h ^ _rest(texts, count * 8)) * _MURMUR
     h = texts.choice((texts.size & 7) > 0, with_rest, h)
     return _mixed(_mixed(h) * _MURMUR)

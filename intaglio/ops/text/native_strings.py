@@ -16,12 +16,12 @@ from intaglio.ops.compiled import taken_over
 WORK = {"lengths": 8, "parts": 24, "numbers": 40}
 HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
-FEW = 64
+MIN_NATIVE_STRINGS = 64
 
 
 def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = ()) -> Any:
     count = np.size(texts)
-    if count < FEW and name in WORK:
+    if count < MIN_NATIVE_STRINGS and name in WORK:
         return None
     run = taken_over("texts", WORK.get(name, HASH) * count, name)
     return None if run is None else run(texts, *arrays, words=words)

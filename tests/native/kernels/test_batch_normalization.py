@@ -78,7 +78,7 @@ def test_what_is_left_to_numpy():
 
 @pytest.mark.parametrize("shape", SHAPES[:2])
 def test_with_relu_it_is_one_kernel(shape):
-    def floored(x, scale, offset, d):
+    def relu(x, scale, offset, d):
         with tf.GradientTape() as tape:
             tape.watch([x, scale, offset])
             made = tf.raw_ops.FusedBatchNormV3(
@@ -90,11 +90,11 @@ def test_with_relu_it_is_one_kernel(shape):
 
     def alone(*given):
         """Nobody wants to know what is normalised, and all its gradients are one number."""
-        return floored(*given, None)[1:]
+        return relu(*given, None)[1:]
 
     arrays = [tf.constant(a, tf.float32) for a in given(shape)]
-    compiled = tf.function(floored, jit_compile=True)
-    for got, wanted in zip(compiled(*arrays), floored(*arrays), strict=True):
+    compiled = tf.function(relu, jit_compile=True)
+    for got, wanted in zip(compiled(*arrays), relu(*arrays), strict=True):
         np.testing.assert_array_equal(got, wanted)
     report = compiled.compile_report()
     gradients = tf.function(alone, jit_compile=True)
@@ -114,7 +114,7 @@ def test_large_results_are_written_past_the_cache(shape, monkeypatch):
     columns[-1] = np.square(columns[-1])
     given = (*shape, shape, False, 1e-3)
     near = batch_normalization.forward(*given)(x, *columns)[0]
-    monkeypatch.setattr(row_kernels, "STREAMED", 1)
+    monkeypatch.setattr(row_kernels, "MIN_STREAMED_BYTES", 1)
     past = batch_normalization.forward(*given)(x, *columns)[0]
     np.testing.assert_array_equal(past, near)
     scale, offset, mean, variance = columns

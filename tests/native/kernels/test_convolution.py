@@ -21,29 +21,29 @@ def check(g):
         (*g.window, g.channels, g.filters),
         g.shape,
     )
-    result, by_filters, by_images = exact(g, x, filters, d)
+    result, filter_gradient, input_gradient = exact(g, x, filters, d)
     for dtype in (np.float32, np.float64):
         x, filters, d = (a.astype(dtype) for a in (x, filters, d))
         forward = convolution.forward(g, dtype)
         assert forward is not None
         np.testing.assert_array_equal(forward(x, filters), result)
-        for way in (convolution.by_filters, im2col.by_filters):
+        for way in (convolution.filter_gradient, im2col.filter_gradient):
             run = way(g, dtype)
             if run is not None:
-                np.testing.assert_array_equal(run(x, d), by_filters)
+                np.testing.assert_array_equal(run(x, d), filter_gradient)
         run = im2col.forward(g, dtype)
         assert (run is None) == g.solid
         if run is not None:
             np.testing.assert_array_equal(run(x, filters), result)
         for way in (
-            convolution.by_images,
-            strided_input_gradient.by_phases,
-            col2im.by_rows,
-            col2im.at_once,
+            convolution.input_gradient,
+            strided_input_gradient.input_gradient_by_phases,
+            col2im.input_gradient_by_rows,
+            col2im.input_gradient_at_once,
         ):
             run = way(g, dtype)
             if run is not None:
-                np.testing.assert_array_equal(run(filters, d), by_images)
+                np.testing.assert_array_equal(run(filters, d), input_gradient)
 
 
 sizes = st.integers(1, 12)
@@ -106,7 +106,7 @@ DEEP = ("solid", "depth", "out_depth", "window_depth", "stride_z", "front", "apa
 def test_volumes_and_gaps_of_several_bands():
     volume = {"solid": True, "depth": 5, "out_depth": 3, "window_depth": 3}
     g = Geometry(2, 60, 40, 24, 60, 40, 16, 3, 3, 1, 1, 1, 1, **volume)
-    assert g.held < 60
+    assert g.band_rows < 60
     check(g)
     check(Geometry(2, 80, 60, 24, 80, 60, 16, 3, 3, 1, 1, 2, 2, 2, 2))
 
@@ -115,17 +115,17 @@ def test_volumes_and_gaps_of_several_bands():
 def test_images_of_several_bands(stride):
     height, width = -(-100 // stride), -(-40 // stride)
     g = Geometry(3, 100, 40, 24, height, width, 16, 3, 3, stride, stride, 1, 1)
-    assert g.held < height
+    assert g.band_rows < height
     check(g)
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 5])
 @pytest.mark.parametrize("stride", [2, 3])
 @pytest.mark.parametrize("before", [0, 1])
-def test_strides_have_gradients_by_images(window, stride, before):
+def test_strides_have_input_gradients(window, stride, before):
     out = (11 + before + window // 2 - window) // stride + 1
     g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)
-    assert strided_input_gradient.by_phases(g) is not None
+    assert strided_input_gradient.input_gradient_by_phases(g) is not None
     check(g)
 
 
@@ -135,16 +135,16 @@ def test_windows_that_see_nothing_of_an_image_give_nothing(size, before):
     height, width = size
     oh, ow = ((n + 2 * before - 2) // 2 + 1 for n in size)
     g = Geometry(3, height, width, 3, oh, ow, 5, 2, 2, 2, 2, before, before)
-    assert col2im.by_rows(g) is not None
-    assert col2im.at_once(g) is not None
+    assert col2im.input_gradient_by_rows(g) is not None
+    assert col2im.input_gradient_at_once(g) is not None
     check(g)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 17, 70])
 def test_gradients_of_strides_some_rows_of_windows_at_a_time(channels):
     g = Geometry(2, 61, 83, channels, 31, 42, 9, 3, 3, 2, 2, 1, 1)
-    assert 42 * 31 * 9 * channels > col2im.HELD or channels == 1
-    assert col2im.by_rows(g) is not None
+    assert 42 * 31 * 9 * channels > col2im.INITIAL_COLUMNS or channels == 1
+    assert col2im.input_gradient_by_rows(g) is not None
     check(g)
 
 
@@ -155,14 +155,14 @@ def test_pixels_that_windows_of_one_take(size, strides, dtype):
     out = [-(-n // s) for n, s in zip(size, strides, strict=True)]
     g = Geometry(3, *size, 5, *out, 18, 1, 1, *strides, 0, 0)
     x, filters, d = integers(1, (3, *size, 5), (1, 1, 5, 18), g.shape)
-    result, by_filters, _ = exact(g, x, filters, d)
+    result, filter_gradient, _ = exact(g, x, filters, d)
     x, filters, d = (a.astype(dtype) for a in (x, filters, d))
     forward = im2col.forward(g, dtype)
-    gradient = im2col.by_filters(g, dtype)
+    gradient = im2col.filter_gradient(g, dtype)
     assert forward is not None
     assert gradient is not None
     np.testing.assert_array_equal(forward(x, filters), result)
-    np.testing.assert_array_equal(gradient(x, d), by_filters)
+    np.testing.assert_array_equal(gradient(x, d), filter_gradient)
 
 
 def test_larger_and_padded_windows_are_others():
@@ -174,19 +174,19 @@ def test_larger_and_padded_windows_are_others():
 
 def test_large_filters_are_read_once_or_left_to_products():
     few = Geometry(2, 3, 3, 512, 2, 2, 512, 3, 3, 2, 2, 1, 1)
-    assert col2im.LARGE < 9 * 512 * 512
-    assert col2im.by_images(few) is not None
+    assert col2im.LARGE_FILTER_ELEMENTS < 9 * 512 * 512
+    assert col2im.input_gradient(few) is not None
     check(few)
-    assert col2im.by_images(few._replace(images=1 << 10)) is None
-    assert col2im.by_rows(few._replace(out_width=32)) is None
+    assert col2im.input_gradient(few._replace(images=1 << 10)) is None
+    assert col2im.input_gradient_by_rows(few._replace(out_width=32)) is None
 
 
 def test_a_row_may_be_longer_than_what_is_held_of_several():
     wide = Geometry(2, 5, 33, 256, 3, 17, 7, 3, 3, 2, 2, 1, 1)
-    assert col2im.HELD < 9 * 256 * 17 < col2im.ROOM
-    assert col2im.by_rows(wide) is not None
+    assert col2im.INITIAL_COLUMNS < 9 * 256 * 17 < col2im.SCRATCH_BYTES
+    assert col2im.input_gradient_by_rows(wide) is not None
     check(wide)
-    assert col2im.by_rows(wide._replace(images=1)) is None
+    assert col2im.input_gradient_by_rows(wide._replace(images=1)) is None
 
 
 def test_images_that_are_too_wide_are_left_to_numpy():

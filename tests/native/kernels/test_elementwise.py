@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.native.kernels.elementwise import FusedKernel, arranged
+from intaglio.native.kernels.elementwise import FusedKernel, canonical_axes
 from intaglio.native.runtime import entry
 from intaglio.optimize.pipeline import optimize
 
@@ -54,7 +54,7 @@ def test_broadcasting_is_numpys(shapes, seed):
 
 
 def test_neighbouring_dims_that_behave_alike_are_one_loop():
-    pattern, dims = arranged([(2, 3, 4, 5), (4, 5), ()])
+    pattern, dims = canonical_axes([(2, 3, 4, 5), (4, 5), ()])
     assert dims == (6, 20)
     assert pattern.moves == ((True, True), (False, True), (False, False))
 

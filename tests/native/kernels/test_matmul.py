@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.native.kernels import matmul
-from intaglio.native.kernels.matmul import BLOCK, PACKED_FROM, PACKED_FROM_FAR, PAGE
-from intaglio.native.kernels.microkernel import ROWS
+from intaglio.native.kernels.matmul import (
+    BLOCK_BYTES,
+    MIN_PACKED_ROWS,
+    MIN_PACKED_ROWS_FAR,
+    PAGE_BYTES,
+)
+from intaglio.native.kernels.microkernel import TILE_ROWS
 from intaglio.native.runtime import entry
 
 
@@ -51,23 +56,27 @@ def test_any_shape(rows, inner, columns, transpose_a, transpose_b, dtype):
     check(rows, inner, columns, transpose_a, transpose_b, dtype)
 
 
-@pytest.mark.parametrize("rows", [ROWS, PACKED_FROM - 1, PACKED_FROM, PACKED_FROM + ROWS + 1])
-@pytest.mark.parametrize("inner", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
+@pytest.mark.parametrize(
+    "rows", [TILE_ROWS, MIN_PACKED_ROWS - 1, MIN_PACKED_ROWS, MIN_PACKED_ROWS + TILE_ROWS + 1]
+)
+@pytest.mark.parametrize(
+    "inner", [BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES + 3]
+)
 def test_blocks_and_packed_panels(rows, inner):
     check(rows, inner, 70)
     check(rows, inner, 70, transpose_b=True)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("rows", [ROWS, PACKED_FROM_FAR - 1, PACKED_FROM_FAR, 31])
+@pytest.mark.parametrize("rows", [TILE_ROWS, MIN_PACKED_ROWS_FAR - 1, MIN_PACKED_ROWS_FAR, 31])
 def test_panels_whose_rows_are_pages_apart(rows, dtype):
-    check(rows, 19, PAGE // np.dtype(dtype).itemsize, dtype=dtype)
+    check(rows, 19, PAGE_BYTES // np.dtype(dtype).itemsize, dtype=dtype)
 
 
 def test_what_results_overwrite_is_not_added(monkeypatch):
     fill = np.full((130, 150), np.nan, "float32")
     monkeypatch.setattr(matmul.entry, "filling", lambda kernel, *_: kernel)
-    for inner in (7, BLOCK + 9):
+    for inner in (7, BLOCK_BYTES + 9):
         a, b = np.ones((130, inner), "float32"), np.ones((inner, 150), "float32")
         run: Any = matmul.product(a.shape, b.shape)
         run(a, b, fill)
@@ -75,7 +84,7 @@ def test_what_results_overwrite_is_not_added(monkeypatch):
 
 
 def test_several_threads(monkeypatch):
-    monkeypatch.setattr(matmul, "SHARED_FROM", 1)
+    monkeypatch.setattr(matmul, "MIN_SHARED_MULTIPLICATIONS", 1)
     for rows in (1, 5, 6, 7, 100, 257):
         check(rows, 40, 130)
 
@@ -94,10 +103,10 @@ def test_results_do_not_depend_on_how_rows_and_columns_are_shared(monkeypatch):
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=s).astype("float32") for s in ((151, 500), (500, 200)))
     alone = product(a, b)
-    monkeypatch.setattr(matmul, "SHARED_FROM", 1)
+    monkeypatch.setattr(matmul, "MIN_SHARED_MULTIPLICATIONS", 1)
     for threads, group in ((2, 1024), (7, 1024), (64, 1024), (2, 20)):
         monkeypatch.setattr(matmul, "thread_count", lambda n=threads: n)
-        monkeypatch.setattr(matmul, "GROUP", group)
+        monkeypatch.setattr(matmul, "ROWS_PER_GROUP", group)
         np.testing.assert_array_equal(product(a, b), alone)
 
 
@@ -121,16 +130,16 @@ def test_matrices_that_are_not_in_order_are_copied():
     np.testing.assert_array_equal(product(a[:, ::2], b), a[:, ::2] @ b)
 
 
-@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
 @pytest.mark.parametrize("batches", [((2, 3), (2, 3)), ((5,), ()), ((1,), (4,)), ((2, 1), (2, 1))])
-def test_batches(batches, turned):
+def test_batches(batches, transposed):
     rng = np.random.default_rng(0)
     for dtype in (np.float32, np.float64):
         a = rng.integers(-4, 5, (*batches[0], 13, 21)).astype(dtype)
         b = rng.integers(-4, 5, (*batches[1], 21, 70)).astype(dtype)
-        left = np.ascontiguousarray(a.swapaxes(-1, -2)) if turned[0] else a
-        right = np.ascontiguousarray(b.swapaxes(-1, -2)) if turned[1] else b
-        run = matmul.products(left.shape, right.shape, *turned, dtype)
+        left = np.ascontiguousarray(a.swapaxes(-1, -2)) if transposed[0] else a
+        right = np.ascontiguousarray(b.swapaxes(-1, -2)) if transposed[1] else b
+        run = matmul.products(left.shape, right.shape, *transposed, dtype)
         assert run is not None
         np.testing.assert_array_equal(run(left, right), a @ b)
 

@@ -77,10 +77,10 @@ def test_depthwise_convolution(case):
     filters = some((w.window_height, w.window_width, w.channels, 1), 2)
     wanted = convolution_kernels.depthwise(images, filters, along)
     np.testing.assert_array_equal(run(depthwise_convolution.forward(w), images, filters), wanted)
-    wanted = convolution_kernels.depthwise_by_filters(images, d, along, 1)
-    got = run(depthwise_convolution.by_filters(w), images, d)
+    wanted = convolution_kernels.depthwise_filter_gradient(images, d, along, 1)
+    got = run(depthwise_convolution.filter_gradient(w), images, d)
     np.testing.assert_array_equal(got, wanted[..., 0])
-    kernel = depthwise_convolution.by_images(w)
+    kernel = depthwise_convolution.input_gradient(w)
     if kernel is not None:
         wanted = convolution_kernels.depthwise_by_input(d, filters, along)
         np.testing.assert_array_equal(kernel(filters, d), wanted)
@@ -109,7 +109,7 @@ def test_large_ones_in_tf(monkeypatch, padding):
     x = tf.random.stateless_normal([3, 17, 19, 20], [1, 2])
     f = tf.random.stateless_normal([3, 3, 20, 1], [3, 4])
     wanted = step(x, f)
-    monkeypatch.setattr(compiled, "LARGE", 1)
+    monkeypatch.setattr(compiled, "MIN_COMPILED_WORK", 1)
     for got, theirs in zip(step(x, f), wanted, strict=True):
         np.testing.assert_allclose(got, theirs, rtol=1e-4, atol=1e-4)
 

@@ -10,7 +10,7 @@ from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.windows import Windows
-from intaglio.native.kernels.winograd_transforms import EXACT, FAST
+from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM
 from intaglio.ops.fused import CUT, NOWHERE
 
 KINDS = [
@@ -40,7 +40,7 @@ def places_of(y):
     return np.where(most > 0, places, places | CUT)
 
 
-def check(g, kind, floored, run, finished):
+def check(g, kind, relu, run, finished):
     arrays = given(g)
     y = finished(*arrays)
     name = "mean" if kind.mean else "maximum"
@@ -55,25 +55,25 @@ def check(g, kind, floored, run, finished):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("transform", [EXACT, FAST])
+@pytest.mark.parametrize("transform", [F2_TRANSFORM, F4_TRANSFORM])
 @pytest.mark.parametrize("filters", [16, 21, 130])
 def test_in_registers(kind, transform, filters):
     g = Geometry(3, 12, 8, 20, 12, 8, filters, 3, 3, 1, 1, 1, 1)
-    run = winograd_pooling.forward(g, kind, transform, floored=True)
-    finished = winograd.forward(g, transform, biased=True, floored=True)
+    run = winograd_pooling.forward(g, kind, transform, relu=True)
+    finished = winograd.forward(g, transform, biased=True, relu=True)
     check(g, kind, True, run, finished)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("floored", [False, True])
+@pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("stride", [1, 2])
-def test_in_cache(kind, floored, stride):
-    if kind.placed and not floored:
+def test_in_cache(kind, relu, stride):
+    if kind.placed and not relu:
         pytest.skip("places are those after Relu")
     out = 40 // stride
     g = Geometry(2, 40, 40, 3, out, out, 21, 3, 3, stride, stride, 1, 1)
-    run = convolution.pooled(g, floored, kind)
-    check(g, kind, floored, run, convolution.finished(g, floored))
+    run = convolution.pooled(g, relu, kind)
+    check(g, kind, relu, run, convolution.finished(g, relu))
 
 
 def test_what_has_no_windows_of_two_by_two():
@@ -83,4 +83,4 @@ def test_what_has_no_windows_of_two_by_two():
     # Windows of the larger tiles must not end outside of the results.
     g = Geometry(2, 10, 10, 20, 10, 10, 16, 3, 3, 1, 1, 1, 1)
     assert winograd_pooling.forward(g, Pooling()) is not None
-    assert winograd_pooling.forward(g, Pooling(), FAST) is None
+    assert winograd_pooling.forward(g, Pooling(), F4_TRANSFORM) is None

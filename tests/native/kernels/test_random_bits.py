@@ -48,8 +48,8 @@ def test_normal_numbers_hardly_differ(draw, monkeypatch):
 @pytest.mark.parametrize("count", [1, 2, 3, 63, 64, 65])
 def test_any_number_of_them(name, count):
     state = np.array([7, 1, 2, 1], np.uint64)
-    whole = random_bits.drawn(name, 500)(state)
-    np.testing.assert_array_equal(random_bits.drawn(name, count)(state), whole[:count])
+    whole = random_bits.generator(name, 500)(state)
+    np.testing.assert_array_equal(random_bits.generator(name, count)(state), whole[:count])
 
 
 def test_a_large_draw_is_what_small_ones_are():

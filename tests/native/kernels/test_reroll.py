@@ -41,7 +41,7 @@ def chain(x, y):
 
 
 def oscillation(x, y):
-    """Each turn takes what the two before it have made, and the last two are results."""
+    """Each iteration takes what the two before it have made, and the last two are results."""
     before = x * 0.5
     for i in range(50):
         before, x = x, x * (i / 1000 - 0.5) + before
@@ -59,7 +59,7 @@ def halves(x, y):
 
 
 def collecting(x, y):
-    """Every turn makes something that is needed at the end: no loop in registers does that."""
+    """Every iteration makes something that is needed at the end: no loop in registers does that."""
     found = []
     for i in range(40):
         x = x * 0.5 + y
@@ -90,7 +90,7 @@ def test_integers_repeat_too():
 
 
 def test_a_stretch_is_written_once():
-    def turns(count):
+    def iterations(count):
         def run(x, y):
             for i in range(count):
                 x = tf.tanh(x * float(i) + y)
@@ -98,16 +98,16 @@ def test_a_stretch_is_written_once():
 
         return run
 
-    few, many = (instructions(turns(n), SPEC, SPEC) for n in (100, 400))
+    few, many = (instructions(iterations(n), SPEC, SPEC) for n in (100, 400))
     assert few == many
 
 
 def test_the_parts_of_a_graph():
     graph = graph_of(oscillation, SPEC, SPEC)
     body = next(n.attrs["body"] for n in ready(graph).nodes if n.op.name == "_FusedElementwise")
-    found = [p for p in reroll.parts(body) if isinstance(p, reroll.Repeat)]
+    found = [p for p in reroll.periods(body) if isinstance(p, reroll.Repeat)]
     assert [p.period for p in found] == [2]
-    assert found[0].turns >= 48
+    assert found[0].iterations >= 48
     assert {depth for _, depth, _ in found[0].carried} == {1, 2}
 
 
@@ -164,8 +164,8 @@ def test_threads_share_code_while_it_is_made():
     x, wrong = tf.ones([50, 50]) / 3.0, []
 
     def work(number):
-        for turn in range(5):
-            scale = float(10 * number + turn)
+        for iteration in range(5):
+            scale = float(10 * number + iteration)
             function = lambda x, c=scale: tf.sqrt(x * c + 1.0) * 0.5 - c  # noqa: E731
             (got,) = Program(graph_of(function, tf.TensorSpec([50, 50]))).run(x.numpy())
             if (got != function(x)).numpy().any():

@@ -77,7 +77,7 @@ def test_extremes_and_results_of_every_form(length):
 def test_softmax_gives_the_bits_of_its_own_kernel():
     x = given(100)[0].astype(np.float32)
     doubled = tf.function(lambda x: tf.nn.softmax(x + x), jit_compile=True)
-    wanted = softmax.by_rows("softmax", x.shape)(x + x)
+    wanted = softmax.row_softmax("softmax", x.shape)(x + x)
     np.testing.assert_array_equal(doubled(tf.constant(x)), wanted)
 
 

@@ -43,11 +43,11 @@ def test_eager_and_traced_are_the_same_bits(monkeypatch):
 def test_products_of_matrices_too():
     a = tf.random.stateless_normal([130, 140], [1, 2])
     b = tf.random.stateless_normal([140, 150], [3, 4])
-    turned = tf.transpose(a), tf.transpose(b)
+    transposed = tf.transpose(a), tf.transpose(b)
     eager = [
         tf.matmul(a, b),
-        tf.matmul(turned[0], b, transpose_a=True),
-        tf.matmul(a, turned[1], transpose_b=True),
+        tf.matmul(transposed[0], b, transpose_a=True),
+        tf.matmul(a, transposed[1], transpose_b=True),
     ]
     exact = a.numpy().astype(np.float64) @ b.numpy()
     for got in eager:

@@ -145,7 +145,7 @@ def test_rows_and_their_sums_over_all_rows_are_steps_too():
 
 
 @pytest.mark.parametrize("window", [1, 3, 5])
-def test_gradients_by_images_of_few_channels_are_steps(window):
+def test_input_gradients_of_few_channels_are_steps(window):
     def gradient(x, filters):
         with tf.GradientTape() as tape:
             tape.watch(x)

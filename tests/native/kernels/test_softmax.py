@@ -22,11 +22,11 @@ def check(shape):
     rng = np.random.default_rng(sum(shape))
     x = (rng.normal(size=shape) * 10).astype(np.float32)
     share, logarithm = exact(x)
-    got = softmax.by_rows("softmax", shape)(x)
+    got = softmax.row_softmax("softmax", shape)(x)
     assert got.dtype == np.float32
     # The exponent is rounded to about 60 * 2**-24.
     np.testing.assert_allclose(got, share, rtol=2e-5, atol=1e-37)
-    got = softmax.by_rows("log_softmax", shape)(x)
+    got = softmax.row_softmax("log_softmax", shape)(x)
     np.testing.assert_allclose(got, logarithm, rtol=1e-6, atol=4e-6)
     labels = rng.uniform(0, 1, shape).astype(np.float32)
     labels[rng.uniform(size=shape) < 0.3] = 0

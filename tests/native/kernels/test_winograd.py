@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.native.kernels import convolution, selection, winograd, winograd_filter_gradient
 from intaglio.native.kernels.convolution import Geometry
-from intaglio.native.kernels.winograd_transforms import EXACT, FAST
+from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM
 from tests.native.convolutions import exact, integers
 
 
@@ -31,16 +31,20 @@ def shapes(g):
 
 def check(g):
     x, filters, d = integers(g.height * 31 + g.filters, *shapes(g))
-    result, by_filters, by_images = exact(g, x, filters, d)
+    result, filter_gradient, input_gradient = exact(g, x, filters, d)
     np.testing.assert_array_equal(winograd.forward(g)(x, filters), result)
-    np.testing.assert_array_equal(winograd_filter_gradient.by_filters(g)(x, d), by_filters)
-    gradient = winograd.by_images(g)
+    np.testing.assert_array_equal(
+        winograd_filter_gradient.filter_gradient(g)(x, d), filter_gradient
+    )
+    gradient = winograd.input_gradient(g)
     if gradient is not None:
-        np.testing.assert_array_equal(gradient(filters, d), by_images)
-    fast = winograd.forward(g, FAST)(x, filters)
+        np.testing.assert_array_equal(gradient(filters, d), input_gradient)
+    fast = winograd.forward(g, F4_TRANSFORM)(x, filters)
     np.testing.assert_allclose(fast, result, rtol=0, atol=4e-6 * abs(result).max(initial=1))
-    fast = winograd_filter_gradient.by_filters(g, FAST)(x, d)
-    np.testing.assert_allclose(fast, by_filters, rtol=0, atol=8e-6 * abs(by_filters).max(initial=1))
+    fast = winograd_filter_gradient.filter_gradient(g, F4_TRANSFORM)(x, d)
+    np.testing.assert_allclose(
+        fast, filter_gradient, rtol=0, atol=8e-6 * abs(filter_gradient).max(initial=1)
+    )
 
 
 sizes, pad = st.integers(1, 11), st.integers(0, 3)
@@ -59,12 +63,12 @@ def test_any_geometry(images, height, width, channels, filters, top, left, below
 def test_several_blocks(channels, filters):
     g = geometry(3, 17, 12, channels, filters)
     tiles = 3 * 9 * 6
-    assert tiles > 2 * winograd.block_of(tiles, winograd.NEAR // 100, 0)
+    assert tiles > 2 * winograd.block_of(tiles, winograd.L1_TILE_BYTES // 100, 0)
     check(g)
 
 
 def test_blocks_are_for_the_first_cache_if_they_fit():
-    near, most = winograd.NEAR // 4, winograd.SCRATCH // 4
+    near, most = winograd.L1_TILE_BYTES // 4, winograd.MAX_SCRATCH_BYTES // 4
     assert winograd.block_of(10**6, near // 25, 0, 12) == 24
     assert winograd.block_of(10**6, near // 11, 0, 12) == 12
     assert winograd.block_of(10**6, near // 11, 0, 12, 48) == 48
@@ -75,7 +79,7 @@ def test_blocks_are_for_the_first_cache_if_they_fit():
 
 def test_channels_that_do_not_fit_the_cache():
     g = geometry(1, 16, 16, 4000, 16)
-    assert winograd.forward(g) is winograd_filter_gradient.by_filters(g) is None
+    assert winograd.forward(g) is winograd_filter_gradient.filter_gradient(g) is None
 
 
 def test_bias_and_floor():
@@ -85,9 +89,9 @@ def test_bias_and_floor():
     x[0, 3, 4, 5] = np.nan
     wanted = winograd.forward(g)(x, filters) + bias
     np.testing.assert_array_equal(winograd.forward(g, biased=True)(x, filters, bias), wanted)
-    floored = winograd.forward(g, biased=True, floored=True)(x, filters, bias)
-    np.testing.assert_array_equal(floored, np.maximum(wanted, 0))
-    assert np.isnan(floored).any()
+    relu = winograd.forward(g, biased=True, relu=True)(x, filters, bias)
+    np.testing.assert_array_equal(relu, np.maximum(wanted, 0))
+    assert np.isnan(relu).any()
 
 
 @pytest.mark.parametrize(
@@ -161,7 +165,7 @@ def test_an_image_is_the_same_alone_as_among_others():
     ],
 )
 def test_when_it_pays(g, faster):
-    assert winograd.pays(g) == faster
+    assert winograd.is_profitable(g) == faster
 
 
 def test_it_is_used_where_it_pays(monkeypatch):
@@ -177,22 +181,22 @@ def test_it_is_used_where_it_pays(monkeypatch):
         monkeypatch.setattr(of, name, noted)
 
     note(winograd, "forward")
-    note(winograd_filter_gradient, "by_filters")
-    selection.offer.cache_clear()
+    note(winograd_filter_gradient, "filter_gradient")
+    selection.select.cache_clear()
     x, filters = IMAGES, FILTERS
     first = step(x, filters)
     compiled = tf.function(step, jit_compile=True)
     for got, wanted in zip(compiled(x, filters), first, strict=True):
         np.testing.assert_array_equal(got, wanted)
-    kinds = [("forward",), ("forward", "turned"), ("by_filters",)]
+    kinds = [("forward",), ("forward", "transposed"), ("filter_gradient",)]
     assert len(seen) == 3
-    assert {kind for kind, transform in seen if transform is EXACT} == {*kinds}
+    assert {kind for kind, transform in seen if transform is F2_TRANSFORM} == {*kinds}
     tf.config.experimental.enable_tensor_float_32_execution(True)
     for got, wanted in zip(compiled(x, filters), first, strict=True):
         largest = np.abs(wanted).max()
         assert 0 < np.abs(got - wanted).max() < 1e-5 * largest
-    assert {kind for kind, transform in seen if transform is FAST} == {*kinds}
-    selection.offer.cache_clear()
+    assert {kind for kind, transform in seen if transform is F4_TRANSFORM} == {*kinds}
+    selection.select.cache_clear()
 
 
 IMAGES = tf.random.stateless_normal([4, 15, 20, 40], [1, 2])

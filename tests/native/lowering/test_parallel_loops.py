@@ -15,7 +15,7 @@ from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, s
 def program(monkeypatch, function, args, threads=2, worth=0):
     """The function's graph as one program, for so many threads."""
     monkeypatch.setattr(row_blocks, "thread_count", lambda: threads)
-    monkeypatch.setattr(row_blocks, "WORTH", worth)
+    monkeypatch.setattr(row_blocks, "MIN_PARALLEL_MULTIPLICATIONS", worth)
     concrete = tf.function(function, jit_compile=False).get_concrete_function(*args)
     return Program(optimize(concrete.frozen))
 
@@ -70,12 +70,12 @@ def test_small_products_are_not_worth_it(monkeypatch):
     assert not divided(program(monkeypatch, function, args, worth=1 << 20))
 
 
-def looped(turn):
+def looped(iteration):
     """A loop of seven turns on a state."""
 
     def run(x, w):
         for _ in tf.range(7):
-            x = turn(x, tf.tanh(tf.matmul(x, w)))
+            x = iteration(x, tf.tanh(tf.matmul(x, w)))
         return x
 
     return run

@@ -294,7 +294,7 @@ def test_lists_that_a_program_cannot_take_are_the_interpreters():
 def test_what_loops_keep_of_their_turns_takes_no_more_memory_than_that():
     function, gates = FUNCTIONS["gru"]
     program = whole(gradient(function), given(gates, batch=8, steps=30, units=16))
-    # Eight values of a batch for each turn, two products of all rows, and stacks of both sides.
+    # Eight values of a batch for each iteration, two products of all rows, and stacks of both sides.
     assert program.memory < 30 * 8 * 16 * 4 * 24
 
 

@@ -74,13 +74,13 @@ def test_their_gradients(monkeypatch, name, sizes):
     assert len(found) > 1  # those of the gradients too
 
 
-def looped(turn, units, gates):
-    """Seven turns of a state, its product by weights, and others of the same sizes."""
+def looped(iteration, units, gates):
+    """Seven iterations of a state, its product by weights, and others of the same sizes."""
     rng = np.random.default_rng(3)
 
     def run(x, w, rows, row):
         for _ in tf.range(7):
-            x = turn(x, tf.matmul(x, w), rows, row)
+            x = iteration(x, tf.matmul(x, w), rows, row)
         return x
 
     shapes = (6, units), (units, gates * units), (6, gates * units), (gates * units,)
@@ -115,12 +115,12 @@ def numbers(x, p, rows, row):
 
 def beside(x, p, rows, row):
     a, b = tf.split(p, 2, 1)
-    c = tf.cumsum(a, 1)  # what is no part of the cell, and goes back into the turn
+    c = tf.cumsum(a, 1)  # what is no part of the cell, and goes back into the iteration
     return tf.tanh(b + c) - tf.sigmoid(a)
 
 
 @pytest.mark.parametrize(
-    ("turn", "gates", "ops"),
+    ("iteration", "gates", "ops"),
     [
         (slices, 2, {"AddV2", "StridedSlice", "Tanh", "Sigmoid", "Sub", "Mul"}),
         (many, 5, {"AddV2", "Relu"}),
@@ -130,8 +130,8 @@ def beside(x, p, rows, row):
         (beside, 2, {"Split", "Sigmoid"}),
     ],
 )
-def test_what_belongs_to_a_cell(monkeypatch, turn, gates, ops):
-    run, args = looped(turn, 20, gates)
+def test_what_belongs_to_a_cell(monkeypatch, iteration, gates, ops):
+    run, args = looped(iteration, 20, gates)
     (found,) = compare(monkeypatch, run, args, 1)
     assert {*found} >= {"MatMul", *ops}
     assert not {*found} & {"Cumsum", "Mean", "Sum", "ConcatV2"}

@@ -15,9 +15,9 @@ import pytest
 from intaglio.base.dtypes import from_numpy, resource
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.native.llvm.vectors import Unsupported, kind_of
-from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.pipeline import ready
 from intaglio.native.program import Program
@@ -93,10 +93,12 @@ def lies_in(text: str, pointer: str) -> set[int]:
 def shares(sample) -> bool:
     """Whether a result lies in an input's memory; each that does must hold this memory."""
     graph, data = graph_of(sample, assigns=False)
-    w = Writer(lowering_of, elementwise)
+    w = FunctionLowering(lowering_of, elementwise)
     blocks = [Block(OUTSIDE, 0) for _ in data]
     given = [
-        Held(kind_of(a.dtype), a.shape, pointer=w.argument("%ins", i), blocks=blocks[i : i + 1])
+        ArrayOperand(
+            kind_of(a.dtype), a.shape, pointer=w.argument("%ins", i), blocks=blocks[i : i + 1]
+        )
         for i, a in enumerate(data)
     ]
     w.memory = w.argument("%outs", 0)
@@ -105,7 +107,7 @@ def shares(sample) -> bool:
         w.store(result, w.argument("%outs", i + 1))
     text, found = w.code.text(), False
     for result in results:
-        within = lies_in(text, result.pointer) if isinstance(result, Held) else set()
+        within = lies_in(text, result.pointer) if isinstance(result, ArrayOperand) else set()
         assert all(blocks[i] in result.blocks for i in within), (sample, within)
         found |= bool(within)
     return found

@@ -122,9 +122,9 @@ def test_compiled_lists_are_those_of_eager_programs(program):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_step_with_lists_changes_over(program, monkeypatch):
-    monkeypatch.setattr(tiers, "FEWEST", 2)
-    monkeypatch.setattr(tiers, "MOST", 2)
-    monkeypatch.setattr(tiers, "LEAST", 0.0)
+    monkeypatch.setattr(tiers, "MIN_CALLS", 2)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 2)
+    monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
     v = tf.Variable(0.0)
 
     @tf.function

@@ -31,7 +31,7 @@ def rows(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u8"])
-@pytest.mark.parametrize("k", [1, 5, top_k.FEW, top_k.FEW + 1, 300])
+@pytest.mark.parametrize("k", [1, 5, top_k.MAX_INSERTION_K, top_k.MAX_INSERTION_K + 1, 300])
 def test_of_equals_the_first_comes_first_and_nan_last(dtype, k):
     x = rows((3, 300), dtype)
     found = native(x, k)

@@ -73,13 +73,13 @@ def test_a_loop_that_assigns_spoils_nothing_that_is_used_afterwards():
     def program(v, u):
         old = tf.reverse(v, [])
 
-        def turn(i, total, kept):
+        def iteration(i, total, kept):
             now = tf.tile(v, [1, 1])
             v.assign_add(u)
             return i + 1, total + now, now
 
         _, total, kept = tf.while_loop(
-            lambda i, *_: i < 3, turn, (0, tf.zeros_like(u), tf.tile(v, [1, 1]))
+            lambda i, *_: i < 3, iteration, (0, tf.zeros_like(u), tf.tile(v, [1, 1]))
         )
         return old, total, kept, v + 1
 
@@ -150,9 +150,9 @@ def test_gathered_rows_of_a_variable_are_written_to_another():
 @pytest.fixture
 def soon(monkeypatch):
     """Every graph that trains is compiled after the first call, and runs as code from the third on."""
-    monkeypatch.setattr(tiers, "FEWEST", 1)
-    monkeypatch.setattr(tiers, "MOST", 1)
-    monkeypatch.setattr(tiers, "LEAST", 0.0)
+    monkeypatch.setattr(tiers, "MIN_CALLS", 1)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 1)
+    monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("soon")

@@ -55,19 +55,19 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("biased", [False, True])
-@pytest.mark.parametrize("floored", [False, True])
-def test_it_is_part_of_the_convolution(form, biased, floored):
+@pytest.mark.parametrize("relu", [False, True])
+def test_it_is_part_of_the_convolution(form, biased, relu):
     def run(x, w):
         y = tf.nn.conv2d(x, w, 1, "SAME")
         y = FORMS[form](tf.nn.bias_add(y, BIAS) if biased else y)
-        return tf.nn.max_pool2d(tf.nn.relu(y), 2, 2, "VALID") if floored else y
+        return tf.nn.max_pool2d(tf.nn.relu(y), 2, 2, "VALID") if relu else y
 
     compiled = tf.function(run, jit_compile=True)
     np.testing.assert_allclose(compiled(X, W), run(X, W), rtol=0, atol=2e-5)
     report = compiled.compile_report()
     assert "one kernel: FusedBatchNorm" not in report
     if biased or form != "only scaled":
-        end = ", Relu, MaxPool" if floored else ""
+        end = ", Relu, MaxPool" if relu else ""
         assert f"one kernel: Conv2D, AddV2{end}  " in report
 
 
@@ -82,7 +82,7 @@ def test_statistics_are_still_given():
     assert "one kernel: Conv2D, AddV2  " in compiled.compile_report()
 
 
-@pytest.mark.parametrize("which", ["used", "training", "by rows", "turned"])
+@pytest.mark.parametrize("which", ["used", "training", "by rows", "transposed"])
 def test_what_is_not_folded(which):
     def run(x):
         y = tf.nn.conv2d(x, W, 1, "SAME")

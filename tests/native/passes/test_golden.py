@@ -29,7 +29,7 @@ CASES = sorted(p.name.removesuffix(".before.txt") for p in FOLDER.glob("*.before
 @pytest.fixture(autouse=True)
 def two_threads_and_small_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_blocks, "thread_count", lambda: 2)
-    monkeypatch.setattr(partitioning, "LARGEST", 9)
+    monkeypatch.setattr(partitioning, "MAX_FUNCTION_NODES", 9)
 
 
 def read(case: str) -> Graph:

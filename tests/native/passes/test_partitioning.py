@@ -14,8 +14,8 @@ from intaglio.native.passes import partitioning
 def made(monkeypatch):
     programs = []
     whole = regions.Program
-    monkeypatch.setattr(partitioning, "LARGEST", 30)
-    monkeypatch.setattr(partitioning, "PIECE", 10)
+    monkeypatch.setattr(partitioning, "MAX_FUNCTION_NODES", 30)
+    monkeypatch.setattr(partitioning, "NODES_PER_PIECE", 10)
     monkeypatch.setattr(regions, "Program", lambda g: programs.append(whole(g)) or programs[-1])
     return programs
 

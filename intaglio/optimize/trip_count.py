@@ -10,7 +10,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
-from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Comparisons, and the same with their sides exchanged.
 _TURNED = {
@@ -21,8 +21,8 @@ _TURNED = {
 }
 
 
-def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with what loops that run a known number of turns count up to, as constants.
+def propagate_trip_counts(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with what loops that run a known number of iterations count up to, as constants.
 
     What a loop does not change is what it was given.
     """
@@ -34,9 +34,9 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        turns = turns_of(current) if node.op.control_flow == "loop" else None
-        if turns is not None and KNOWN_TURNS not in node.attrs:
-            attrs = {**node.attrs, KNOWN_TURNS: turns}
+        trip_count = trip_count_of(current) if node.op.control_flow == "loop" else None
+        if trip_count is not None and KNOWN_TRIP_COUNT not in node.attrs:
+            attrs = {**node.attrs, KNOWN_TRIP_COUNT: trip_count}
             current = derived(node, current.inputs, attrs=attrs, control=current.control)
         new.keep(node, current)
         if node.op.control_flow != "loop":
@@ -48,7 +48,7 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
                 if fuel.burn():
                     new.substitute(value, current.inputs[i])
                 continue
-            end = None if turns is None else _end(current, i, turns)
+            end = None if trip_count is None else _end(current, i, trip_count)
             if end is not None and fuel.burn():
                 new.record_beside(node)
                 with door.pushed(new):
@@ -56,7 +56,7 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
     return new.result()
 
 
-def turns_of(loop: Node) -> int | None:
+def trip_count_of(loop: Node) -> int | None:
     """How often the body of a loop runs; None if no constants say so."""
     cond: Graph = loop.attrs["cond"]
     return _until(loop, cond.outputs[0].node)
@@ -82,7 +82,7 @@ def _until(loop: Node, test: Node) -> int | None:
 
 
 def _count(op: Op, start: int, step: int, end: int, dtype: Any) -> int | None:
-    """The turns of a counter from `start` on; None if it runs away from its end."""
+    """The iterations of a counter from `start` on; None if it runs away from its end."""
     if op is raw.LessEqual:
         end += 1
     if op is raw.GreaterEqual:
@@ -97,25 +97,25 @@ def _count(op: Op, start: int, step: int, end: int, dtype: Any) -> int | None:
     return -((start - end) // step)
 
 
-def _end(loop: Node, place: int, turns: int) -> Any:
-    """What a loop variable is after so many turns, if it is a counter."""
+def _end(loop: Node, place: int, trip_count: int) -> Any:
+    """What a loop variable is after so many iterations, if it is a counter."""
     value = loop.outputs[place]
     start = _number(loop.inputs[place]) if value.dtype.is_integer else None
     step = _step(loop, place) if start is not None else None
     if start is None or step is None:
         return None
-    end, bounds = start + turns * step, np.iinfo(value.dtype.numpy)
+    end, bounds = start + trip_count * step, np.iinfo(value.dtype.numpy)
     return np.asarray(end, value.dtype.numpy) if bounds.min <= end <= bounds.max else None
 
 
 def stays(loop: Node, place: int) -> bool:
-    """True for a loop variable that no turn changes."""
+    """True for a loop variable that no iteration changes."""
     body: Graph = loop.attrs["body"]
     return body.outputs[place] is body.inputs[place]
 
 
 def _step(loop: Node, place: int) -> int | None:
-    """What each turn adds to a loop variable, if that is always the same number."""
+    """What each iteration adds to a loop variable, if that is always the same number."""
     body: Graph = loop.attrs["body"]
     change, before = body.outputs[place].node, body.inputs[place]
     if change.op not in (raw.AddV2, raw.Add, raw.Sub) or change.outputs[0].dims != ():
@@ -128,7 +128,7 @@ def _step(loop: Node, place: int) -> int | None:
 
 
 def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
-    """The number that a value of a loop's condition or body is in every turn."""
+    """The number that a value of a loop's condition or body is in every iteration."""
     place = place_of(graph, value)
     if place is None:
         return _number(value)
@@ -146,4 +146,4 @@ def place_of(graph: Graph, value: SymbolicTensor) -> int | None:
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 
-__all__ = ["place_of", "settle_counters", "stays", "turns_of"]
+__all__ = ["place_of", "propagate_trip_counts", "stays", "trip_count_of"]
