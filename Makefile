@@ -8,7 +8,8 @@ PEERS  ?=
 CLIENT ?= sonnet
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
-.PHONY: help run test keras-tests keras-smoke client-tests check types architecture bench docs clean
+.PHONY: help run test keras-tests keras-smoke client-tests check types architecture bench docs clean \
+	hunt fuzz kills soak
 
 help:
 	@echo "make run    set up .venv and run the main example"
@@ -18,6 +19,7 @@ help:
 	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
+	@echo "make hunt   random programs, N=number; fuzz, kills, soak likewise: tables in docs/trust.md"
 	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
 	@echo "            and the outputs in README and docs/tour anew"
 
@@ -60,6 +62,9 @@ architecture: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers $(PEERS))
+
+hunt fuzz kills soak: $(STAMP)
+	$(BIN)/python -m trust.$@ $(if $(N),--count $(N)) --write
 
 docs: $(STAMP)
 	$(BIN)/python -m docs.coverage

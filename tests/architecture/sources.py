@@ -7,7 +7,7 @@ import functools
 import pathlib
 
 ROOT = pathlib.Path(__file__).parents[2]
-FOLDERS = ("intaglio", "tests", "benchmarks", "examples", "docs", ".ci")
+FOLDERS = ("intaglio", "tests", "benchmarks", "trust", "examples", "docs", ".ci")
 OURS = sorted(p for folder in FOLDERS for p in (ROOT / folder).rglob("*.py"))
 PACKAGE = [p for p in OURS if p.is_relative_to(ROOT / "intaglio")]
 
