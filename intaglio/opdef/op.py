@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from intaglio.base.dtypes import ALL, BY_NAME, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
@@ -213,6 +215,10 @@ class Op(Traits):
         self.kernel_fn = self.whole_kernel = whole
         if whole is not None and (self.blockwise or not single):
             self.kernel_fn = scalar.in_blocks(whole)
+        if self.computes_wide and whole is not None and not isinstance(whole, np.ufunc):
+            count = len(self.input_names)
+            self.whole_kernel = scalar.computed_wide(whole, count)
+            self.kernel_fn = scalar.computed_wide(self.kernel_fn, count)
         if self.same_shapes and whole is not None:
             self.kernel_fn = _of_one_shape(self.kernel_fn)
         # Where each argument of the kernel comes from, worked out once.
