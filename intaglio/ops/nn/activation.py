@@ -177,9 +177,9 @@ class Selu(Activation):
 class SeluGrad(ActivationGradByOutput):
     """The gradient of Selu by its outputs."""
 
-    computes_wide = True
-
     def scalar(self, s, gradients, outputs):
+        # In the outputs' own dtype: what is below zero ends in a rounded constant, where the slope
+        # is 0.
         below = s.add(outputs, s.const(SELU_SCALE_ALPHA, like=outputs))
         above = s.const(SELU_SCALE, like=outputs)
         negative = s.lt(outputs, s.const(0, like=outputs))
