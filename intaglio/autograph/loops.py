@@ -10,7 +10,7 @@ from typing import Any
 from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_
-from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
+from intaglio.autograph.conditionals import LOOP, State, check_condition, decided, is_staged
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import settle
@@ -69,7 +69,7 @@ def while_stmt(
     if scratch.nodes or isinstance(first, Tensor):
         watch.restore(watch.seen)
     if is_staged(first) or isinstance(first, Tensor):
-        check_condition(first, "while loop")
+        check_condition(first, "while loop", LOOP)
         for seen in changed:
             if not seen.place.outlives:
                 raise NotImplementedError(_CHANGING.format(seen.place.name))
@@ -94,7 +94,7 @@ def _python_while(
     while True:
         again = test() if turns or first is None else first
         if is_staged(again):
-            check_condition(again, "while loop")
+            check_condition(again, "while loop", LOOP)
             staged()
             return
         if not again:
