@@ -14,6 +14,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import convert, door, raw, scalar
 from intaglio.opdef.hooks import HOOKS
+from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.traits import Traits, check
@@ -285,27 +286,31 @@ class Op(Traits):
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         """Carries the op out wherever the program is: now, or in the graph being recorded."""
-        if not door.INSPECTORS:
-            here = door.level()
-            if not kwargs and len(args) == self.quick:
-                done = here.quick(self, args)
-                if done is not None:
-                    return done
-            if here.eager:
-                written = self.written
-                if written is None:
-                    written = self.written = HOOKS.direct_call(self)
-                try:
-                    done = written(here.watchers, *args, **kwargs)
-                    if done is door.DECLINED and not self.stateful:
-                        read = convert.read(args)
-                        if read is not None:
-                            done = written(here.watchers, *read, **kwargs)
-                    if done is not door.DECLINED:
+        try:
+            if not door.INSPECTORS:
+                here = door.level()
+                if not kwargs and len(args) == self.quick:
+                    done = here.quick(self, args)
+                    if done is not None:
                         return done
-                except TypeError:  # not called as declared: the door says what is wrong
-                    pass
-        return door.call(self, args, kwargs, name)
+                if here.eager:
+                    written = self.written
+                    if written is None:
+                        written = self.written = HOOKS.direct_call(self)
+                    try:
+                        done = written(here.watchers, *args, **kwargs)
+                        if done is door.DECLINED and not self.stateful:
+                            read = convert.read(args)
+                            if read is not None:
+                                done = written(here.watchers, *read, **kwargs)
+                        if done is not door.DECLINED:
+                            return done
+                    except TypeError:  # not called as declared: the door says what is wrong
+                        pass
+            return door.call(self, args, kwargs, name)
+        except Exception as e:
+            leave_out_package(e)
+            raise
 
     @property
     def must_run(self) -> bool:
