@@ -42,6 +42,13 @@ class DatasetV2:
     __module__ = "tensorflow.python.data.ops.dataset_ops"
 
 
+def checked(value: Any, name: str = "dataset") -> Dataset:
+    """An argument that must be a dataset. Raises TypeError for anything else."""
+    if not isinstance(value, DatasetV2):
+        raise TypeError(f"`{name}` must be a `tf.data.Dataset`, got {value!r}")
+    return value  # type: ignore[return-value]  # the only kind there is
+
+
 class Dataset(Batches, DatasetV2, CompositeTensor):
     """Elements of one type, computed when they are asked for.
 
@@ -429,7 +436,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements, then those of `dataset`. Raises TypeError if types differ."""
-        structure = element.compatible(self.element_spec, dataset.element_spec)
+        structure = element.compatible(self.element_spec, checked(dataset).element_spec)
         return building.transformed(
             raw.ConcatenateDataset,
             "_ConcatenateDataset",
