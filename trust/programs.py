@@ -69,7 +69,10 @@ def text_of(body: list[Statement], noisy: bool = False) -> str:
 
 @dataclasses.dataclass
 class Function:
-    """A function that the program calls: a `tf.function` but in eager runs."""
+    """A function that the program calls: a `tf.function` but in eager runs.
+
+    Its results are copied: plain Python returns a variable where a graph returns its value.
+    """
 
     name: str
     parameters: list[str]
@@ -78,12 +81,9 @@ class Function:
 
     def render(self, noisy: bool, decorator: str = "@wrapped\n") -> str:
         """The definition."""
-        lines = rendered([*self.body, Line("", f"return {_tuple(self.results)}")], 1, noisy)
+        results = ", ".join([f"tf.identity({n})" for n in self.results])
+        lines = rendered([*self.body, Line("", f"return {results}")], 1, noisy)
         return f"{decorator}def {self.name}({', '.join(self.parameters)}):\n" + "\n".join(lines)
-
-
-def _tuple(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names)
 
 
 @dataclasses.dataclass

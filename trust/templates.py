@@ -134,7 +134,7 @@ tf.math.unsorted_segment_max(<r>, tf.range(tf.shape(<r>)[0]) % 2, 2)
 tf.math.segment_max(<r>, tf.range(tf.shape(<r>)[0]) // 2)
 tf.identity(<t>)
 tf.stop_gradient(<t>)
-tf.nest.flatten([<t>, (<t>,)])[1]
+tf.identity(tf.nest.flatten([<t>, (<t>,)])[1])
 tf.meshgrid(tf.range(2), tf.reshape(<i>, [-1]))[1]
 tf.unique(tf.reshape(<i>, [-1])).y
 tf.searchsorted(tf.sort(tf.reshape(<i>, [-1])), tf.reshape(<s>, [-1]))
@@ -308,15 +308,15 @@ tf.quantization.fake_quant_with_min_max_args(tf.cast(<f>, tf.float32))
 tf.random.stateless_uniform([2, 3], [1, <u>])
 tf.random.stateless_normal(tf.shape(<t>), [2, <u>])
 tf.map_fn(lambda z: z * 2, <n>)
-tf.map_fn(lambda z: (tf.reduce_sum(z), tf.exp(z * 0.1)), <f>, fn_output_signature=(<f>.dtype, <f>.dtype))[1]
+tf.map_fn(lambda z: (tf.reduce_sum(z), tf.exp(z * 0.1)), <f>, fn_output_signature=(<s>.dtype, <s>.dtype))[1]
 tf.vectorized_map(lambda z: tf.reduce_sum(z) * z, <f>)
 tf.scan(lambda s, z: s * 0.5 + z, <c>)
 tf.foldl(lambda s, z: s * 0.5 + z, <f>)
 tf.foldr(lambda s, z: s - z, <n>)
 tf.while_loop(lambda z: tf.reduce_sum(tf.abs(z)) > 1.0, lambda z: [z / 2.0], [tf.cast(whole(<f>), tf.float32)])[0]
-tf.cond(tf.size(<t>) > 2, lambda: <t>, lambda: <s>)
+tf.cond(tf.size(<t>) > 2, lambda: tf.identity(<t>), lambda: tf.identity(<s>))
 tf.cond(tf.reduce_sum(<f>) > 0, lambda: tf.exp(<s> * 0.1), lambda: <s> - 1)
-tf.switch_case(tf.size(<t>) % 3, [lambda: <t>, lambda: <s>])
-tf.case([(tf.reduce_any(<b>), lambda: <f>)], default=lambda: <s> * 2)
+tf.switch_case(tf.size(<t>) % 3, [lambda: tf.identity(<t>), lambda: tf.identity(<s>)])
+tf.case([(tf.reduce_any(<b>), lambda: tf.identity(<f>))], default=lambda: <s> * 2)
 tf.gradients(tf.reduce_sum(tf.tanh(<f>)), <f>)
 """.strip().splitlines()[:-1]
