@@ -209,8 +209,8 @@ tf.math.zeta(abs(<f>) + 2, abs(<s>) + 1)
 tf.math.bessel_i0e(<f>)
 tf.pow(abs(<f>) + 0.5, <s> * 0.5)
 tf.square(<n>)
-tf.nn.elu(<f>)
-tf.nn.selu(<f>)
+tf.nn.elu(<f>) + 1
+tf.nn.selu(<f>) + 1
 tf.nn.gelu(<f>)
 tf.nn.gelu(<f>, approximate=True)
 tf.nn.silu(<f>)

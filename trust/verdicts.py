@@ -34,6 +34,7 @@ CALLS, GROWN = (0, 1, 0, 1, 0, 2, 2), 2
 REFUSALS = (
     "Cannot infer argument `num`", "non-fully-defined", "statically", "must be known",
     "known rank", "unknown rank", "fully defined", "shape invariant", "static",
+    "gradient registry", "No gradient defined",
 )  # fmt: skip
 
 
