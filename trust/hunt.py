@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import collections
 import concurrent.futures
+import faulthandler
 import json
 import logging
 import os
@@ -71,6 +72,8 @@ def child(shrink_seconds: float) -> None:
 
     logger().setLevel(logging.ERROR)
     for line in sys.stdin:
+        # What hangs says where, before it is killed.
+        faulthandler.dump_traceback_later(LIMIT_SECONDS + shrink_seconds - 5.0, exit=True)
         print(json.dumps(judged(int(line), shrink_seconds)), flush=True)
 
 
