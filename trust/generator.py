@@ -202,9 +202,7 @@ class Draw:
             if kind == "s":
                 name = self.choose(env, lambda v: v.dtype is last[0].dtype)
             elif kind == "m" and last[0] is not None and last[0].dtype in FLOATS:
-                name = self.choose(
-                    env, lambda v: v.dtype is last[0].dtype and v.shape.rank == 2
-                )
+                name = self.choose(env, lambda v: v.dtype is last[0].dtype and v.shape.rank == 2)
             else:
                 name = self.choose(env, KINDS[kind])
             last[0] = self.value(env, name)
@@ -314,7 +312,9 @@ class Draw:
                 suite.append(Line(target, f"tf.identity({source})"))
         return self._block(body, env, Block(clauses))
 
-    def _block(self, body: list[Statement], env: dict[str, Any], block: Statement, *more: Statement) -> bool:
+    def _block(
+        self, body: list[Statement], env: dict[str, Any], block: Statement, *more: Statement
+    ) -> bool:
         """Appends statements with the names that their outermost clauses assign everywhere."""
         after = self.run([block, *more], env)
         if after is None:
@@ -360,9 +360,9 @@ class Draw:
         for target in targets:
             source = self.choose(inner, lambda v: v.dtype in KEPT)
             both = (inner[target].dtype in COMPLEX, self.value(inner, source).dtype in COMPLEX)
-            if both == (False, True) or self.value(inner, source).dtype in (*FLOATS,) and inner[
-                target
-            ].dtype in INTEGERS:
+            if both == (False, True) or (
+                self.value(inner, source).dtype in (*FLOATS,) and inner[target].dtype in INTEGERS
+            ):
                 source = target
             suite.append(Line(target, f"like({source}, {target})"))
         if kind == "while":
@@ -370,7 +370,17 @@ class Draw:
         elif rng.random() < 0.15:
             word = rng.choice(["break", "continue"])
             at = rng.randint(0, len(suite))
-            suite.insert(at, Block([(f"if {self.predicate({**env, **{t: inner[t] for t in targets}})}:", [Line("", word)])]))
+            suite.insert(
+                at,
+                Block(
+                    [
+                        (
+                            f"if {self.predicate({**env, **{t: inner[t] for t in targets}})}:",
+                            [Line("", word)],
+                        )
+                    ]
+                ),
+            )
         block = Block([(head, suite)])
         return self._loop(body, env, before, block, targets)
 
@@ -426,15 +436,26 @@ class Draw:
             before.append(Line(name, f"tf.TensorArray(tf.{dtype.name}, {size})"))
             suite.append(Line(name, f"{name}.write({counter}, {source})"))
             target = self.name()
-            read = rng.choice(["{}.stack()", "{}.stack()", "{}.concat()", "{}.read(0)", "{}.gather([0])"])
+            read = rng.choice(
+                ["{}.stack()", "{}.stack()", "{}.concat()", "{}.read(0)", "{}.gather([0])"]
+            )
             reads.append(Line(target, read.format(name)))
             targets.append(target)
         if rng.random() < 0.25:
             test = self.predicate(env)
             for read in reads:
                 assert isinstance(read, Line)
-            other: list[Statement] = [Line(t, f"like({t}, {t}) * 1" if False else f"tf.identity({t})") for t in targets]
-            reads.append(Block([(f"if {test}:", [Line(t, f"tf.reverse({t}, [])") for t in targets]), ("else:", other)]))
+            other: list[Statement] = [
+                Line(t, f"like({t}, {t}) * 1" if False else f"tf.identity({t})") for t in targets
+            ]
+            reads.append(
+                Block(
+                    [
+                        (f"if {test}:", [Line(t, f"tf.reverse({t}, [])") for t in targets]),
+                        ("else:", other),
+                    ]
+                )
+            )
         block = Block([(f"for {counter} in tf.range({count}):", suite)])
         after = self.run([*before, block, *reads], env)
         if after is None or not all(self.keeps(after[t]) for t in targets):
@@ -469,7 +490,10 @@ class Draw:
     def function(self, arguments: list[str], env: dict[str, Any], depth: int) -> Function:
         """A new function of values like these arguments."""
         parameters = [self.name("p") for _ in arguments]
-        inner = {p: tf.convert_to_tensor(self.value(env, a)) for p, a in zip(parameters, arguments, strict=True)}
+        inner = {
+            p: tf.convert_to_tensor(self.value(env, a))
+            for p, a in zip(parameters, arguments, strict=True)
+        }
         body = self.suite(inner, self.random.randint(1, 5), depth)
         late = list(inner)[-4:]
         results = self.random.sample(late, min(len(late), self.random.randint(1, 2)))
@@ -495,7 +519,9 @@ class Draw:
         function = self.function(["row"], {**env, "row": after["row"]}, 0)
         if len(function.results) > 1:
             self.functions.remove(function)
-            function = self._defined(Function(function.name, function.parameters, function.body, function.results[:1]))
+            function = self._defined(
+                Function(function.name, function.parameters, function.body, function.results[:1])
+            )
         result = self.run([Line("r", f"{function.name}(row)")], {**env, "row": after["row"]})
         if result is None:
             return False
@@ -510,7 +536,10 @@ class Draw:
         rng = self.random
         sources = list(
             dict.fromkeys(
-                [self.choose(env, lambda v: v.dtype in (tf.float32, tf.float64)) for _ in range(rng.randint(1, 2))]
+                [
+                    self.choose(env, lambda v: v.dtype in (tf.float32, tf.float64))
+                    for _ in range(rng.randint(1, 2))
+                ]
             )
         )
         tape, target = self.name("t"), self.name("y")
@@ -530,9 +559,19 @@ class Draw:
         values = {r: after[r] for r in results}
         if rng.random() < 0.3:
             outer, second, again = self.name("t"), self.name("y"), self.name("g")
-            nested = [Line("", f"{outer}.watch([{sources[0]}])"), block, *after_block, Line(second, f"tf.reduce_sum(tf.square({results[0]}))")]
-            gradient = Line(again, f"{outer}.gradient({second}, {sources[0]}, unconnected_gradients='zero')")
-            statements: list[Statement] = [Block([(f"with tf.GradientTape() as {outer}:", nested)]), gradient]
+            nested = [
+                Line("", f"{outer}.watch([{sources[0]}])"),
+                block,
+                *after_block,
+                Line(second, f"tf.reduce_sum(tf.square({results[0]}))"),
+            ]
+            gradient = Line(
+                again, f"{outer}.gradient({second}, {sources[0]}, unconnected_gradients='zero')"
+            )
+            statements: list[Statement] = [
+                Block([(f"with tf.GradientTape() as {outer}:", nested)]),
+                gradient,
+            ]
             twice = self.run(statements, env)
             if twice is not None and self.keeps(twice[again]):
                 body += statements
@@ -555,7 +594,13 @@ class Draw:
         load("def f(): pass\n", {})
         from trust import programs  # the helpers that generated text names
 
-        self.space = {"tf": tf, "np": np, "like": programs.like, "whole": programs.whole, **self.variables}
+        self.space = {
+            "tf": tf,
+            "np": np,
+            "like": programs.like,
+            "whole": programs.whole,
+            **self.variables,
+        }
         env: dict[str, Any] = {n: tf.constant(a) for n, a in zip(names, inputs, strict=True)}
         body = self.suite(env, self.statements, 2)
         values = [n for n in env if n not in names] or names
@@ -564,7 +609,10 @@ class Draw:
         results = sorted(picked, key=values.index)
         main = Function("f", names, body, results)
         again = [self.array(tf.as_dtype(a.dtype), a.shape) for a in inputs]
-        grown = [self.array(tf.as_dtype(a.dtype), tuple(d + 1 if d > 1 else d for d in a.shape)) for a in inputs]
+        grown = [
+            self.array(tf.as_dtype(a.dtype), tuple(d + 1 if d > 1 else d for d in a.shape))
+            for a in inputs
+        ]
         used = main.render(False) + "".join([f.render(False) for f in self.functions])
         functions = [f for f in self.functions if re.search(rf"\b{f.name}\b", used)]
         constants = {n: a for n, a in self.constants.items() if re.search(rf"\b{n}\b", used)}

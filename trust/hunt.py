@@ -34,12 +34,15 @@ def judged(seed: int, shrink_seconds: float) -> dict[str, Any]:
     """The verdict on the program of a seed, as JSON."""
     from trust import generator, verdicts
 
+    # What hangs says where before it is killed.
+    faulthandler.dump_traceback_later(LIMIT_SECONDS - 5.0, exit=True)
     program = generator.draw(seed)
     judge = verdicts.Judge(program)
     try:
         findings = judge.findings()
     except ValueError:
         return {"seed": seed, "dropped": True}
+    faulthandler.cancel_dump_traceback_later()
     verdict: dict[str, Any] = {
         "seed": seed,
         "lines": program.source().count("\n"),
@@ -72,8 +75,6 @@ def child(shrink_seconds: float) -> None:
 
     logger().setLevel(logging.ERROR)
     for line in sys.stdin:
-        # What hangs says where, before it is killed.
-        faulthandler.dump_traceback_later(LIMIT_SECONDS + shrink_seconds - 5.0, exit=True)
         print(json.dumps(judged(int(line), shrink_seconds)), flush=True)
 
 
@@ -81,8 +82,15 @@ class Child:
     """A process that judges programs, started again after a crash or a hang."""
 
     def __init__(self, shrink_seconds: float) -> None:
-        self.command = [sys.executable, "-m", "trust.hunt", "--child", "--shrink", str(shrink_seconds)]
-        self.limit = LIMIT_SECONDS + shrink_seconds
+        self.command = [
+            sys.executable,
+            "-m",
+            "trust.hunt",
+            "--child",
+            "--shrink",
+            str(shrink_seconds),
+        ]
+        self.limit = LIMIT_SECONDS + 4 * shrink_seconds
         self.process: subprocess.Popen[str] | None = None
 
     def verdict(self, seed: int) -> dict[str, Any]:

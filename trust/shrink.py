@@ -189,7 +189,9 @@ def _data(program: Program) -> Iterator[Program]:
     for index, call in enumerate(program.inputs[1:], 1):
         if any(a is not b for a, b in zip(first, call, strict=True)):
             smaller = copy.deepcopy(program)
-            smaller.inputs = [smaller.inputs[0] if i == index else c for i, c in enumerate(smaller.inputs)]
+            smaller.inputs = [
+                smaller.inputs[0] if i == index else c for i, c in enumerate(smaller.inputs)
+            ]
             yield smaller
     for i, array in enumerate(first):
         for simpler in _simpler(array):

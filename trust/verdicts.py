@@ -3,7 +3,7 @@
 Which results of correct implementations differ in their last bits, and how far that spreads, is
 found by Monte Carlo arithmetic (Parker, "Monte Carlo arithmetic", UCLA CSD-970002, 1997): the
 program runs eagerly several times more, each rounded result scaled by a random factor near 1.
-An element whose perturbed values scatter is compared with a tolerance as wide as the scatter,
+Zeros become 0 or -0 at random. An element whose perturbed values scatter is compared with a tolerance as wide as the scatter,
 and one whose perturbed values are discrete or not finite, and differ, is not compared.
 """
 
@@ -92,6 +92,12 @@ def eager(program: Program, variables: dict[str, Any]) -> Any:
     return load(program.source(), {**space, "N": _identity})
 
 
+@tf.custom_gradient
+def with_zeros(value: Any, zeros: Any) -> Any:
+    """The value with other zeros in the place of its own: which sign they have is not promised."""
+    return tf.where(value == 0, zeros, value), lambda d: (d, None)
+
+
 def perturbed(seed: int) -> Callable[..., Any]:
     """The program as plain Python, each rounded result scaled by a factor near 1."""
     random = np.random.default_rng(seed)
@@ -100,10 +106,19 @@ def perturbed(seed: int) -> Callable[..., Any]:
         if not tf.is_tensor(value) or not (value.dtype.is_floating or value.dtype.is_complex):
             return value
         real = value.dtype.real_dtype
-        eps = PERTURBED_ULPS * float(np.asarray(np.finfo(real.as_numpy_dtype).eps, np.float64)) if real in (
-            tf.float16, tf.float32, tf.float64) else PERTURBED_ULPS * 2.0**-7
-        factor = 1.0 + eps * random.uniform(-1.0, 1.0, value.shape.as_list())
-        return value * tf.cast(tf.constant(factor), value.dtype)
+        eps = (
+            PERTURBED_ULPS * float(np.asarray(np.finfo(real.as_numpy_dtype).eps, np.float64))
+            if real in (tf.float16, tf.float32, tf.float64)
+            else PERTURBED_ULPS * 2.0**-7
+        )
+        shape = value.shape.as_list()
+        factor = 1.0 + eps * random.uniform(-1.0, 1.0, shape)
+        value = value * tf.cast(tf.constant(factor), value.dtype)
+        if value.dtype.is_complex:
+            return value
+        return with_zeros(
+            value, tf.cast(tf.constant(random.choice([0.0, -0.0], shape)), value.dtype)
+        )
 
     def make(program: Program, variables: dict[str, Any]) -> Any:
         space = namespace(program, variables, _identity)
