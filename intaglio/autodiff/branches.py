@@ -124,9 +124,9 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
     attrs = {"dtype": value.dtype, "shape": value.dims}
     draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
     name = derivative.unique_name(raw.FakeParam.name)
-    made = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
-    derivative.append(made.node)
-    return made
+    placeholder = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
+    derivative.append(placeholder.node)
+    return placeholder
 
 
 def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, active: int) -> Graph:

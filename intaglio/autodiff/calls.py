@@ -182,8 +182,8 @@ class _WatchedCall:
                 sources.append((1, index[id(need)]))
             else:
                 sources.append((2, need))
-        self._ready[wanted] = made = (active, backward, sources)
-        return made
+        self._ready[wanted] = prepared = (active, backward, sources)
+        return prepared
 
 
 def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCall:
@@ -231,13 +231,13 @@ def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
         g for v in graphs for g in (v if isinstance(v, tuple) else (v,)) if isinstance(g, Graph)
     )
     shapes = tuple([(t.dtype, t.dims) for t in inputs])
-    made = first.derived.get(("alone", op.name, shapes))
-    if made is None or made[0] != attrs:
+    cached = first.derived.get(("alone", op.name, shapes))
+    if cached is None or cached[0] != attrs:
         specs = [(d, s, f"x_{i}") for i, (d, s) in enumerate(shapes)]
         graph, result = record(lambda *args: door.carry_out(op, args, attrs, None), op.name, specs)
         for value, tensor in zip(graph.inputs, inputs, strict=True):
             if tensor.dtype is resource:
                 value.spec = spec_of(tensor)  # type: ignore[arg-type]  # a resource: an eager tensor or a node's value
         graph.outputs = list(result)
-        made = first.derived["alone", op.name, shapes] = (attrs, graph.freeze_function())
-    return made[1]
+        cached = first.derived["alone", op.name, shapes] = (attrs, graph.freeze_function())
+    return cached[1]

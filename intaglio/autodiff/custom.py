@@ -198,8 +198,8 @@ def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
         "T": tuple([t.dtype for t in tensors]),
         ATTRIBUTE: named(f"CustomGradient-{next(_numbers)}", backward),
     }
-    made = door.carry_out(raw.IdentityN, tensors, attrs, None)
-    return nest.pack_sequence_as(result, list(made[:n]))
+    identities = door.carry_out(raw.IdentityN, tensors, attrs, None)
+    return nest.pack_sequence_as(result, list(identities[:n]))
 
 
 @contextmanager

@@ -180,16 +180,16 @@ class Derivative:
     def forward(self, outputs: Sequence[SymbolicTensor]) -> Graph:
         """The graph with these of its values as outputs."""
         ids = tuple([id(v) for v in outputs])
-        made = self._forward.get(ids)
-        if made is None:
+        graph = self._forward.get(ids)
+        if graph is None:
             name = f"__forward_{self.graph.name.removeprefix('__inference_')}"
             live = walk.live_nodes(self.nodes, outputs)
             kept = {id(n) for n in live}
             unused = [v.node for v in self.inputs if id(v.node) not in kept]
-            made = Graph(name, self.inputs, [*unused, *live], outputs)
-            made.derived[_KEY, self.wanted] = self
-            self._forward[ids] = made
-        return made
+            graph = Graph(name, self.inputs, [*unused, *live], outputs)
+            graph.derived[_KEY, self.wanted] = self
+            self._forward[ids] = graph
+        return graph
 
     # -- backward graphs ---------------------------------------------------------------
 
@@ -207,14 +207,14 @@ class Derivative:
         always do, with indices of that dtype.
         """
         which = (tuple([id(v) for v in active]), required, dense, sparse)
-        made = self._backward.get(which)
-        if made is None:
+        backward = self._backward.get(which)
+        if backward is None:
             with _building:
-                made = self._backward.get(which)
-                if made is None:
-                    made = self._derive(active, required, dense, dict(sparse))
-                    self._backward[which] = made
-        return made
+                backward = self._backward.get(which)
+                if backward is None:
+                    backward = self._derive(active, required, dense, dict(sparse))
+                    self._backward[which] = backward
+        return backward
 
     def _derive(
         self,
@@ -305,9 +305,9 @@ class BackwardGraph(FuncGraph):
     def gradient_input(self, value: SymbolicTensor, index: int) -> SymbolicTensor:
         """The input for the gradient of a forward value."""
         spec = gradient_spec(value)
-        made = self.placeholder(spec.dtype, spec.shape, f"grad_{index}")
-        self.inputs.append(made)
-        return made
+        placeholder = self.placeholder(spec.dtype, spec.shape, f"grad_{index}")
+        self.inputs.append(placeholder)
+        return placeholder
 
     def forward_value(self, tensor: Any) -> Any:
         """The forward graph's value behind a tensor, or None."""
@@ -320,22 +320,22 @@ class BackwardGraph(FuncGraph):
             return found[1]
         value = self._source.value(tensor)
         if value is None:
-            made = super().capture(tensor, name)
-            if made.node.op is raw.Placeholder:
+            captured = super().capture(tensor, name)
+            if captured.node.op is raw.Placeholder:
                 self._needs.append(tensor)
-            return made
+            return captured
         if value.node.op is raw.Const:
-            made = Recorder(self).constant(value.node.attrs["value"], name)
+            captured = Recorder(self).constant(value.node.attrs["value"], name)
         else:
             known = self.captured.get(id(value))
             if known is not None:
                 return known[1]
-            made = self.placeholder(value.dtype, value.dims, "saved")
-            made.spec = value.spec
-            self.inputs.append(made)
+            captured = self.placeholder(value.dtype, value.dims, "saved")
+            captured.spec = value.spec
+            self.inputs.append(captured)
             self._needs.append(value)
-        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, made)  # type: ignore[assignment]  # a value in the place of an outer tensor
-        return made  # type: ignore[return-value]  # recorded in this graph
+        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, captured)  # type: ignore[assignment]  # a value in the place of an outer tensor
+        return captured  # type: ignore[return-value]  # recorded in this graph
 
     def give(self, gradient: Any, dense: bool) -> int:
         """Makes a gradient an output; returns how many outputs it takes."""

@@ -156,23 +156,23 @@ def _with_inputs(graph: Graph, specs: Sequence[Spec]) -> Graph:
 def _initial(node: Node, counts: bool, stacked: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
     """The first values of the counter and the lists, as nodes before the loop."""
     draft = Draft(())
-    made: list[SymbolicTensor] = []
+    initial: list[SymbolicTensor] = []
     base = node.name
     if counts:
         zero = np.asarray(0, np.int32)
-        made.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/turns"))
+        initial.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/turns"))
     if not stacked:
         insert_before(node, draft.nodes)
-        return made
+        return initial
     limit = np.asarray(-1, np.int32)
     most = draft.constant(limit, Spec(int32, (), limit), f"{base}/max_num_elements")
     for value in stacked:
         form = element_form(value.spec)
         shape = draft.constant(form, Spec(int32, form.shape, form), f"{base}/element_shape")
         attrs = {"element_dtype": value.dtype}
-        made += draft.node(raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList")
+        initial += draft.node(raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList")
     insert_before(node, draft.nodes)
-    return made
+    return initial
 
 
 # -- the backward loop ---------------------------------------------------------------

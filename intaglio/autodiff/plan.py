@@ -125,15 +125,15 @@ class Plan:
 
     def keeper(self, wanted: tuple[bool, ...]) -> Callable[..., tuple[Any, ...]]:
         """`keep`, where the gradients of only some inputs will be wanted."""
-        made = self._keepers.get(wanted)
-        if made is None:
+        keeper = self._keepers.get(wanted)
+        if keeper is None:
             names = self.op.input_names
             needs = self.op.gradient_needs
             needed = {n for i, w in zip(names, wanted, strict=True) if w for n in needs[i]}
             idle = {f"inputs[{i}]" for i, n in enumerate(names) if n not in needed}
             kept = [f"light({k})" if k in idle else k for k in self._kept]
-            made = self._keepers[wanted] = self._keeper(kept)
-        return made
+            keeper = self._keepers[wanted] = self._keeper(kept)
+        return keeper
 
     def _keeper(self, expressions: Sequence[str]) -> Any:
         body = "".join([f"{k}, " for k in expressions])

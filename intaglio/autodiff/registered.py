@@ -29,9 +29,9 @@ class GradientName(str):
 
 def named(name: str, function: GradientFunction) -> GradientName:
     """A name that carries its gradient function: `function(op, *output_gradients)`."""
-    made = GradientName(name)
-    made.function = function
-    return made
+    gradient_name = GradientName(name)
+    gradient_name.function = function
+    return gradient_name
 
 
 class OpView:

@@ -37,12 +37,12 @@ class Bindings(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         if isinstance(node, _SCOPES):
             return node
-        made = super().visit(node)
+        result = super().visit(node)
         if isinstance(node, ast.Assign):
             self.known |= {
                 n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)
             }
-        return made
+        return result
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         if not _binds(node.test):
@@ -68,8 +68,8 @@ class Bindings(ast.NodeTransformer):
     def _statements(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for statement in statements:
-            made = self.visit(statement)
-            done += made if isinstance(made, list) else [made]  # type: ignore[list-item]  # one statement or several
+            rewritten = self.visit(statement)
+            done += rewritten if isinstance(rewritten, list) else [rewritten]  # type: ignore[list-item]  # one statement or several
         return done
 
     def _taken_out(self, node: ast.stmt, field: str) -> ast.AST | list[ast.stmt]:
@@ -78,9 +78,9 @@ class Bindings(ast.NodeTransformer):
         if value is None or not _decides(value):
             return self.generic_visit(node)
         name = self.namer.new("test" if field == "test" else "value")
-        made = [*self._unbound(value), *self._worked_out(value, name)]
+        before = [*self._unbound(value), *self._worked_out(value, name)]
         setattr(node, field, ast.copy_location(loaded(name), value))
-        return [*made, self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
+        return [*before, self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
 
     def _unbound(self, value: ast.expr) -> list[ast.stmt]:
         """`name = None` for names that may stay without a value."""

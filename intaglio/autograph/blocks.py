@@ -287,8 +287,8 @@ class Block:
         self._note_copies(values)
         self.identities.copied(state, values)
         self.identities.put(values)
-        for origin, made in records:
-            self.identities.copied([origin], [made])
+        for origin, copy in records:
+            self.identities.copied([origin], [copy])
         self.forms = [v.form if type(v) is GrownList else None for v in values]
         self._set(values)
 
@@ -503,11 +503,11 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
     if kind is dict:
         return {k: _as_it_is_now(v, (*path, k), same) for k, v in value.items()}
     if is_record(value):
-        made = record(value)
-        if not is_carried(made):
+        recorded = record(value)
+        if not is_carried(recorded):
             return value
         names = [f.name for f in dataclasses.fields(kind)]
-        parts = zip(names, made.values, strict=True)
+        parts = zip(names, recorded.values, strict=True)
         held = [_as_it_is_now(v, (*path, name), same) for name, v in parts]
         return Record(kind, tuple(held), value)
     return value
@@ -526,10 +526,10 @@ def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
         return {k: _own(v, records) for k, v in value.items()}
     if kind is Record:
         parts = tuple([_own(v, records) for v in value.values])
-        made = Record(value.kind, parts).made()
+        copied = Record(value.kind, parts).made()
         if value.origin is not None:
-            records.append((value.origin, made))
-        return made
+            records.append((value.origin, copied))
+        return copied
     return value
 
 

@@ -182,10 +182,10 @@ def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scop
         result = kind(*args, **kwargs)
         note_returned(result, creates(kind, args, kwargs))
         return result
-    made = object.__new__(kind)
-    note_created(made)
-    twin_of(start)(made, *args, **kwargs)
-    return made
+    instance = object.__new__(kind)
+    note_created(instance)
+    twin_of(start)(instance, *args, **kwargs)
+    return instance
 
 
 def _hashable(function: Any) -> bool:

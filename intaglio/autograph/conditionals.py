@@ -82,12 +82,12 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
     test = convert.to_tensor(test)
 
     def branch(label: str, part: str, run: Callable[[], None]) -> Branch:
-        made = Branch(label, run, control_flow.branch_graph("cond", part))
+        branch = Branch(label, run, control_flow.branch_graph("cond", part))
         set_state(_informed(start, names, test, label == "main"))
-        with made.graph.as_default():
-            made.ends = regions.ends(run)
-            made.end = get_state()[:outputs]
-        return made
+        with branch.graph.as_default():
+            branch.ends = regions.ends(run)
+            branch.end = get_state()[:outputs]
+        return branch
 
     try:
         main, other = branch("main", "true", body), branch("else", "false", orelse)

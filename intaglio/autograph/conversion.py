@@ -102,12 +102,12 @@ def _converted(function: FunctionType, user_requested: bool, recursive: bool) ->
     key = (code.co_filename, user_requested, recursive)
     known = _cache.get(code, {}).get(key)
     if known is None:
-        made = _convert(function, user_requested, recursive)
-        note_given(made.code, frozenset(function.__code__.co_freevars))
+        conversion = _convert(function, user_requested, recursive)
+        note_given(conversion.code, frozenset(function.__code__.co_freevars))
         verbosity.report(1, lambda: f"Converted {function!r}")
-        verbosity.report(3, lambda: ast.unparse(made.tree))
+        verbosity.report(3, lambda: ast.unparse(conversion.tree))
         with _lock:
-            known = _cache.setdefault(code, {}).setdefault(key, made)
+            known = _cache.setdefault(code, {}).setdefault(key, conversion)
     return known
 
 
@@ -149,9 +149,9 @@ def _definition(tree: Any) -> ast.FunctionDef:
     """The bare definition; a lambda becomes a function that returns its value."""
     if isinstance(tree, ast.Lambda):
         value = ast.copy_location(ast.Return(tree.body), tree.body)
-        made = statements_of("def tf__lambda():\n pass", tree)[0]
-        made.args, made.body = tree.args, [value]  # type: ignore[attr-defined]  # a function definition has it
-        tree = made
+        definition = statements_of("def tf__lambda():\n pass", tree)[0]
+        definition.args, definition.body = tree.args, [value]  # type: ignore[attr-defined]  # a function definition has it
+        tree = definition
     tree.decorator_list = []
     none = ast.Constant(None)
     tree.args.defaults = [located(copy.copy(none), tree) for _ in tree.args.defaults]

@@ -36,8 +36,8 @@ class ExceptionStatements:
         test = self.expressions.visit(node.test)
         message = [node.msg] if node.msg is not None else []
         error = ast.Call(loaded("AssertionError"), message, [])
-        made = located(ast.Raise(error, None), node)
-        return self._statement("assert_stmt", "asserting", [test], made, defined)
+        raising = located(ast.Raise(error, None), node)
+        return self._statement("assert_stmt", "asserting", [test], raising, defined)
 
     def _statement(
         self,
@@ -52,17 +52,17 @@ class ExceptionStatements:
         names = list(outside.values)
         name = self.namer.new(label)
         self.expressions.generated.add(name)
-        made = statements_of(f"def {name}({', '.join(names)}):\n pass", node)[0]
+        definition = statements_of(f"def {name}({', '.join(names)}):\n pass", node)[0]
         self.expressions.raised = True
         visited = [None if p is None else self.expressions.visit(p) for p in parts]
         self.expressions.raised = False
-        made.body = [located(ast.Raise(*visited), node)]
+        definition.body = [located(ast.Raise(*visited), node)]
         values = [
             v if isinstance(v, ast.Name) else self.expressions.visit(v)
             for v in outside.values.values()
         ]
         call = ag(operator, *arguments, loaded(name), *values, at=node)
-        return [made, located(ast.Expr(call), node)]
+        return [definition, located(ast.Expr(call), node)]
 
 
 class _Outside(ast.NodeTransformer):

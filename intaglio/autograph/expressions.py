@@ -18,10 +18,10 @@ UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir
 
 def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
     """`ag__.name(arguments)` at the place of a node."""
-    made = ast.Call(
+    call = ast.Call(
         ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(arguments), []
     )
-    return located(made, at)
+    return located(call, at)
 
 
 def located(node: Any, at: ast.AST) -> Any:
@@ -79,10 +79,10 @@ class Expressions(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or use == "grown":
             node.value = ag("written", node.value, at=node)
         elif isinstance(node, ast.Attribute) and is_object and use in (None, "tested"):
-            made = ag("attr", node.value, ast.Constant(node.attr), at=node)
+            call = ag("attr", node.value, ast.Constant(node.attr), at=node)
             if use == "tested":
-                made.args.append(located(ast.Constant(False), node))
-            return made
+                call.args.append(located(ast.Constant(False), node))
+            return call
         elif use is None and (text in self.places or _is_item(node)):
             if is_inner and isinstance(node, ast.Subscript):
                 node.value = ag("looked", node.value, at=node)
@@ -141,10 +141,10 @@ class Expressions(ast.NodeTransformer):
         """What becomes part of a string."""
         if isinstance(node, (ast.Constant, ast.Starred)) or self.raised:
             return node
-        made = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
+        call = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
         if self.printed:
-            made.args.append(located(ast.Constant(True), node))
-        return made
+            call.args.append(located(ast.Constant(True), node))
+        return call
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
         node.value = self._told(node.value)

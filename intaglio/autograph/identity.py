@@ -84,10 +84,10 @@ class Identities:
         mine = _of_all(values)
         if not mine:
             return
-        made = {
+        copied_paths = {
             path: copy for path, copy in _of_all(copies).items() if mine.get(path, copy) is not copy
         }
-        for path, copy in made.items():
+        for path, copy in copied_paths.items():
             value = mine[path]
             if is_of_trace(value):
                 note_packed(copy)
@@ -96,11 +96,11 @@ class Identities:
                 copy,
                 [
                     other
-                    for place, other in made.items()
+                    for place, other in copied_paths.items()
                     if mine[place] is value or aliases.may_be_same(mine[place], value)
                 ],
             )
-        self.copies.update({id(copy): copy for copy in made.values()})
+        self.copies.update({id(copy): copy for copy in copied_paths.values()})
 
     def _older_twins(self, value: Any) -> list[Any]:
         return [v for v in aliases.twins_of(value) if id(v) not in self.copies]

@@ -131,13 +131,13 @@ def _optional(
         pair[there] = filled
     else:
         pair = list(_alike(name, *branches, known(values[0]), known(values[1])))
-    made: list[Maybe] = []
+    optional: list[Maybe] = []
     for branch, value, part, absent in zip(branches, values, pair, gone, strict=True):
         bit = None
         if not result:
             bit = value.present if type(value) is Maybe else branch.tensor(not absent)
-        made.append(Maybe(part, bit, why, lacking if result else None))
-    return made[0], made[1]
+        optional.append(Maybe(part, bit, why, lacking if result else None))
+    return optional[0], optional[1]
 
 
 def _check_optional(name: str, branch: Branch, start: Any, value: Any) -> None:

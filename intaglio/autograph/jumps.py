@@ -213,11 +213,11 @@ class Returns:
 
     def _set(self, node: ast.Return) -> list[ast.stmt]:
         text = f"try:\n {self.flag} = True\n {self.value} = None\nexcept:\n {self.flag} = False\n raise"
-        made = statements_of(text, node)
+        statements = statements_of(text, node)
         if node.value is not None:
-            made[0].body[1].value = node.value
-        made[0].generated = True
-        return made
+            statements[0].body[1].value = node.value
+        statements[0].generated = True
+        return statements
 
 
 def _moved_into_branches(statements: list[ast.stmt]) -> list[ast.stmt]:

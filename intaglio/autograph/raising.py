@@ -103,8 +103,8 @@ class RaisedByGraph:
         """The exception for the values that the graph has computed."""
         error = self._raised([from_array(a) for a in arrays[1:]])
         if type(error) is AssertionError:
-            made = FailedAssertion(str(error) or "Assertion error")
-            return made.with_traceback(error.__traceback__)
+            failed = FailedAssertion(str(error) or "Assertion error")
+            return failed.with_traceback(error.__traceback__)
         return error
 
     def _raised(self, values: list[Any]) -> Exception:

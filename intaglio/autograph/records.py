@@ -25,10 +25,10 @@ class Record:
 
     def made(self) -> Any:
         """An object with these fields. Nobody's `__init__` is called."""
-        made = object.__new__(self.kind)
+        instance = object.__new__(self.kind)
         for field, value in zip(dataclasses.fields(self.kind), self.values, strict=True):
-            object.__setattr__(made, field.name, value)
-        return made
+            object.__setattr__(instance, field.name, value)
+        return instance
 
 
 def is_record(value: Any) -> bool:

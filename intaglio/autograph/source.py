@@ -146,10 +146,10 @@ def _copied(part: Any) -> Any:
         fields = part.__dict__
         if not fields:
             return part  # operators and contexts are one for all
-        made = part.__class__.__new__(part.__class__)
+        copy = part.__class__.__new__(part.__class__)
         for name, value in fields.items():
-            made.__dict__[name] = _copied(value)
-        return made
+            copy.__dict__[name] = _copied(value)
+        return copy
     return [_copied(p) for p in part] if type(part) is list else part
 
 

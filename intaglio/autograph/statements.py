@@ -221,7 +221,7 @@ class FunctionConverter:
         sequence = self.expressions.visit(node.iter)
         get, put = self._accessors(state, node)
         loop = self._function("loop_body", [item], shared, body, node)
-        made: list[ast.stmt] = [get, put, loop]
+        statements: list[ast.stmt] = [get, put, loop]
         test: ast.expr = ast.Constant(None)
         if extra is not None:
             check = self._function(
@@ -231,7 +231,7 @@ class FunctionConverter:
                 [located(ast.Return(self.expressions.visit(extra)), node)],
                 node,
             )
-            made.append(check)
+            statements.append(check)
             test = loaded(check.name)
         call = ag(
             "for_stmt",
@@ -244,7 +244,7 @@ class FunctionConverter:
             options,
             at=node,
         )
-        return [*made, *_undefined(undefined, node), _expression(call)]
+        return [*statements, *_undefined(undefined, node), _expression(call)]
 
     def _With(self, node: ast.With, defined: set[str]) -> list[ast.stmt]:
         for item in node.items:
@@ -303,10 +303,10 @@ class FunctionConverter:
     def _Expr(self, node: ast.Expr, defined: set[str]) -> list[ast.stmt]:
         call = node.value
         source = ast.unparse(call) if gives_anew(call) else None
-        made = self.expressions.visit(node)
+        statement = self.expressions.visit(node)
         if source is not None:
-            made.value = ag("unused", made.value, ast.Constant(source), at=node)
-        return [made]
+            statement.value = ag("unused", statement.value, ast.Constant(source), at=node)
+        return [statement]
 
     def _Delete(self, node: ast.Delete, defined: set[str]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -326,10 +326,10 @@ class FunctionConverter:
         node.args.defaults = [visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [None if d is None else visit(d) for d in node.args.kw_defaults]
         around = self.expressions.objects
-        made = FunctionConverter(self.namer, "ag__.STD", self.generated, around).convert(node)
+        converted = FunctionConverter(self.namer, "ag__.STD", self.generated, around).convert(node)
         mark = located(ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node)
-        made.decorator_list = [*made.decorator_list, mark]
-        return [made]
+        converted.decorator_list = [*converted.decorator_list, mark]
+        return [converted]
 
     def _AsyncFunctionDef(self, node: ast.AsyncFunctionDef, defined: set[str]) -> list[ast.stmt]:
         return [node]
@@ -395,15 +395,15 @@ class FunctionConverter:
         """A local function around a block, which shares the state's plain names."""
         label = self.namer.new(name)
         self.generated.add(label)
-        made = statements_of(f"def {label}({', '.join(arguments)}):\n pass", at)[0]
+        definition = statements_of(f"def {label}({', '.join(arguments)}):\n pass", at)[0]
         shared = [n for n in state if not is_composite(n)]
         head: list[ast.stmt] = []
         for kind, word in ((ast.Global, "global"), (ast.Nonlocal, "nonlocal")):
             names = [n for n in shared if (n in self.global_names) == (kind is ast.Global)]
             if names:
                 head += statements_of(f"{word} {', '.join(names)}", at)
-        made.body = [*head, *(body or [located(ast.Pass(), at)])]
-        return made
+        definition.body = [*head, *(body or [located(ast.Pass(), at)])]
+        return definition
 
     def _options(self, node: ast.While | ast.For) -> ast.Dict:
         """The loop's options; a leading call of set_loop_options is taken out of the body."""
@@ -421,8 +421,8 @@ class FunctionConverter:
 def _rewritten(rewrite: ast.NodeTransformer, body: Sequence[ast.stmt]) -> list[ast.stmt]:
     done: list[ast.stmt] = []
     for statement in body:
-        made = rewrite.visit(statement)
-        done.extend(made if isinstance(made, list) else [made])
+        rewritten = rewrite.visit(statement)
+        done.extend(rewritten if isinstance(rewritten, list) else [rewritten])
     return done
 
 
@@ -449,8 +449,8 @@ def _undefined(names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
 
 
 def _return(text: str, at: ast.AST) -> list[ast.stmt]:
-    made = statements_of(f"def f():\n {text}", at)[0]
-    return made.body
+    definition = statements_of(f"def f():\n {text}", at)[0]
+    return definition.body
 
 
 def _starred_names(node: ast.stmt) -> list[str]:

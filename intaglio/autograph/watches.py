@@ -255,9 +255,9 @@ def own(value: Any) -> Any:
     note_changing(value)
     kind = type(value).__name__
     aliases.spoil(value, ANOTHER_NAME.format(kind))
-    made = copy.copy(value)
-    note_created(made)
-    return made
+    copied = copy.copy(value)
+    note_created(copied)
+    return copied
 
 
 def _own_array(value: Any) -> Any:
@@ -268,9 +268,9 @@ def _own_array(value: Any) -> Any:
         _note_contents(value)
         for watch in _watches.stack:
             watch.copied.add(id(value))
-    made = value.copy()
-    note_created(made)
-    return made
+    copied = value.copy()
+    note_created(copied)
+    return copied
 
 
 def looked(owner: Any) -> Any:

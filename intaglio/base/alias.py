@@ -25,11 +25,11 @@ class Alias(MetaPathFinder, Loader):
     """
 
     def __init__(
-        self, name: str, target: str, made: Mapping[str, Places], missing: Callable[[str], str]
+        self, name: str, target: str, aliases: Mapping[str, Places], missing: Callable[[str], str]
     ) -> None:
         self.name = name
         self._target = target
-        self._made = made
+        self._made = aliases
         self._missing = missing
 
     # -- the protocol of importlib -------------------------------------------------------

@@ -80,10 +80,12 @@ def _status(name: str, code: int, doc: str) -> type[OpError]:
     def __init__(self: OpError, node_def: Any, op: Any, message: str, *args: Any) -> None:
         OpError.__init__(self, node_def, op, message, code, *args)
 
-    made = type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
-    CLASS_OF[code] = made
-    CODE_OF[made] = code
-    return made
+    error_class = type(
+        name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__}
+    )
+    CLASS_OF[code] = error_class
+    CODE_OF[error_class] = code
+    return error_class
 
 
 CLASS_OF: dict[int, type[OpError]] = {}

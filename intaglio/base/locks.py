@@ -11,9 +11,9 @@ _locks: list[Any] = []
 
 def lasting_lock() -> Any:
     """A lock for what lives as long as the process, held for moments; its thread may take it again."""
-    made = threading.RLock()
-    _locks.append(made)
-    return made
+    lock = threading.RLock()
+    _locks.append(lock)
+    return lock
 
 
 def _freed() -> None:

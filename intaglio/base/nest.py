@@ -230,15 +230,15 @@ def _rebuilt_mapping(like: Any, values: dict[Any, Any]) -> Any:
     if cls is dict:
         return {key: values[key] for key in like}
     if isinstance(like, defaultdict):
-        made: Any = cls(like.default_factory)
-        made.update((key, values[key]) for key in like)
-        return made
+        mapping: Any = cls(like.default_factory)
+        mapping.update((key, values[key]) for key in like)
+        return mapping
     try:
         if isinstance(like, MutableMapping):  # a Counter counts what it is called with
-            made = cls()
+            mapping = cls()
             for key in like:
-                made[key] = values[key]
-            return made
+                mapping[key] = values[key]
+            return mapping
         return cls({key: values[key] for key in like})
     except TypeError as e:
         raise TypeError(

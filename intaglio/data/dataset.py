@@ -535,15 +535,15 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         """The same elements with `options` added. Raises TypeError for other objects."""
         if not isinstance(options, Options):
             raise TypeError(f"`options` must be a tf.data.Options object, but got {options!r}.")
-        made = building.transformed(
+        dataset = building.transformed(
             raw.OptionsDataset,
             "_OptionsDataset",
             self,
             serialized_options=options.to_text(),
             name=name,
         )
-        made._options = self._options.merge(options)
-        return made
+        dataset._options = self._options.merge(options)
+        return dataset
 
 
 def of_handle(handle: Any, element_spec: Any) -> Dataset:
@@ -554,6 +554,6 @@ def of_handle(handle: Any, element_spec: Any) -> Dataset:
 def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
     """The dataset that was pickled."""
     stage = seldom.serializing.from_bytes(data)
-    made = building.made(name, from_array(stage), element_spec)
-    made._options = Options.from_text(options)
-    return made
+    dataset = building.made(name, from_array(stage), element_spec)
+    dataset._options = Options.from_text(options)
+    return dataset

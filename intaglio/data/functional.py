@@ -70,15 +70,15 @@ def failure(error: Exception, name: str) -> Exception:
         f"Error in user-defined function passed to {name} transformation: {text}\n"
         f"\t [[{{{{node {node.traced_name}}}}}]]"
     )
-    made = (
+    raised = (
         OpError(None, node, message, error.error_code)  # type: ignore[attr-defined]  # an OpError has a code
         if kind is OpError
         else kind(None, node, message)
     )
-    if node.frames and hasattr(made, "add_note"):
+    if node.frames and hasattr(raised, "add_note"):
         lines = "".join([f"  {frame}\n" for frame in reversed(node.frames)])
-        made.add_note(f"Node {node.traced_name} is defined at (most recent call last):\n{lines}")
-    return made
+        raised.add_note(f"Node {node.traced_name} is defined at (most recent call last):\n{lines}")
+    return raised
 
 
 def parallelism(num_parallel_calls: Any) -> int:
@@ -259,9 +259,9 @@ class ScanDataset(DatasetOp):
 
             def advance() -> Element:
                 nonlocal state
-                made = call(*state, *source())
-                state = made[:width]
-                return made[width:]
+                outputs = call(*state, *source())
+                state = outputs[:width]
+                return outputs[width:]
 
             def restore(position: Any) -> None:
                 nonlocal state

@@ -255,8 +255,8 @@ def _as_array(value: Any, spec: TensorSpec) -> Any:
             return given
         numbers = not isinstance(value, (np.ndarray, np.generic))
         if numbers and given.dtype.kind in "iu" and wanted.kind in "iu":
-            made = given.astype(wanted)  # what does not fit, NumPy 1 would wrap
-            return made if (made == given).all() else None
+            converted = given.astype(wanted)  # what does not fit, NumPy 1 would wrap
+            return converted if (converted == given).all() else None
         return np.asarray(value, wanted)
     except (TypeError, ValueError, OverflowError):
         return None

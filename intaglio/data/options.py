@@ -77,20 +77,20 @@ class _Group:
 
     def merged(self, other: Any) -> Any:
         """These settings, and those that `other` has set in their place."""
-        made = type(self)()
+        group = type(self)()
         for name in self._kinds:
             mine, theirs = getattr(self, name), getattr(other, name)
             if isinstance(mine, _Group):
-                object.__setattr__(made, name, mine.merged(theirs))
+                object.__setattr__(group, name, mine.merged(theirs))
             else:
-                object.__setattr__(made, name, mine if theirs is None else theirs)
-        return made
+                object.__setattr__(group, name, mine if theirs is None else theirs)
+        return group
 
     def frozen(self) -> Any:
         """The same settings, which cannot be changed."""
-        made = self.merged(type(self)())
-        made._freeze()
-        return made
+        group = self.merged(type(self)())
+        group._freeze()
+        return group
 
     def _freeze(self) -> None:
         for name in self._kinds:
@@ -146,10 +146,10 @@ class DistributeOptions(_Group):
 
     def merged(self, other: Any) -> Any:
         """These settings, and those that `other` has changed in their place."""
-        made = super().merged(other)
+        group = super().merged(other)
         if other.auto_shard_policy is AutoShardPolicy.AUTO:
-            made.auto_shard_policy = self.auto_shard_policy
-        return made
+            group.auto_shard_policy = self.auto_shard_policy
+        return group
 
     def settings(self) -> dict[str, Any]:
         """What has been changed, as plain values."""
@@ -242,7 +242,7 @@ class Options(_Group):
     @classmethod
     def from_text(cls, text: str) -> Options:
         """The options that `to_text` wrote."""
-        made = cls()
+        options = cls()
         if text:
-            made.adopt(ast.literal_eval(text))
-        return made
+            options.adopt(ast.literal_eval(text))
+        return options

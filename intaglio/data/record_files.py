@@ -57,16 +57,16 @@ class _Inflated(io.RawIOBase):
             elif not data:
                 raise errors.DataLossError(None, None, "truncated compressed file")
             try:
-                made = self._inflate.decompress(data, len(room))
+                inflated = self._inflate.decompress(data, len(room))
             except zlib.error as e:
                 number, _, reason = str(e).removeprefix("Error ").partition(" ")
                 reason = reason.rpartition(": ")[2]
                 raise errors.DataLossError(
                     None, None, f"inflate() failed with error {number}: {reason}"
                 ) from None
-            if made:
-                room[: len(made)] = made
-                return len(made)
+            if inflated:
+                room[: len(inflated)] = inflated
+                return len(inflated)
         self._ended = True
         return 0
 

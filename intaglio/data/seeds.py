@@ -112,8 +112,8 @@ class AnonymousSeedGenerator(Op):
     def kernel(self, seed, seed2, reshuffle):
         if not int(seed) and not int(seed2):
             seed, seed2 = fresh_bits(63), fresh_bits(63)
-        made = SeedGenerator(int(seed), int(seed2), bool(reshuffle))
-        return made, made
+        generator = SeedGenerator(int(seed), int(seed2), bool(reshuffle))
+        return generator, generator
 
 
 def dataset_seeds(seed: int | None) -> tuple[int, int]:

@@ -150,9 +150,9 @@ def _stage(name: str, parts: dict[str, Any]) -> Stage:
 def _seeds(content: Any) -> SeedGenerator:
     position, reshuffle = content
     position = _read(position)
-    made = SeedGenerator(position[0], position[1], reshuffle)
-    made.restore(position)
-    return made
+    generator = SeedGenerator(position[0], position[1], reshuffle)
+    generator.restore(position)
+    return generator
 
 
 def _graph(content: Any) -> Graph:

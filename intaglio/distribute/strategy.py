@@ -107,9 +107,9 @@ class StrategyExtended:
 
     def create(self, next_creator: Any, **kwargs: Any) -> Any:
         """A variable of this strategy, for `tf.variable_creator_scope`."""
-        made = next_creator(**kwargs)
-        made._distribute_strategy = self._strategy
-        return made
+        variable = next_creator(**kwargs)
+        variable._distribute_strategy = self._strategy
+        return variable
 
 
 class Strategy:

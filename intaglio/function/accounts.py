@@ -113,9 +113,9 @@ def _name_reported(name: str, frame: FrameType) -> str:
         return ""
     reported = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"
     if isinstance(value, SymbolicTensor) and value.node.op is not raw.Placeholder:
-        made = value.node.frames
-        if made:
-            reported += f" from line {made[0].lineno}"
+        frames = value.node.frames
+        if frames:
+            reported += f" from line {frames[0].lineno}"
     return reported
 
 

@@ -276,8 +276,8 @@ def _result(concrete: Any, space: dict[str, Any]) -> list[str]:
         return [" return None"]
     if _is_tuple_of_tensors(concrete):
         n = len(output.parts)
-        made = [f" t{i} = E(); t{i}._array = r[{i}]" for i in range(n)]
-        return [*made, f" return ({', '.join([f't{i}' for i in range(n)])},)"]
+        lines = [f" t{i} = E(); t{i}._array = r[{i}]" for i in range(n)]
+        return [*lines, f" return ({', '.join([f't{i}' for i in range(n)])},)"]
     space["pack"] = concrete.pack
     space["wrap"] = from_array
     return [" return pack([wrap(a) for a in r])"]

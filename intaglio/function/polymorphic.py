@@ -216,11 +216,13 @@ class Function(PolymorphicFunction):
             ref = weakref.ref(instance, lambda _: table.pop(number, None))
         except TypeError:  # an object that cannot be held weakly
             ref = functools.partial(_itself, instance)
-        made = Function(_method(self._python_function, ref), self._name, self._options, bound=True)
-        made._detector = self._detector
-        method = Method(instance, made)
+        bound_function = Function(
+            _method(self._python_function, ref), self._name, self._options, bound=True
+        )
+        bound_function._detector = self._detector
+        method = Method(instance, bound_function)
         # Threads that ask at once get one function: its first trace makes the variables.
-        entry = (ref, made, weakref.ref(method))
+        entry = (ref, bound_function, weakref.ref(method))
         found = table.setdefault(number, entry)
         if found is entry:
             return method
@@ -273,8 +275,8 @@ class Function(PolymorphicFunction):
             unfinished = recursion.under_way(self._cache, key)
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
-        concrete, made = self._concrete(key, bound, types, has_values=True)
-        if made:
+        concrete, is_new = self._concrete(key, bound, types, has_values=True)
+        if is_new:
             self._detector.traced(self._shown(), self._why)
         else:
             self._detector.calls += 1
@@ -295,8 +297,8 @@ class Function(PolymorphicFunction):
         """Puts an entry for calls like this one in front."""
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
         quick = make_native_entry(concrete, args, kwargs, bound)
-        made = [e for e in (quick, entry) if e is not None]
-        self._entries = (*made, *self._entries)[:ENTRIES]
+        entries = [e for e in (quick, entry) if e is not None]
+        self._entries = (*entries, *self._entries)[:ENTRIES]
 
     def _typed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False

@@ -359,14 +359,14 @@ def typed(
 ) -> FunctionType:
     """The FunctionType of a call."""
     defaults = signature.default_names() if optional else frozenset()
-    made = {
+    parameters = {
         name: Parameter(name, signature.kind_of(name, bound), kind, name in defaults)
         for name, kind in zip(bound.names, types, strict=True)
     }
     positional = len(bound.names) - len(bound.keywords)
     declared = [p.name for p in signature.parameters if p.kind is KEYWORD_ONLY]
     order = dict.fromkeys([*bound.names[:positional], *declared, *bound.keywords])
-    return FunctionType([made[name] for name in order])
+    return FunctionType([parameters[name] for name in order])
 
 
 def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType]:

@@ -160,12 +160,12 @@ class Container(TraceType):
         return range(len(self.parts))
 
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
-        made: list[Any] = [None] * len(self.parts)
+        placeholders: list[Any] = [None] * len(self.parts)
         for i in self._placeholder_order():
-            made[i] = self.parts[i].placeholder_value(placeholder_context)
-        if any(m is NotImplemented for m in made):
+            placeholders[i] = self.parts[i].placeholder_value(placeholder_context)
+        if any(m is NotImplemented for m in placeholders):
             return NotImplemented
-        return self._make(made)
+        return self._make(placeholders)
 
     def to_tensors(self, value: Any) -> list[Any]:
         return [

@@ -72,16 +72,16 @@ def _placeholders(
     arguments: list[Any] = []
     for name, kind, value in zip(bound.names, types, bound.values, strict=True):
         context.name = name
-        made = kind.placeholder_value(context)
-        if made is NotImplemented:
-            made = value
-        tensors = kind.to_tensors(made)
+        placeholder = kind.placeholder_value(context)
+        if placeholder is NotImplemented:
+            placeholder = value
+        tensors = kind.to_tensors(placeholder)
         graph.inputs.extend(tensors)
         # A variable is a value where specs of the others are given, too.
         if tensors and (has_values or hasattr(value, "handle")):
             for inner, outer in zip(tensors, kind.to_tensors(kind.cast(value)), strict=True):
                 graph.example[id(inner)] = outer
-        arguments.append(made)
+        arguments.append(placeholder)
     return arguments
 
 

@@ -84,21 +84,21 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     cause = cause_of(error) if inner is None else inner.cause
     reported = UserCode(original, frames, cause)
     noted = inner.note is not None if inner else not _is_from_here(error)
-    made = None if noted else remade(original, reported.text())
-    if made is None:
-        made = _with_note(error, reported, inner)
+    rewritten = None if noted else remade(original, reported.text())
+    if rewritten is None:
+        rewritten = _with_note(error, reported, inner)
     else:
-        made = made.with_traceback(error.__traceback__)
+        rewritten = rewritten.with_traceback(error.__traceback__)
         for note in getattr(error, "__notes__", ()):
-            made.add_note(note)
-    made = without_our_frames(made)
+            rewritten.add_note(note)
+    rewritten = without_our_frames(rewritten)
     if inner is None and not noted:
-        note_trace(made, error.__traceback__)
-    reported.depth = len(_entries(made.__traceback__))
+        note_trace(rewritten, error.__traceback__)
+    reported.depth = len(_entries(rewritten.__traceback__))
     # A class with slots and without a dict has no room for it.
     with contextlib.suppress(AttributeError):
-        made.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
-    return made
+        rewritten.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
+    return rewritten
 
 
 def _entries(trace: TracebackType | None) -> list[TracebackType]:

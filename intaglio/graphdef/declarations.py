@@ -66,13 +66,13 @@ class _Declarations:
 
     def _message(self, name: str) -> Any:
         outer, _, inner = name.rpartition(".")
-        made = (
+        message = (
             self.messages[outer].nested_type.add(name=inner)
             if outer
             else self.file.message_type.add(name=inner)
         )
-        self.messages[name] = made
-        return made
+        self.messages[name] = message
+        return message
 
     def _field(self, message: Any, line: str) -> None:
         declared, _, group = line.partition(" |")
@@ -112,8 +112,8 @@ class _Declarations:
 
 def declare(text: str, file_name: str) -> None:
     """Adds the messages and enums of a declaration to the pool."""
-    made = _Declarations(text, file_name)
-    POOL.AddSerializedFile(made.file.SerializeToString())
+    declarations = _Declarations(text, file_name)
+    POOL.AddSerializedFile(declarations.file.SerializeToString())
     _files.append(file_name)
 
 

@@ -87,12 +87,12 @@ class Functions:
             raise MalformedError(f"functions call each other more than {DEEPEST} levels deep")
         self.reading.append(name)
         try:
-            made = self.graphs[name] = _read_function(self.protos[name], self)
+            graph = self.graphs[name] = _read_function(self.protos[name], self)
         finally:
             self.reading.pop()
         if name in self.stand_ins:
-            self.stand_ins.pop(name).resolve(lambda: made, interpreter.repeated)
-        return made
+            self.stand_ins.pop(name).resolve(lambda: graph, interpreter.repeated)
+        return graph
 
     def _stand_in(self, name: str) -> RecursiveGraph:
         if name not in self.stand_ins:

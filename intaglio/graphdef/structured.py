@@ -83,10 +83,10 @@ def _fill(proto: Any, value: Any) -> None:
 
 def _fill_spec(proto: Any, spec: TypeSpec) -> None:
     if type(spec) is TensorSpec:
-        made = proto.tensor_spec_value
-        made.name = spec.name or ""
-        made.shape.CopyFrom(tensors.shape_proto(spec.dims))
-        made.dtype = spec.dtype.as_datatype_enum
+        spec_proto = proto.tensor_spec_value
+        spec_proto.name = spec.name or ""
+        spec_proto.shape.CopyFrom(tensors.shape_proto(spec.dims))
+        spec_proto.dtype = spec.dtype.as_datatype_enum
         return
     number, name = _number_of(type(spec)), type(spec).__name__
     if number is None:
@@ -94,10 +94,10 @@ def _fill_spec(proto: Any, spec: TypeSpec) -> None:
         if not found:
             raise ValueError(f"A {name} has no written form: {spec!r}")
         number, name = EXTENSION, found[0]
-    made = proto.type_spec_value
-    made.type_spec_class, made.type_spec_class_name = number, name
-    made.num_flat_components = len(spec.flatten())
-    _fill(made.type_state, spec._serialize())
+    spec_proto = proto.type_spec_value
+    spec_proto.type_spec_class, spec_proto.type_spec_class_name = number, name
+    spec_proto.num_flat_components = len(spec.flatten())
+    _fill(spec_proto.type_state, spec._serialize())
 
 
 def _fill_container(proto: Any, value: Any) -> None:

@@ -213,8 +213,8 @@ class Rewriter(Level):
             if id(node) in arguments:
                 continue
             control = tuple([copies[id(c)] for c in node.control if id(c) in copies])
-            made = copies[id(node)] = copy(node, [values[id(v)] for v in node.inputs], control)
-            values.update((id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True))
+            copied = copies[id(node)] = copy(node, [values[id(v)] for v in node.inputs], control)
+            values.update((id(a), b) for a, b in zip(node.outputs, copied.outputs, strict=True))
         return [values[id(v)] for v in graph.outputs]
 
     def record_beside(self, node: Node) -> None:

@@ -50,15 +50,15 @@ class _Snapshot:
 
 
 def call(
-    name: str, made: Run, run: Run, arrays: Sequence[Any], drawn: Sequence[Any]
+    name: str, compiled: Run, run: Run, arrays: Sequence[Any], drawn: Sequence[Any]
 ) -> tuple[tuple[Any, ...], bool]:
-    """The results of a call of `made`, or of the interpreted `run` if it fails where that does not.
+    """The results of a call of `compiled`, or of the interpreted `run` if it fails where that does not.
 
-    And whether `made` did it. Raises what `run` raises, which is the program's own error.
+    And whether `compiled` did it. Raises what `run` raises, which is the program's own error.
     """
     before = _Snapshot(arrays, drawn)
     try:
-        return made(*arrays), True
+        return compiled(*arrays), True
     except Exception as e:
         before.restore()
         results = run(*arrays)

@@ -46,8 +46,8 @@ class Looped(tiers.Timed):
         """How the graph runs, in words."""
         return "interpreted"
 
-    def _ready(self, made: tiers.Run) -> None:
-        self.run = made
+    def _ready(self, run: tiers.Run) -> None:
+        self.run = run
 
 
 def _looped(graph: Graph) -> Any:

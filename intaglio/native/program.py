@@ -61,10 +61,10 @@ class Program:
         self.results = w.write(body, given, len(body.outputs), len(extra))
         # What is made of variables and kept: of which, and by what.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
-        made = w.compiled()
+        module = w.compiled()
         forms = [*_forms(given), *[s.results[0][0] for _, s in self.derived]]
         whole = entry.Entry(
-            made,
+            module,
             w.code.name,
             len(forms),
             len(body.outputs) + len(extra) + 1,

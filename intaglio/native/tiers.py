@@ -100,7 +100,7 @@ class Background:
         if graph is None:
             return
         try:
-            made = self._make(graph)
+            run = self._make(graph)
         except ImportError:  # there is no compiler
             return
         except (OpError, shapes.ShapeError):  # which running it raises
@@ -109,8 +109,8 @@ class Background:
         except Exception as e:
             self._failed(graph, e)
             return
-        if made is not None:
-            self._ready(made)
+        if run is not None:
+            self._ready(run)
 
     def _failed(self, graph: Graph, error: Exception) -> None:
         """The compiler failed, in a thread of its own: what is raised, the next call raises."""
@@ -119,8 +119,8 @@ class Background:
         except Exception as e:
             self.run = functools.partial(_raise, e)
 
-    def _ready(self, made: Run) -> None:
-        self.run = made
+    def _ready(self, run: Run) -> None:
+        self.run = run
         self.native = True
 
 
@@ -146,11 +146,11 @@ class Timed(Background):
         if self.compiling is not None:
             return self.run(*arrays)
         start = time.perf_counter()
-        made = self.run(*arrays)
+        results = self.run(*arrays)
         self._left -= time.perf_counter() - start
         if self._left < 0:
             self.compile()
-        return made
+        return results
 
 
 def _whole(graph: Graph) -> Run | None:
@@ -198,14 +198,14 @@ class Counted(Background):
             self._streams = first_call.streams(self._graph)
         super().compile()
 
-    def _ready(self, made: Run) -> None:
-        self._made = made
+    def _ready(self, compiled: Run) -> None:
+        self._made = compiled
 
-    def _first(self, made: Run, *arrays: Any) -> tuple[Any, ...]:
+    def _first(self, compiled: Run, *arrays: Any) -> tuple[Any, ...]:
         """A call of code that has not run yet: where it fails the graph stays interpreted."""
         drawn = self._streams
-        results, good = first_call.call(self._name, made, self._interpreted, arrays, drawn)
-        self.run, self.native = (made if good else self._interpreted), good
+        results, good = first_call.call(self._name, compiled, self._interpreted, arrays, drawn)
+        self.run, self.native = (compiled if good else self._interpreted), good
         self._made = None
         return results
 
@@ -238,6 +238,6 @@ class Shapes:
             if len(self._found) >= MAX_COUNTED_SHAPES:
                 return self.run(*arrays)
             make = functools.partial(self._make, given=key)
-            made = Counted(self._graph, self.run, make, self._calls)
-            found = self._found.setdefault(key, made)
+            counted = Counted(self._graph, self.run, make, self._calls)
+            found = self._found.setdefault(key, counted)
         return found(*arrays)

@@ -132,9 +132,9 @@ class _ReluMaxPoolGrad(Op):
 
     def kernel(self, places, gradients):
         images, height, width, channels = gradients.shape
-        made = np.zeros((images, height, 2, width, 2, channels), gradients.dtype)
+        result = np.zeros((images, height, 2, width, 2, channels), gradients.dtype)
         slope = gradients * (places < CUT)
         for number in range(4):
-            at = made[:, :, number // 2, :, number % 2]
+            at = result[:, :, number // 2, :, number % 2]
             np.copyto(at, slope, where=places & ~np.uint8(CUT) == number)
-        return made.reshape(images, 2 * height, 2 * width, channels)
+        return result.reshape(images, 2 * height, 2 * width, channels)

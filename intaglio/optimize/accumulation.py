@@ -132,11 +132,11 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
     for s in sums:
         before = body.inputs[s.place]
         change.then(before, lambda v=before: v)
-    made = change.made()
-    new.keep_extended(old, made)
+    node = change.made()
+    new.keep_extended(old, node)
     first = len(loop.outputs)
     stacks = {
-        key: _stack(made.outputs[first + i], value, trip_count)
+        key: _stack(node.outputs[first + i], value, trip_count)
         for i, (key, value) in enumerate(parts.items())
     }
     for s in sums:

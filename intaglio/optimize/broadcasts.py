@@ -125,14 +125,14 @@ def _sum(*terms: Value) -> Any:
 
 def _plus(x: Value, y: Value) -> Any:
     """The sum, before a broadcast if one of them is one."""
-    made = None
+    total = None
     if x.node.op is raw.BroadcastTo:
         small, shape = x.node.inputs
-        made = _late(small, shape, y, raw.AddV2)
+        total = _late(small, shape, y, raw.AddV2)
     elif y.node.op is raw.BroadcastTo:
         small, shape = y.node.inputs
-        made = _late(small, shape, x, lambda y, x: raw.AddV2(x, y))
-    return raw.AddV2(x, y) if made is None else made
+        total = _late(small, shape, x, lambda y, x: raw.AddV2(x, y))
+    return raw.AddV2(x, y) if total is None else total
 
 
 @rule(lambda a, b: pat.AddN(a, b))

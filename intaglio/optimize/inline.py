@@ -53,7 +53,7 @@ def _flat(graph: Graph) -> Graph:
 
 def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
     def copy(node: Node, inputs: list[SymbolicTensor], control: tuple[Node, ...]) -> Node:
-        made = Node(
+        copied = Node(
             node.op,
             inputs,
             node.attrs,
@@ -65,6 +65,6 @@ def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
             device=node.device,
             source=node.source or node,
         )
-        return new.add(made)
+        return new.add(copied)
 
     return new.splice(callee, call.inputs, copy)

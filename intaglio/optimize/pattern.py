@@ -95,12 +95,12 @@ class RuleSet:
         expression = pattern(*[Variable(n) for n in code.co_varnames[: code.co_argcount]])
 
         def declare(replacement: Callable[..., Any]) -> Rule:
-            made = Rule(expression, replacement)
-            if "->" not in made.equation:
-                raise TypeError(f"rule {made.name} says no equation 'this  ->  that'")
-            self.rules.append(made)
-            self.by_root.setdefault(expression.op_name, []).append(made)
-            return made
+            rule = Rule(expression, replacement)
+            if "->" not in rule.equation:
+                raise TypeError(f"rule {rule.name} says no equation 'this  ->  that'")
+            self.rules.append(rule)
+            self.by_root.setdefault(expression.op_name, []).append(rule)
+            return rule
 
         return declare
 

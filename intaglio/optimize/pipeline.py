@@ -100,4 +100,6 @@ def _multiplies(node: Node) -> bool:
 
 def optimize(graph: Graph) -> Graph:
     """The graph after all passes. `INTAGLIO_DUMP=folder` writes it after each of them."""
-    return passes.run(graph, PASSES, Fuel(), after=lambda made: interpreter.inherit(graph, made))
+    return passes.run(
+        graph, PASSES, Fuel(), after=lambda optimized: interpreter.inherit(graph, optimized)
+    )

@@ -62,10 +62,10 @@ def as_array(value: Any, dtype: DType) -> Any:
         wide = np.array(value)
         if wide.dtype != np.int64:
             return np.array(value, dtype.numpy)
-        made = wide.astype(dtype.numpy)
-        if dtype.is_integer and (made != wide).any():  # NumPy 1 would wrap them
+        converted = wide.astype(dtype.numpy)
+        if dtype.is_integer and (converted != wide).any():  # NumPy 1 would wrap them
             raise OverflowError
-        return made
+        return converted
     except OverflowError:
         raise OverflowError(
             f"{convert.describe(value)} is too large to convert to np.{dtype.name}, as which "

@@ -143,9 +143,9 @@ def weakly(value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.dtype not in lattice.WEAK:
             return value
-        made: Any = WeakTensor.__new__(WeakTensor)
-        made.__dict__["tensor"] = value  # which is one, and of a type that may be weak
-        return made
+        weak: Any = WeakTensor.__new__(WeakTensor)
+        weak.__dict__["tensor"] = value  # which is one, and of a type that may be weak
+        return weak
     if type(value) in (list, tuple):
         return type(value)([weakly(item) for item in value])
     return value

@@ -130,11 +130,11 @@ def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
             if isinstance(x, Ragged)
         ]
     )
-    made: list[_Operand | None] = [
+    laid_out: list[_Operand | None] = [
         None if own == 0 else _Operand(x, rank, levels, dtype)
         for x, own in zip(operands, ranks, strict=True)
     ]
-    present = [x for x in made if x is not None]
+    present = [x for x in laid_out if x is not None]
     outer = _outer_rows(present)
     partitions: list[RowPartition] = []
     for level in range(levels):
@@ -142,7 +142,7 @@ def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
         partitions.append(rows)
         outer = rows.nvals()
     flats: list[Any] = []
-    for x, given in zip(made, operands, strict=True):
+    for x, given in zip(laid_out, operands, strict=True):
         if x is None:
             flats.append(given)
         else:

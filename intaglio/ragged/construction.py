@@ -70,8 +70,8 @@ def range(
         parts = [convert.to_tensor(x, kind) for x in (starts, limits, deltas)]
         if kind is None:
             parts = _of_one_type(parts)
-        made = raw.RaggedRange(*parts, Tsplits=splits, name=name)
-        return core.from_splits(made.rt_dense_values, made.rt_nested_splits)
+        ranges = raw.RaggedRange(*parts, Tsplits=splits, name=name)
+        return core.from_splits(ranges.rt_dense_values, ranges.rt_nested_splits)
 
 
 def _of_one_type(parts: list[Tensor]) -> list[Tensor]:

@@ -89,10 +89,10 @@ def _flat(params: Any, indices: Any) -> Any:
         list(params.nested_row_splits), params.flat_values, indices, OUTPUT_RAGGED_RANK=levels
     )
     # As in TensorFlow, what was known of uniform lengths is not: only the splits come out.
-    made = parts.output_dense_values
+    gathered = parts.output_dense_values
     for splits in reversed(parts.output_nested_splits):
-        made = core.from_splits(made, splits)
-    return made
+        gathered = core.from_splits(gathered, splits)
+    return gathered
 
 
 def _both_ragged(params: Any, indices: Any) -> tuple[Any, Any]:

@@ -101,8 +101,10 @@ def gathered_ranges(
 ) -> Any:
     """The ragged tensor whose rows are `values[start:limit:step]`."""
     step = convert.to_tensor(1, starts.dtype) if step is None else step
-    made = raw.RaggedRange(starts, limits, step, Tsplits=starts.dtype)
-    return core.from_splits(rows_at(values, made.rt_dense_values), made.rt_nested_splits, uniform)
+    indices = raw.RaggedRange(starts, limits, step, Tsplits=starts.dtype)
+    return core.from_splits(
+        rows_at(values, indices.rt_dense_values), indices.rt_nested_splits, uniform
+    )
 
 
 def rows_at(x: Any, indices: Any) -> Any:
@@ -113,11 +115,11 @@ def rows_at(x: Any, indices: Any) -> Any:
         list(x.nested_row_splits), x.flat_values, indices, OUTPUT_RAGGED_RANK=x.ragged_rank
     )
     lengths = [p.static_uniform_row_length for p in x.nested_partitions]
-    made = parts.output_dense_values
+    gathered = parts.output_dense_values
     pairs = list(zip(parts.output_nested_splits, lengths, strict=True))
     for splits, uniform in reversed(pairs):
-        made = core.from_splits(made, splits, uniform)
-    return made
+        gathered = core.from_splits(gathered, splits, uniform)
+    return gathered
 
 
 # -- inside every row --------------------------------------------------------------------

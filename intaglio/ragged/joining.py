@@ -245,8 +245,10 @@ def _repeated(x: Any, count: Any, axis: int, rank: int) -> Any:
         return raw.Reshape(raw.Tile(raw.ExpandDims(bounds, 1), many), [-1])
 
     rows = x.partition
-    made = indexing.gathered_ranges(x.values, spread(rows.row_starts()), spread(rows.row_limits()))
-    return core.from_lengths(made.values, lengths * count)
+    repeated = indexing.gathered_ranges(
+        x.values, spread(rows.row_starts()), spread(rows.row_limits())
+    )
+    return core.from_lengths(repeated.values, lengths * count)
 
 
 def _inside(x: Any, count: Any, axis: int, rank: int) -> Any:

@@ -74,8 +74,8 @@ def map_fn(
         columns = (
             _now(parts, count, wanted) if door.level().eager else _staged(parts, count, wanted)
         )
-        made = [_put_together(s, c, count) for s, c in zip(wanted, columns, strict=True)]
-        return nest.pack_sequence_as(specs, made)
+        results = [_put_together(s, c, count) for s, c in zip(wanted, columns, strict=True)]
+        return nest.pack_sequence_as(specs, results)
 
 
 # -- elements ----------------------------------------------------------------------------
@@ -207,9 +207,9 @@ def _staged(parts: Any, count: Any, wanted: Sequence[Any]) -> list[list[Any]]:
 
     start = [convert.to_tensor(0, dtypes.int32), *arrays]
     ends = control_flow.while_loop(lambda turn, *_: raw.Less(turn, count), body, start)
-    made = [
+    staged = [
         array.concat() if _is_ragged(spec) else array.stack()
         for array, (spec, _) in zip(ends[1:], kinds, strict=True)
     ]
-    found = iter(made)
+    found = iter(staged)
     return [[next(found) for _ in _kinds(spec)] for spec in wanted]

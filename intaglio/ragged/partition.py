@@ -34,14 +34,14 @@ def index_vector(value: Any, name: str, dtype: Any = None, hint: Any = None) -> 
         dtype = dtypes.int32
     if dtype is not None:
         wanted = as_dtype(dtype)
-        made = convert.to_tensor(value) if isinstance(value, Tensor) else None
-        if made is None:
-            made = convert.to_tensor(value, wanted)
-        return made if made.dtype is wanted else raw.Cast(made, DstT=wanted)
-    made = convert.to_tensor(value, dtype_hint=as_dtype(hint or dtypes.int64))
-    if made.dtype not in dtypes.INDEX:
+        tensor = convert.to_tensor(value) if isinstance(value, Tensor) else None
+        if tensor is None:
+            tensor = convert.to_tensor(value, wanted)
+        return tensor if tensor.dtype is wanted else raw.Cast(tensor, DstT=wanted)
+    tensor = convert.to_tensor(value, dtype_hint=as_dtype(hint or dtypes.int64))
+    if tensor.dtype not in dtypes.INDEX:
         raise ValueError(f"{name} must have dtype int32 or int64")
-    return made
+    return tensor
 
 
 def row_ids(splits: Any, count: Any) -> Tensor:

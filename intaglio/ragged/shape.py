@@ -94,8 +94,8 @@ class DynamicRaggedShape(CompositeTensor):
         x = core.as_operand(t)
         if isinstance(x, Ragged):
             kind = x.row_splits.dtype
-            made = cls(x.nested_partitions, raw.Shape(x.flat_values, out_type=kind), kind)
-            return made if dtype is None else made.with_dtype(dtype)
+            shape = cls(x.nested_partitions, raw.Shape(x.flat_values, out_type=kind), kind)
+            return shape if dtype is None else shape.with_dtype(dtype)
         kind = dtypes.int64 if dtype is None else as_dtype(dtype)
         return cls([], raw.Shape(x, out_type=kind), kind)
 

@@ -32,16 +32,16 @@ class Derived:
         """What `make` gives for an array that the caller holds; the same again for the same key."""
         found = self._kept.get(id(array))
         if found is not None and found[0]() is array:
-            made = found[1].get(key)
-            if made is not None:
-                return made
+            derived = found[1].get(key)
+            if derived is not None:
+                return derived
         if type(array) is not np.ndarray:  # there is no value
             return array
-        made = make(array)
-        self._keep(array, key, made)
-        return made
+        derived = make(array)
+        self._keep(array, key, derived)
+        return derived
 
-    def _keep(self, array: Any, key: Any, made: Any) -> None:
+    def _keep(self, array: Any, key: Any, derived: Any) -> None:
         number = id(array)
         with self._lock:
             found = self._kept.get(number)
@@ -50,8 +50,8 @@ class Derived:
                 found = weakref.ref(array, lambda ref: self._died(number, ref)), {}
                 self._kept[number] = found
             if key not in found[1]:
-                found[1][key] = made
-                self.size += made.nbytes
+                found[1][key] = derived
+                self.size += derived.nbytes
             while self.size > MAX_CACHED_BYTES:
                 self._drop(next(iter(self._kept)))
 
@@ -70,7 +70,7 @@ class Derived:
     def _drop(self, number: int) -> None:
         found = self._kept.pop(number, None)
         if found is not None:
-            self.size -= sum([made.nbytes for made in found[1].values()])
+            self.size -= sum([derived.nbytes for derived in found[1].values()])
 
 
 DERIVED = Derived()

@@ -329,10 +329,10 @@ class _Countdown:
         methods, self._methods = self._methods, {}
         for special, method in methods.items():
             setattr(EagerTensor, special, method)
-        for special, made in (HOOKS.native_operators(methods) if methods else {}).items():
+        for special, operator in (HOOKS.native_operators(methods) if methods else {}).items():
             # Operators may have been exchanged meanwhile.
             if EagerTensor.__dict__[special] is methods[special]:
-                setattr(EagerTensor, special, made)
+                setattr(EagerTensor, special, operator)
 
 
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))

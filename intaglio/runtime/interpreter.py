@@ -65,11 +65,11 @@ def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
     return graph.derived.get(OWN_WAY)
 
 
-def inherit(graph: Graph, made: Graph) -> None:
+def inherit(graph: Graph, copied: Graph) -> None:
     """What was made of a graph (what its gradient takes, and the gradient) becomes a function as it does."""
     way = compiler_of(graph)
     if way is not None:
-        made.derived.setdefault(OWN_WAY, way)
+        copied.derived.setdefault(OWN_WAY, way)
 
 
 def repeated(graph: Graph) -> Compiled:

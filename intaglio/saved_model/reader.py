@@ -176,7 +176,7 @@ class _Loader:
                 f"The variable '{proto.name}' is distributed, which is not read."
             )
         value = self._value(proto.name, key, dtype, dims)
-        made = ResourceVariable(
+        variable = ResourceVariable(
             from_array(value),
             trainable=proto.trainable,
             name=proto.name or None,
@@ -185,9 +185,9 @@ class _Loader:
             synchronization=proto.synchronization,
             aggregation=proto.aggregation,
         )
-        if key is None and made._resource is not None:
-            made._resource.clear()
-        return made
+        if key is None and variable._resource is not None:
+            variable._resource.clear()
+        return variable
 
     def _value(self, name: str, key: str | None, dtype: DType, dims: Dims) -> np.ndarray:
         """A variable's value; zeros for one that stays uninitialized."""

@@ -28,8 +28,8 @@ class ResourceReader:
         self.resources: dict[int, RestoredResource] = {}
         for number, node in enumerate(nodes):
             if node.WhichOneof("kind") == "resource":
-                made = RestoredResource(node.resource.device)
-                objects[number] = self.resources[number] = made
+                restored = RestoredResource(node.resource.device)
+                objects[number] = self.resources[number] = restored
         # Loaded twice, a model has two tables of a shared name.
         self.suffix = f"_load_{next(_MODELS)}" if self.resources else ""
 
@@ -80,7 +80,7 @@ class ResourceReader:
 
 
 def _handle(creator: ConcreteFunction, name: str) -> Tensor:
-    made = creator()
-    if not isinstance(made, Tensor) or made.dtype.name != "resource":
+    handle = creator()
+    if not isinstance(handle, Tensor) or handle.dtype.name != "resource":
         raise MalformedError(f"the function '{name}' makes no resource")
-    return made
+    return handle

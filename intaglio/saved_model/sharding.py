@@ -178,19 +178,19 @@ def sharded(
         given[key] = ShardableTensor(
             None, tensor, tensor.dtype, device, key, tensor.shape, "", key, trackables.get(key)
         )
-    made = [
+    shards = [
         {
             key: {str(spec): _checked(given, key, str(spec), x) for spec, x in s.items()}
             for key, s in shard.items()
         }
         for shard in callback([*given.values()])
     ]
-    lost = sorted(given.keys() - {key for shard in made for key in shard})
+    lost = sorted(given.keys() - {key for shard in shards for key in shard})
     if lost:
         raise ValueError(
             f"The sharding callback '{callback.description}' leaves out {', '.join(lost)}."
         )
-    return made
+    return shards
 
 
 def _checked(given: Mapping[str, ShardableTensor], key: str, spec: str, value: Any) -> Any:

@@ -180,12 +180,12 @@ class _Model:
 
     def _fill_concrete(self, function: ConcreteFunction) -> str:
         name = self.writer.function(function.frozen)
-        made = self.meta_graph.object_graph_def.concrete_functions[name]
-        if not made.bound_inputs and not made.HasField("output_signature"):
-            made.bound_inputs.extend(self._bound_inputs(function))
+        concrete_proto = self.meta_graph.object_graph_def.concrete_functions[name]
+        if not concrete_proto.bound_inputs and not concrete_proto.HasField("output_signature"):
+            concrete_proto.bound_inputs.extend(self._bound_inputs(function))
             signature = structured.encode(function.structured_input_signature)
-            made.canonicalized_input_signature.CopyFrom(signature)
-            made.output_signature.CopyFrom(structured.encode(_output_specs(function)))
+            concrete_proto.canonicalized_input_signature.CopyFrom(signature)
+            concrete_proto.output_signature.CopyFrom(structured.encode(_output_specs(function)))
         return name
 
     # -- resources -----------------------------------------------------------------------
@@ -243,14 +243,14 @@ class _Model:
 
     def _fillers(self) -> list[str]:
         """Calls of the functions that fill the resources."""
-        made: list[str] = []
+        calls: list[str] = []
         for number, value in enumerate(self.graph.objects):
             if resources.is_resource(value):
                 filler = self._of_resource(number, resources.FILL)
                 bound = [self.tensor_names[n] for n in self._bound_inputs(filler)]
                 first = [self.writer.first_reads.get(name, name) for name in bound]
-                made.append(self.writer.call(filler.frozen, first))
-        return made
+                calls.append(self.writer.call(filler.frozen, first))
+        return calls
 
     def _fill_resource(self, node: Any, number: int) -> None:
         node.resource.SetInParent()

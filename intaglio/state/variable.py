@@ -366,9 +366,9 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         )
 
     def _changed(self, operation: Any) -> Any:
-        made = object.__new__(UnreadVariable)
-        made.follow(self if self._parent is None else self._parent, operation)
-        return made
+        unread = object.__new__(UnreadVariable)
+        unread.follow(self if self._parent is None else self._parent, operation)
+        return unread
 
     # -- Python's manners --------------------------------------------------------------
 
@@ -386,7 +386,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             raise NotImplementedError(
                 "__deepcopy__() is only available when eager execution is enabled."
             )
-        made = ResourceVariable(
+        copied = ResourceVariable(
             initial_value=self.read_value(),
             trainable=self._trainable,
             constraint=self._constraint,
@@ -394,8 +394,8 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             name=self._shared_name,
             shape=TensorShape(self._dims),
         )
-        memo[id(self)] = made
-        return made
+        memo[id(self)] = copied
+        return copied
 
     def __reduce__(self) -> Any:
         return functools.partial(

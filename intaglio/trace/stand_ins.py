@@ -52,5 +52,5 @@ def calling(graph: RecursiveGraph) -> Graph:
         return list(call(graph, values))
 
     specs = [(v.dtype, v.dims, f"x_{i}") for i, v in enumerate(graph.inputs)]
-    made, made.outputs = record(body, f"{graph.name}_again", specs)
-    return made.freeze_function()
+    recorder, recorder.outputs = record(body, f"{graph.name}_again", specs)
+    return recorder.freeze_function()

@@ -58,17 +58,17 @@ class ExtensionTypeMeta(type):
                 f"Cannot create an instance of {cls.__name__} because {cls.__name__} is "
                 "an abstract base class."
             )
-        made: Any = cls.__new__(cls)  # type: ignore[call-overload]  # its metaclass makes values by `__init__` alone
-        state: dict[str, Any] = made.__dict__
+        instance: Any = cls.__new__(cls)  # type: ignore[call-overload]  # its metaclass makes values by `__init__` alone
+        state: dict[str, Any] = instance.__dict__
         state["_tf_extension_type_open"] = True
         if cls._own_init:
-            cls.__init__(made, *args, **kwargs)
+            cls.__init__(instance, *args, **kwargs)
         else:
             state.update(_bound(signature_of(cls), args, kwargs))
-        _complete(made, state)
-        made.__validate__()
+        _complete(instance, state)
+        instance.__validate__()
         del state["_tf_extension_type_open"]
-        return made
+        return instance
 
 
 def _has_own_init(cls: type) -> bool:
@@ -130,9 +130,9 @@ def _bound(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, An
     return bound.arguments
 
 
-def _complete(made: Any, state: dict[str, Any]) -> None:
+def _complete(instance: Any, state: dict[str, Any]) -> None:
     """Fills in defaults and fits every field to its annotation."""
-    fields = fields_of(type(made))
+    fields = fields_of(type(instance))
     for field in fields:
         if field.name not in state and field.default is not NO_DEFAULT:
             state[field.name] = field.default
@@ -272,9 +272,9 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
-        made: Any = cls.__new__(cls)
-        made.__dict__.update({name: _plain(value) for name, value in serialization})
-        return made
+        instance: Any = cls.__new__(cls)
+        instance.__dict__.update({name: _plain(value) for name, value in serialization})
+        return instance
 
     def __reduce__(self) -> Any:
         return _rebuilt_spec, (self._value_class, self._serialize())
@@ -309,12 +309,12 @@ class ExtensionTypeSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         parts = iter(nest.flatten(components))
-        made = self._value_class.__new__(self._value_class)
+        instance = self._value_class.__new__(self._value_class)
         for name, spec in self._serialize():
-            made.__dict__[name] = _frozen(
+            instance.__dict__[name] = _frozen(
                 nest.map_structure(lambda s: next(parts) if isinstance(s, TypeSpec) else s, spec)
             )
-        return made
+        return instance
 
 
 def _rebuilt_spec(cls: Any, serialization: tuple[Any, ...]) -> Any:

@@ -82,9 +82,9 @@ class TensorArray(CompositeTensor):
 
     @classmethod
     def _around(cls, array: Any) -> TensorArray:
-        made = cls.__new__(cls)
-        made._array = array
-        return made
+        instance = cls.__new__(cls)
+        instance._array = array
+        return instance
 
     def _now(self, array: Any) -> TensorArray:
         return self if array is self._array else self._around(array)

@@ -359,8 +359,8 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
     if len({r.spec.shape and r.spec.shape[0] for r in inputs[:count]}) > 1:
         raise NotVectorizableError("one example goes with several others")
     examples = raw.StridedSlice(raw.Shape(together[0]), [1], [2], [1])
-    made = again(node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]])
-    return [parted(rows, v, examples) for v in made]
+    outputs = again(node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]])
+    return [parted(rows, v, examples) for v in outputs]
 
 
 @vectorizes(
@@ -378,8 +378,8 @@ def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
     many = raw.Mul(examples, raw.Cast(rows.count, DstT=sizes.spec.dtype))
     rest = raw.StridedSlice(given, [1], [0], [1], end_mask=1)
     whole = raw.ConcatV2([many, rest], 0)
-    made = again(node, [whole, *[w.same for w in weights], merged(rows.stack(dy))])
-    return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in made]
+    outputs = again(node, [whole, *[w.same for w in weights], merged(rows.stack(dy))])
+    return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in outputs]
 
 
 @vectorizes(raw.Conv2DBackpropFilter)

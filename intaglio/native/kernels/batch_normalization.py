@@ -57,8 +57,8 @@ def forward(
     y = -1
     if 0 in wanted:
         (y,) = chain.then(_normalized(rows, channels, shape, relu), 0, mean, slope, 2)
-    made = [y, *kept]
-    return chain.giving([made[i] for i in wanted])
+    outputs = [y, *kept]
+    return chain.giving([outputs[i] for i in wanted])
 
 
 def gradient(
@@ -199,10 +199,10 @@ def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) ->
     """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     plan = Plan((rows, channels))
     x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
-    made = _normal(plan, x, mean, slope, offset)
+    normalized = _normal(plan, x, mean, slope, offset)
     if relu:
-        made = _mapped(plan, "maximum", made, plan.number(0.0))
-    plan.result(made, shape, "wide")
+        normalized = _mapped(plan, "maximum", normalized, plan.number(0.0))
+    plan.result(normalized, shape, "wide")
     plan.finish()
     return kernel(plan)
 
@@ -235,12 +235,12 @@ def _input_gradient(
     mean, slope = _columns(plan, 2)
     shares = _columns(plan, 2) if training else []
     d = _passed(plan, d, x, mean, through)
-    made = _mapped(plan, "mul", slope, d)
+    gradient = _mapped(plan, "mul", slope, d)
     if training:
         everywhere, part = shares
-        made = _mapped(plan, "sub", made, everywhere)
-        made = _mapped(plan, "sub", made, _unit(plan, x, mean, part))
-    plan.result(made, shape, "wide")
+        gradient = _mapped(plan, "sub", gradient, everywhere)
+        gradient = _mapped(plan, "sub", gradient, _unit(plan, x, mean, part))
+    plan.result(gradient, shape, "wide")
     plan.finish()
     return kernel(plan)
 
@@ -250,16 +250,16 @@ def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: str) -> Value:
     if not through:
         return d
     if through == "results":
-        made = plan.given("wide")
+        normalized = plan.given("wide")
     else:
-        made = _normal(plan, x, mean, *_columns(plan, 2))
+        normalized = _normal(plan, x, mean, *_columns(plan, 2))
 
     def passed(s: Functions, given: Sequence[Lanes]) -> Lanes:
-        slope, made = given
-        zero, one = s.const(0, made), s.const(1, made)
-        return s.mul(slope, s.select(s.gt(made, zero), one, zero))
+        slope, normalized = given
+        zero, one = s.const(0, normalized), s.const(1, normalized)
+        return s.mul(slope, s.select(s.gt(normalized, zero), one, zero))
 
-    return plan.map(passed, d, made)
+    return plan.map(passed, d, normalized)
 
 
 def _normal(plan: Plan, x: Value, mean: Value, slope: Value, offset: Value) -> Value:

@@ -463,9 +463,9 @@ def _transposed(tiles: Tiles, name: str) -> Code:
             place = code.at(kind, tiles.step(code, before, c, columns), j)
             count = code.integer("sub", channels, c)
             mask = tiles.mask(code, j, columns)
-            made = tiles.read_transposed(code, place, columns, count, mask)
+            vectors = tiles.read_transposed(code, place, columns, count, mask)
             along = tiles.mask(code, c, channels)
-            for r, vector in enumerate(made):
+            for r, vector in enumerate(vectors):
                 line = code.integer("add", j, r)
                 there = code.splat(tiles.lanes, "i1", code.integer("icmp slt", line, columns))
                 both = code.let(f"and {tiles.test} {there}, {along}")
@@ -511,8 +511,8 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     numbers = _numbers(g.images * -(-g.out_height // band), g, band, relu)
     kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
     chain = Chain(3)
-    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
-    return chain.giving([made[i] for i in pooling.gives])
+    outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
+    return chain.giving([outputs[i] for i in pooling.gives])
 
 
 def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
@@ -529,8 +529,8 @@ def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., An
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    made = LIBRARIES[np.dtype(dtype)].entry(name)
-    kernel = made.for_dims(_numbers(bands, g, g.band, relu))
+    function = LIBRARIES[np.dtype(dtype)].entry(name)
+    kernel = function.for_dims(_numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
 
@@ -539,8 +539,8 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
     if not entry.AVAILABLE or g.empty or not g.band_rows:
         return None
     parts = math.prod(g.window) * g.channels
-    made = LIBRARIES[np.dtype(dtype)].entry("filter_gradient")
-    kernel = made.for_dims(_numbers(parts, g, g.band_rows))
+    function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient")
+    kernel = function.for_dims(_numbers(parts, g, g.band_rows))
     return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
 

@@ -48,10 +48,10 @@ class Library:
     def _compiled(self) -> dict[str, entry.Entry]:
         source = self._write()
         functions = [*source.called, *[kernel.code for kernel in source.kernels]]
-        made = jit.Module(source.text + module(functions))
+        compiled = jit.Module(source.text + module(functions))
         entries: dict[str, entry.Entry] = {}
         for code, inputs, outputs, unit in source.kernels:
             name = code.name
-            entries[name] = entry.Entry(made, name, inputs, outputs)
-            entries[f"{name}_shared"] = entry.Entry(made, name, inputs, outputs, unit=unit)
+            entries[name] = entry.Entry(compiled, name, inputs, outputs)
+            entries[f"{name}_shared"] = entry.Entry(compiled, name, inputs, outputs, unit=unit)
         return entries

@@ -63,9 +63,9 @@ def evaluate(
     for node in graph.nodes:
         if node.op is raw.Const:
             value = node.attrs["value"].reshape(-1)[0]
-            made = known.get(value.tobytes()) if value.dtype in FLOATING else None
+            shared = known.get(value.tobytes()) if value.dtype in FLOATING else None
             kind = kind_of(value.dtype)
-            values[id(node.outputs[0])] = made or s.constant(value, kind)
+            values[id(node.outputs[0])] = shared or s.constant(value, kind)
     for part in reroll.periods(graph):
         if isinstance(part, reroll.Repeat):
             _iterations(s, part, values)
@@ -109,10 +109,10 @@ def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> 
                     given.append(values[id(value)])
             here[place] = apply(s, node, given)
         for place, depth, _ in part.carried:
-            made = before[place, depth - 1] if depth > 1 else here[place]
-            iteration.following += made.names
-    for (place, depth), made in lanes(iteration.values).items():
-        values[id(part.made(place, part.iterations - depth))] = made
+            written = before[place, depth - 1] if depth > 1 else here[place]
+            iteration.following += written.names
+    for (place, depth), written in lanes(iteration.values).items():
+        values[id(part.made(place, part.iterations - depth))] = written
 
 
 def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, iteration: str) -> Lanes:
@@ -139,13 +139,13 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
         raise Unsupported(op.name)
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
     known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
-    made: Lanes = rule(s=s, **known, **node.attrs)
-    if made is NotImplemented:
+    result: Lanes = rule(s=s, **known, **node.attrs)
+    if result is NotImplemented:
         raise Unsupported(f"{op.name} with these attributes")
     wanted = kind_of(node.outputs[0].dtype.numpy)
-    if made.kind != wanted:
+    if result.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.name}")
-    return made
+    return result
 
 
 class LoopNest:

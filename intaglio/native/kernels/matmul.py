@@ -74,8 +74,8 @@ def _pack_transposed(tiles: Tiles) -> Code:
         place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
         count = code.integer("sub", "%columns", j)
         along = tiles.mask(code, k, "%depth")
-        made = tiles.read_transposed(code, place, "%row", count, along)
-        for c, vector in enumerate(made):
+        vectors = tiles.read_transposed(code, place, "%row", count, along)
+        for c, vector in enumerate(vectors):
             target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
             tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
     code.do("ret void")
@@ -249,10 +249,10 @@ def product(
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
-    made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
+    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
-    kernel = made.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
+    kernel = function.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
     return entry.filling(kernel, shape or (rows, columns), dtype)
 
 
@@ -289,6 +289,6 @@ def products(
     within = (1, rows) if transpose_a else (inner, 1)
     divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    made = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
+    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
-    return entry.filling(made.for_dims(dims), shape, dtype)
+    return entry.filling(function.for_dims(dims), shape, dtype)

@@ -212,19 +212,19 @@ class Tiles:
         left, right, *copy = offsets
         places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
         panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
-        made = [code.integer("add", left, "%column"), code.integer("add", right, "%b_row")]
+        next_offsets = [code.integer("add", left, "%column"), code.integer("add", right, "%b_row")]
         for offset in copy:
             to = code.at(self.kind.llvm, "%panel", offset)
             for vector, place in zip(panel, self.places(code, to, len(panel)), strict=True):
                 self.write(code, vector, place)
-            made.append(code.integer("add", offset, self.width))
+            next_offsets.append(code.integer("add", offset, self.width))
         for r, top in enumerate(tops):
             place = code.at(self.kind.llvm, top, left)
             value = code.load(self.kind.llvm, place, self.kind.bytes)
             factor = code.splat(self.lanes, self.kind.llvm, value)
             for v, vector in enumerate(panel):
-                made.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
-        return made
+                next_offsets.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
+        return next_offsets
 
     def _awaited(self, code: Code, rows: int, vectors: int) -> None:
         """Has the processor fetch what the sums will be added to, while they are made."""

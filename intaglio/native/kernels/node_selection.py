@@ -103,8 +103,8 @@ class Chosen:
                 self._runs.clear()
             run = self._choose(self._attrs, *arrays) or self._by_numpy
             self._runs[key] = run
-        made = run(*arrays)
-        return self._by_numpy(*arrays) if made is NotImplemented else made
+        results = run(*arrays)
+        return self._by_numpy(*arrays) if results is NotImplemented else results
 
     def _by_numpy(self, *arrays: Any) -> Any:
         return interpreter.call_kernel(self._op, arrays, self._attrs)
@@ -202,8 +202,8 @@ def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any
     if run is None:
         return None
     chain = Chain(2)
-    (made,) = chain.then(run, 0, 1, shape=shape)
-    return Taking(chain.giving(made), 0, 2)
+    (gradient,) = chain.then(run, 0, 1, shape=shape)
+    return Taking(chain.giving(gradient), 0, 2)
 
 
 def _depthwise_along(

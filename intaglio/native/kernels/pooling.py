@@ -349,8 +349,8 @@ def placed_maximum(w: Windows) -> Chain | None:
     kernel = PLACING.entry("placed_maximum").for_dims((w.images, *w))
     pooling = Pooling(placed=True)
     chain = Chain(1)
-    made = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
-    return chain.giving([made[i] for i in pooling.gives])
+    outputs = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
+    return chain.giving([outputs[i] for i in pooling.gives])
 
 
 def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:

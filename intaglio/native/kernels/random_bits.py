@@ -59,15 +59,15 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
     """The two words that each round adds, in every lane."""
     code = s.code
     words = [code.integer("and", key, int(LOW)), code.integer("lshr", key, 32)]
-    made: list[tuple[Lanes, Lanes]] = []
+    round_keys: list[tuple[Lanes, Lanes]] = []
     for _ in range(10):
         pair = [Lanes(WORD_KIND, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words]
-        made.append((pair[0], pair[1]))
+        round_keys.append((pair[0], pair[1]))
         words = [
             code.integer("and", code.integer("add", w, weyl), int(LOW))
             for w, weyl in zip(words, (WEYL_0, WEYL_1), strict=True)
         ]
-    return made
+    return round_keys
 
 
 def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -> list[Lanes]:
@@ -109,19 +109,19 @@ def _half_unit(bits: int, kind: Kind) -> Finish:
     """16-bit floats in [0, 1), of so many bits of each word."""
 
     def finish(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
-        made: list[Lanes] = []
+        numbers: list[Lanes] = []
         for word in words:
             number = s.bit_and(word, s.const((1 << bits) - 1, word))
             number = s.converted(s.converted(number, HALF_WORD_KIND), FLOAT)
-            made.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
-        return made
+            numbers.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
+        return numbers
 
     return finish
 
 
 def _bfloat_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
-    made = _half_unit(7, BFLOAT)(s, words)
-    return [Lanes(BFLOAT_BITS, x.names) for x in made]
+    numbers = _half_unit(7, BFLOAT)(s, words)
+    return [Lanes(BFLOAT_BITS, x.names) for x in numbers]
 
 
 def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
@@ -200,9 +200,9 @@ def _kernel(name: str) -> Kernel:
     keys = _round_keys(s, state["key"])
     with code.loop("%from", "%to") as group:
         first = code.integer("mul", group, BLOCKS_PER_VECTOR)
-        made = finish(s, _cipher(s, _counters(s, state, first), keys))
-        start = code.integer("mul", first, len(made))
-        for i, vector in enumerate(_in_order(s, made)):
+        vectors = finish(s, _cipher(s, _counters(s, state, first), keys))
+        start = code.integer("mul", first, len(vectors))
+        for i, vector in enumerate(_in_order(s, vectors)):
             index = code.integer("add", start, i * BLOCKS_PER_VECTOR)
             _write(s, kind, vector, out, index, size)
     code.do("ret void")
@@ -314,11 +314,11 @@ def _truncated_kernel(name: str) -> Kernel:
     return _Truncated(name).write()
 
 
-def _in_order(s: Functions, made: Sequence[Lanes]) -> list[str]:
+def _in_order(s: Functions, vectors: Sequence[Lanes]) -> list[str]:
     """Vectors with the first elements of all, then the second ones, ..."""
     code, lanes = s.code, s.lanes
-    element = made[0].kind.llvm
-    parts, width = [m.names[0] for m in made], lanes
+    element = vectors[0].kind.llvm
+    parts, width = [m.names[0] for m in vectors], lanes
     while len(parts) > 1:  # side by side
         vector = f"<{width} x {element}>"
         every = ", ".join([f"i32 {i}" for i in range(2 * width)])
@@ -327,7 +327,7 @@ def _in_order(s: Functions, made: Sequence[Lanes]) -> list[str]:
             for a, b in zip(parts[::2], parts[1::2], strict=True)
         ]
         width *= 2
-    whole, vector, count = parts[0], f"<{width} x {element}>", len(made)
+    whole, vector, count = parts[0], f"<{width} x {element}>", len(vectors)
     iterations: list[str] = []
     for start in range(0, width, lanes):
         places = [e % count * lanes + e // count for e in range(start, start + lanes)]

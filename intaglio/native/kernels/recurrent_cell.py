@@ -63,13 +63,13 @@ def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
     while waiting:
         value = waiting.pop()
         for user in users.get(id(value), []):
-            made = user.outputs[0]
-            width = made.dims[-1] if made.dims else None
+            output = user.outputs[0]
+            width = output.dims[-1] if output.dims else None
             if starts_of(user, wide) is not None and width and wide % width == 0:
                 return wide // width if wide // width <= MOST_GATES else 1
-            if "scalar" in user.op.rules and made.dims == value.dims and id(made) not in seen:
-                seen.add(id(made))
-                waiting.append(made)
+            if "scalar" in user.op.rules and output.dims == value.dims and id(output) not in seen:
+                seen.add(id(output))
+                waiting.append(output)
     return 1
 
 
@@ -145,10 +145,10 @@ def starts_of(node: Node, wide: int) -> list[int] | None:
         return [i * (wide // len(widths)) for i in range(len(widths))]
     if node.op is not raw.StridedSlice or any(v.node.op is not raw.Const for v in node.inputs[1:]):
         return None
-    source, made = node.inputs[0].dims, node.outputs[0].dims
-    if source is None or made is None or len(source) != 2 or len(made) != 2:
+    source, output = node.inputs[0].dims, node.outputs[0].dims
+    if source is None or output is None or len(source) != 2 or len(output) != 2:
         return None
-    if source[0] != made[0] or is_index(node.attrs, 0):
+    if source[0] != output[0] or is_index(node.attrs, 0):
         return None
     row = np.arange(wide).reshape(1, wide)
     begin, end, strides = (v.node.attrs["value"] for v in node.inputs[1:])

@@ -260,8 +260,8 @@ def _levels(
     shared = outer * length * inner >= entry.MIN_PARALLEL_ELEMENTS
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
     element = BYTE if dtype.kind == "b" else kind_of(dtype)
-    made = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
-    kernel = made.for_dims(dims)
+    function = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
+    kernel = function.for_dims(dims)
     run: Any = entry.filling(kernel, shape if last else (outer, chunks, inner), dtype)
     if last:
         return run

@@ -76,13 +76,13 @@ class Step:
 
     def __init__(
         self,
-        made: Value,
+        result: Value,
         inputs: list[Value],
         compute: Compute | None = None,
         kind: str = "",
         divisor: int = 1,
     ) -> None:
-        self.made = made
+        self.made = result
         self.inputs = inputs
         self.compute = compute
         self.kind = kind
@@ -112,42 +112,42 @@ class Plan:
 
         Large results may be written in two ways, of which one does nothing; sums in one only.
         """
-        made = [s.made for s in self.steps]
+        results = [s.made for s in self.steps]
         alone = len({v.form for v, _ in self.outputs}) == 1
-        rows = any(v.form == "narrow" for v in (*self.inputs, *made))
+        rows = any(v.form == "narrow" for v in (*self.inputs, *results))
         return alone and not rows and self.length <= MIN_FLAT_ROWS
 
     def given(self, form: Form) -> Value:
         """The next input."""
-        made = Value(form, 0)
-        made.input = len(self.inputs)
-        self.inputs.append(made)
-        return made
+        value = Value(form, 0)
+        value.input = len(self.inputs)
+        self.inputs.append(value)
+        return value
 
     def number(self, number: float) -> Value:
         """A number, as a step without inputs."""
-        made = Value("number", 0)
-        self.steps.append(Step(made, [], lambda s, given: s.constant(number, FLOAT)))
-        return made
+        value = Value("number", 0)
+        self.steps.append(Step(value, [], lambda s, given: s.constant(number, FLOAT)))
+        return value
 
     def map(self, compute: Compute, *inputs: Value) -> Value:
         """What is computed element by element."""
         wide = any(v.form in ("wide", "columns") for v in inputs)
-        made = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
-        self.steps.append(Step(made, [*inputs], compute))
-        return made
+        result = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
+        self.steps.append(Step(result, [*inputs], compute))
+        return result
 
     def reduce(self, kind: str, value: Value, divisor: int = 1) -> Value:
         """A reduction of every row."""
-        made = Value("narrow", value.stage + 1)
-        self.steps.append(Step(made, [value], None, kind, divisor))
-        return made
+        result = Value("narrow", value.stage + 1)
+        self.steps.append(Step(result, [value], None, kind, divisor))
+        return result
 
     def columns(self, value: Value) -> Value:
         """The sum over all rows."""
-        made = Value("columns", value.stage)
-        self.steps.append(Step(made, [value], None, "sum"))
-        return made
+        result = Value("columns", value.stage)
+        self.steps.append(Step(result, [value], None, "sum"))
+        return result
 
     def softmax(self, x: Value, logarithm: bool) -> Value:
         """The softmax of every row, or its logarithm."""
@@ -275,8 +275,8 @@ class _RowKernelBuilder:
         ]
         for step in plan.narrow(0):  # numbers
             assert step.compute is not None
-            made = step.compute(Functions(self.code, tiles.lanes, 1), [])
-            self.single[id(step.made)] = made.names[0]
+            lanes = step.compute(Functions(self.code, tiles.lanes, 1), [])
+            self.single[id(step.made)] = lanes.names[0]
         rows = self.code.integer("sub", last, first)
         whole = plan.length // tiles.lanes * tiles.lanes
         if whole:
@@ -401,18 +401,18 @@ class _RowKernelBuilder:
         mask: str,
         sums: list[str],
         found: list[Step],
-        made: tuple[list[Step], list[tuple[Value, str]]],
+        stage: tuple[list[Step], list[tuple[Value, str]]],
     ) -> list[str]:
         """Groups of `vectors` from `start` to `stop`: what a pass makes, joined to its sums."""
         step = self.tiles.lanes * vectors
         if start >= stop:
             return sums
         if stop - start <= step:
-            return self._group(str(start), vectors, mask, sums, found, made)
+            return self._group(str(start), vectors, mask, sums, found, stage)
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(str(start), str(stop), step, *carried) as iteration:
             iteration.following = self._group(
-                iteration.index, vectors, mask, iteration.values, found, made
+                iteration.index, vectors, mask, iteration.values, found, stage
             )
         return iteration.values
 
@@ -423,10 +423,10 @@ class _RowKernelBuilder:
         mask: str,
         sums: list[str],
         found: list[Step],
-        made: tuple[list[Step], list[tuple[Value, str]]],
+        stage: tuple[list[Step], list[tuple[Value, str]]],
     ) -> list[str]:
         s = Functions(self.code, self.tiles.lanes, vectors)
-        steps, stores = made
+        steps, stores = stage
         here: dict[int, Lanes] = {}
 
         def value_of(value: Value) -> Lanes:
@@ -536,14 +536,14 @@ def kernel(plan: Plan) -> Chain:
     library = Library(lambda: _source(plan))
     block = min(BLOCK_BYTES, -(-plan.rows // 64))
     blocks = -(-plan.rows // block)
-    made = library.entry("rows").for_dims((blocks, plan.rows, block))
+    compiled = library.entry("rows").for_dims((blocks, plan.rows, block))
     columns = [value.form == "columns" for value, _ in plan.outputs]
     results = [
         ((blocks, plan.length) if summed else dims, np.dtype(np.float32))
         for summed, dims in zip(columns, plan.dims, strict=True)
     ]
     chain = Chain(len(plan.inputs))
-    found = chain.then(entry.filling_all(made, results), *range(len(plan.inputs)))
+    found = chain.then(entry.filling_all(compiled, results), *range(len(plan.inputs)))
     total = reductions.reduction("sum", (blocks, plan.length), (0,), False)
     for i, summed in enumerate(columns):
         if summed:

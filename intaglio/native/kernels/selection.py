@@ -183,8 +183,8 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
     if run is None:
         return None
     chain = Chain(2)
-    (made,) = chain.then(run, 1, 0)
-    return chain.giving(made)
+    (product,) = chain.then(run, 1, 0)
+    return chain.giving(product)
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
@@ -253,8 +253,8 @@ def _doubled(
         g = geometry(x, filters, along)
         if g is None:
             return None
-        made = (way(g, np.float64) for way in variants)
-        return next((run for run in made if run is not None), None)
+        kernels = (way(g, np.float64) for way in variants)
+        return next((run for run in kernels if run is not None), None)
 
     return choose
 

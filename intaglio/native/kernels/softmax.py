@@ -117,12 +117,12 @@ def _softmax(k: _Rows) -> None:
     """exp(logits) / sum(exp(logits))"""
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
-        made = k.row(out, number)
-        _, total = k.grown(k.row(logits, number), made)
+        result = k.row(out, number)
+        _, total = k.grown(k.row(logits, number), result)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
-            k.write(value, made, at, mask)
+            value = s.div(k.read(result, at, s.vectors, mask), k.every(s, total))
+            k.write(value, result, at, mask)
             return value
 
         k.over(k.sum, share)
@@ -132,14 +132,14 @@ def _log_softmax(k: _Rows) -> None:
     """logits - log(sum(exp(logits)))"""
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
-        row, made = k.row(logits, number), k.row(out, number)
-        most, total = k.grown(row, made)
+        row, result = k.row(logits, number), k.row(out, number)
+        most, total = k.grown(row, result)
         less = k.log(total)
 
         def logarithm(s: Functions, at: str, mask: str) -> Lanes:
             shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
             value = s.sub(shifted, k.every(s, less))
-            k.write(value, made, at, mask)
+            k.write(value, result, at, mask)
             return value
 
         k.over(k.sum, logarithm)
@@ -150,16 +150,16 @@ def _cross_entropy(k: _Rows) -> None:
     logits, labels = k.array("%ins", 0), k.array("%ins", 1)
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with k.code.loop("%from", "%to") as number:
-        row, wanted, made = (k.row(d, number) for d in (logits, labels, gradients))
-        most, total = k.grown(row, made)
+        row, wanted, gradient = (k.row(d, number) for d in (logits, labels, gradients))
+        most, total = k.grown(row, gradient)
         less = k.log(total)
 
         def term(s: Functions, at: str, mask: str) -> Lanes:
             label = k.read(wanted, at, s.vectors, mask)
             shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
             loss = s.mul(label, s.sub(k.every(s, less), shifted))
-            share = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
-            k.write(s.sub(share, label), made, at, mask)
+            share = s.div(k.read(gradient, at, s.vectors, mask), k.every(s, total))
+            k.write(s.sub(share, label), gradient, at, mask)
             # 0 times the logarithm of 0 is 0 here.
             none = s.const(0, label)
             return s.select(s.eq(label, none), none, loss)
@@ -172,13 +172,13 @@ def _sparse_cross_entropy(k: _Rows) -> None:
     code, logits, labels = k.code, k.array("%ins", 0), k.array("%ins", 1)
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with code.loop("%from", "%to") as number:
-        row, made = k.row(logits, number), k.row(gradients, number)
-        most, total = k.grown(row, made)
+        row, gradient = k.row(logits, number), k.row(gradients, number)
+        most, total = k.grown(row, gradient)
         less = k.log(total)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
-            k.write(value, made, at, mask)
+            value = s.div(k.read(gradient, at, s.vectors, mask), k.every(s, total))
+            k.write(value, gradient, at, mask)
             return value
 
         k.over(k.sum, share)
@@ -186,7 +186,7 @@ def _sparse_cross_entropy(k: _Rows) -> None:
         logit = k.spread(k.load(k.at(row, label)))
         shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
         k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
-        place = k.at(made, label)
+        place = k.at(gradient, label)
         one = literal(-1.0, k.kind)
         k.put(code.let(f"fadd {k.kind.llvm} {k.load(place)}, {one}"), place)
 

@@ -113,8 +113,8 @@ def _hashing(name: str, write: Callable[[_Walk, Text], Word]) -> Kernel:
     divisor = Word(code, code.let(f"select i1 {whole}, i64 1, i64 {buckets.name}"))
     with walk.texts() as (i, data, size):
         text = Text(code, data, size)
-        made = write(walk, text)
-        walk.store(i, text.choice(whole, made, made % divisor).name)
+        hashed = write(walk, text)
+        walk.store(i, text.choice(whole, hashed, hashed % divisor).name)
     return walk.kernel(0, 0)
 
 
@@ -172,10 +172,10 @@ def _parts() -> Kernel:
             every = code.integer("icmp ugt", count, rest)  # a number below 0 too
             taken = code.let(f"select i1 {every}, i64 {rest}, i64 {count}")
             part = code.at("i8", data, begin)
-            made = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
+            text = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
             place = code.at("ptr", walk.out, i)
             before = code.load("ptr", place, 8)
-            code.do(f"store ptr {made}, ptr {place}, align 8")
+            code.do(f"store ptr {text}, ptr {place}, align 8")
             code.do(f"call void {release}(ptr {before})")
     return walk.kernel(2, 0)
 
@@ -274,11 +274,11 @@ def texts(name: str) -> Run | None:
     def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
         flat = np.ascontiguousarray(objects).reshape(-1)
         given = np.array([flat.size, *told, *words], np.int64)
-        made = [np.empty(flat.size, dtype) for dtype in dtypes]
+        results = [np.empty(flat.size, dtype) for dtype in dtypes]
         flag = np.zeros(1, np.int64)
-        kernel(flat, given, *arrays, made[0], flag, *made[1:])
+        kernel(flat, given, *arrays, results[0], flag, *results[1:])
         if flag[0]:
             return None
-        return made[0] if len(made) == 1 else made
+        return results[0] if len(results) == 1 else results
 
     return run

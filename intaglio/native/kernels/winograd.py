@@ -121,8 +121,8 @@ class WinogradBuilder(Blocks):
                     row = tiles.step(code, source, column, channels)
                     count = code.integer("sub", columns, column)
                     place = self.at(code, row, first)
-                    made = tiles.read_transposed(code, place, channels, count, along)
-                    for r, vector in enumerate(made):
+                    loaded = tiles.read_transposed(code, place, channels, count, along)
+                    for r, vector in enumerate(loaded):
                         to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)
                         tiles.write(code, vector, to)
                 with code.loop(first, last) as channel:
@@ -149,8 +149,8 @@ class WinogradBuilder(Blocks):
         begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
         places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
-        made = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
-        for place, value in zip(places, made, strict=True):
+        transformed = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
+        for place, value in zip(places, transformed, strict=True):
             self.tiles.write(code, value, place)
 
     def cells(self, vectors: int) -> Code:
@@ -236,13 +236,13 @@ class WinogradBuilder(Blocks):
                 start = self.at(code, "%from", code.integer("add", row, c))
                 sources = self.elements(code, start, "%element")
                 seen = [tiles.read(code, source, "") for source in sources]
-                made = two_dimensional(
+                pixels = two_dimensional(
                     seen, self.transform.seen, lambda line: self.transform.of_products(sums, line)
                 )
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
-                made = [sums.add(value, bias) for value in made]
-                made = [convolution.ceil_divide(code, tiles, value, low) for value in made]
-                self.results(code, given, made, tile, places, c, mask)
+                pixels = [sums.add(value, bias) for value in pixels]
+                pixels = [convolution.ceil_divide(code, tiles, value, low) for value in pixels]
+                self.results(code, given, pixels, tile, places, c, mask)
 
             self.vectors(code, "%count", transformed)
 
@@ -255,14 +255,14 @@ class WinogradBuilder(Blocks):
         self,
         code: Code,
         given: dict[str, str],
-        made: list[str],
+        pixels: list[str],
         tile: str,
         places: Places,
         c: str,
         mask: str,
     ) -> None:
         """Writes the results of a tile, for a vector of columns from `c` on."""
-        for value, place in zip(made, places(c), strict=True):
+        for value, place in zip(pixels, places(c), strict=True):
             self.tiles.write(code, value, place, mask)
 
     def winograd(self, name: str) -> Code:
@@ -431,8 +431,8 @@ def forward(
     chain = Chain(3 if biased else 2)
     images, filters = (1, 0) if transposed else (0, 1)
     bias = 2 if biased else np.zeros(g.filters, np.float32)
-    made = chain.then(transformed(g, transform, transposed, dims), filters)
-    (result,) = chain.then(convolve, images, *made, bias)
+    transformed_filters = chain.then(transformed(g, transform, transposed, dims), filters)
+    (result,) = chain.then(convolve, images, *transformed_filters, bias)
     return chain.giving(result)
 
 

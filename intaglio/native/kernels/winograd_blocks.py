@@ -294,11 +294,11 @@ class Blocks:
 
             def transformed(c: str, mask: str) -> None:
                 seen = [self.tiles.read(code, place, mask) for place in places(c)]
-                made = two_dimensional(seen, side, lambda line: along(sums, line))
+                values = two_dimensional(seen, side, lambda line: along(sums, line))
                 chunk = code.integer("mul", c, given["block"])
                 to = self.at(code, "%to", code.integer("add", chunk, row))
                 targets = self.elements(code, to, "%element")
-                for target, value in zip(targets, made, strict=True):
+                for target, value in zip(targets, values, strict=True):
                     self.tiles.write(code, value, target)
 
             self.vectors(code, depth, transformed)

@@ -81,7 +81,7 @@ class _FilterGradientBuilder(Blocks):
 
     def _iteration(self, code: Code, left: str, panel: list[str], sums: list[str]) -> list[str]:
         """The channels of one tile times its columns, added to the sums."""
-        rows, made = len(sums) // len(panel), list[str]()
+        rows, updated = len(sums) // len(panel), list[str]()
         shuffled, four = SHUFFLED_CHANNELS if len(panel) == 1 else 0, ""
         for r in range(rows):
             place, number = self.at(code, left, r), r % FOUR
@@ -91,8 +91,8 @@ class _FilterGradientBuilder(Blocks):
                 four = four if number else self.four(code, place)
                 factor = self.shuffled(code, four, number)
             for vector in panel:
-                made.append(self.tiles.fma(code, factor, vector, sums[len(made)]))
-        return made
+                updated.append(self.tiles.fma(code, factor, vector, sums[len(updated)]))
+        return updated
 
     def _add(self, code: Code, sums: list[str], start: str, vectors: int) -> None:
         """Adds sums to what is there, unless they are the first."""
@@ -221,13 +221,13 @@ class _FilterGradientBuilder(Blocks):
                     sums.add(total, tiles.read(code, p, ""))
                     for total, p in zip(iteration.values, places, strict=True)
                 ]
-            made = two_dimensional(
+            taps = two_dimensional(
                 iteration.values,
                 self.transform.seen,
                 lambda line: self.transform.to_filters(sums, line),
             )
             target = self.at(code, tiles.step(code, out, channel, columns), c)
-            for tap, value in enumerate(made):
+            for tap, value in enumerate(taps):
                 tiles.write(code, value, tiles.step(code, target, tap, window), mask)
         code.do("ret void")
         return code

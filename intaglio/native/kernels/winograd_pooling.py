@@ -35,7 +35,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
         self,
         code: Code,
         given: dict[str, str],
-        made: list[str],
+        pixels: list[str],
         tile: str,
         places: Places,
         c: str,
@@ -44,7 +44,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
         """Pools the results of a tile, and writes them if they are wanted too."""
         pool, side = Pool(code, self.tiles, given), self.transform.step
         with code.when(pool.given["whole"]):
-            super().results(code, given, made, tile, places, c, mask)
+            super().results(code, given, pixels, tile, places, c, mask)
         # Tiles, and windows, are counted through all images.
         row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))
         windows = side // 2
@@ -58,7 +58,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
                 at = code.integer("add", code.integer("add", at, "%column"), c)
                 corner = 2 * (i * side + j)
                 beside = (0, 1, side, side + 1)
-                pool.write([made[corner + step] for step in beside], at, mask)
+                pool.write([pixels[corner + step] for step in beside], at, mask)
 
 
 def _source(transform: Transform) -> Source:
@@ -86,5 +86,5 @@ def forward(
     kernel = _library(transform).entry("pooled").for_dims(numbers)
     chain = Chain(3)
     filters = chain.then(transformed(g, transform, False, dims), 1)
-    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
-    return chain.giving([made[i] for i in pooling.gives])
+    outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
+    return chain.giving([outputs[i] for i in pooling.gives])

@@ -141,10 +141,10 @@ class Pieces:
                 self._homes[key] = found
         return found
 
-    def keep(self, text: str, made: Module) -> None:
+    def keep(self, text: str, module: Module) -> None:
         """Says where a function is."""
         with self._lock:
-            self._homes[object_cache.name_of(text)] = made
+            self._homes[object_cache.name_of(text)] = module
             while len(self._homes) > self._most:
                 del self._homes[next(iter(self._homes))]
 

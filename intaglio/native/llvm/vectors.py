@@ -30,9 +30,9 @@ class Unsupported(Exception):
     @classmethod
     def at(cls, node: Any, text: str) -> Unsupported:
         """The same of a node."""
-        made = cls(text)
-        made.node = node
-        return made
+        error = cls(text)
+        error.node = node
+        return error
 
 
 class Kind(NamedTuple):
@@ -180,11 +180,11 @@ class Builder:
         vector = self.vector(kind)
         full = f"llvm.{name}.{self.suffix(kind)}"
         extra = [("i1", flag)] if flag is not None else []
-        made = [
+        names = [
             self.code.call(vector, full, *[(vector, n) for n in group], *extra)
             for group in zip(*[o.names for o in operands], strict=True)
         ]
-        return Lanes(kind, tuple(made))
+        return Lanes(kind, tuple(names))
 
     def constant(self, value: Any, kind: Kind) -> Lanes:
         """The same number in every lane."""
@@ -358,17 +358,17 @@ class Builder:
         code = self.code
         labels = [code.new_label(word) for word in ("yes", "no", "after")]
         code.branch(condition, *labels[:2])
-        made: list[Lanes] = []
+        results: list[Lanes] = []
         ends: list[str] = []
         for label, way in zip(labels, (one, other), strict=False):
             code.label(label)
-            made.append(way())
+            results.append(way())
             ends.append(code.block)
             code.jump(labels[2])
         code.label(labels[2])
-        kind = made[0].kind
+        kind = results[0].kind
         names: list[str] = []
-        for ways in zip(*[m.names for m in made], strict=True):
+        for ways in zip(*[m.names for m in results], strict=True):
             phi = code.phi(self.vector(kind))
             code.arrive(phi, *zip(ways, ends, strict=True))
             names.append(phi.name)
@@ -423,8 +423,8 @@ class Builder:
             return self.select(fits, self._word("fptosi", inside, to), lowest)
         high = self.ge(inside, self.const(half, x))
         low = self.select(high, self.sub(inside, self.const(half, x)), inside)
-        made = self.converted(self._word("fptosi", low, Kind("i64", 64, "i")), to)
-        whole = self.add(made, self.select(high, lowest, self.const(0, made)))
+        truncated = self.converted(self._word("fptosi", low, Kind("i64", 64, "i")), to)
+        whole = self.add(truncated, self.select(high, lowest, self.const(0, truncated)))
         return self.select(fits, whole, lowest)
 
     def widened(self, x: Lanes) -> Lanes:

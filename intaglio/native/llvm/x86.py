@@ -86,25 +86,25 @@ def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lan
             names.append(form(*group))
             continue
         whole = -(-s.lanes // size) * size
-        made: list[str] = []
+        registers: list[str] = []
         for start in range(0, whole, size):
             part = range(start, start + size)
             some = [
                 _taken(s, operand.kind, name, s.lanes, part)
                 for operand, name in zip(operands, group, strict=True)
             ]
-            made.append(form(*some))
-        names.append(_joined(s, made, size))
+            registers.append(form(*some))
+        names.append(_joined(s, registers, size))
     return Lanes(FLOAT, tuple(names))
 
 
-def _joined(s: Builder, made: list[str], size: int) -> str:
+def _joined(s: Builder, vectors: list[str], size: int) -> str:
     """The lanes of a vector out of registers, of which there is a power of two."""
-    while len(made) > 1:
-        pairs = zip(made[::2], made[1::2], strict=True)
-        made = [_taken(s, FLOAT, a, size, range(2 * size), b) for a, b in pairs]
+    while len(vectors) > 1:
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        vectors = [_taken(s, FLOAT, a, size, range(2 * size), b) for a, b in pairs]
         size *= 2
-    return _taken(s, FLOAT, made[0], size, range(s.lanes))
+    return _taken(s, FLOAT, vectors[0], size, range(s.lanes))
 
 
 def _taken(

@@ -55,11 +55,11 @@ def conjugate_transpose(w: FunctionLowering, node: Node, inputs: list[Any]) -> l
     alike = _as(node, raw.Conj, node.outputs)
     if is_small(transposed.shape):
         return elementwise.elementwise(w, alike, [transposed])
-    made = elementwise.loop(
+    results = elementwise.loop(
         w, node.outputs, elementwise.alone(alike), [transposed], transposed.shape
     )
     w.release(transposed)
-    return made
+    return results
 
 
 @lowering(raw.Bitcast)
@@ -74,18 +74,18 @@ def bitcast(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         shape = (*shape, source.kind.bytes // kind.bytes)
     elif kind.bytes > source.kind.bytes:
         shape = shape[:-1]
-    made = ArrayOperand(kind, shape, pointer=source.pointer, blocks=source.blocks)
+    result = ArrayOperand(kind, shape, pointer=source.pointer, blocks=source.blocks)
     if source.pointer:
-        return [w.retain(made)]
-    if made.small and source.small:
-        old, new = (f"<{h.count} x {h.kind.llvm}>" for h in (source, made))
+        return [w.retain(result)]
+    if result.small and source.small:
+        old, new = (f"<{h.count} x {h.kind.llvm}>" for h in (source, result))
         (name,) = w.lanes(source).names
         cast = w.code.let(f"bitcast {old} {name} to {new}")
         return [w.in_registers(Lanes(kind, (cast,)), shape)]
     place = w.pointer(source)
-    made = w.allocate(node.outputs[0], kind, shape)
-    w.copy(place, made.pointer, made.bytes)
-    return [made]
+    result = w.allocate(node.outputs[0], kind, shape)
+    w.copy(place, result.pointer, result.bytes)
+    return [result]
 
 
 @lowering(raw.BiasAddGrad)
@@ -127,9 +127,9 @@ def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if sizes[1:] == [*source.shape[1:]] and source.pointer:
         part = ArrayOperand(source.kind, tuple(sizes), pointer=base, blocks=source.blocks)
         return [w.retain(part)]
-    made = w.allocate(node.outputs[0], source.kind, tuple(sizes))
-    copied(w, source.kind, base, made.pointer, sizes, steps, None)
-    return [made]
+    result = w.allocate(node.outputs[0], source.kind, tuple(sizes))
+    copied(w, source.kind, base, result.pointer, sizes, steps, None)
+    return [result]
 
 
 def _element(w: FunctionLowering, operand: ArrayOperand, place: int) -> str:

@@ -83,25 +83,25 @@ def _joined(
     code.label(after)
     w.how = "branch"
     columns = list(zip(*[results for _, results in ends], strict=True))
-    made = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
-    for value, (_, blocks) in zip(made, places, strict=True):
+    operands = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
+    for value, (_, blocks) in zip(operands, places, strict=True):
         if blocks and isinstance(value, ArrayOperand) and not value.small:
             value.blocks += blocks
             for block in blocks:
                 w.arena.hold(block)
-    return made
+    return operands
 
 
 def _settled(w: FunctionLowering, operand: Value) -> Value:
     """The value where phis expect it, brought there in the block that is being written."""
     if not isinstance(operand, ArrayOperand):
         return operand
-    made = operand.reshaped(operand.shape)
-    if not made.small:
-        made.pointer = w.pointer(operand)
-    elif made.known is None:
-        made.lanes = w.lanes(operand)
-    return made
+    copied = operand.reshaped(operand.shape)
+    if not copied.small:
+        copied.pointer = w.pointer(operand)
+    elif copied.known is None:
+        copied.lanes = w.lanes(operand)
+    return copied
 
 
 def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> Value:
@@ -136,9 +136,9 @@ def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> 
 @takes_handles
 def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
-    made = parallel_loops.divided(w, node, inputs)
-    if made is not None:
-        return made
+    divided = parallel_loops.divided(w, node, inputs)
+    if divided is not None:
+        return divided
     cond, body, code = node.attrs["cond"], node.attrs["body"], w.code
     w.long = True
     recurrent_cell.pack(w, body, inputs)

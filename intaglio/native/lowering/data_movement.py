@@ -51,9 +51,9 @@ def moved(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
         if i not in data and operand.known is None:
             raise Unsupported(f"{node.op.name} whose {node.op.input_names[i]} is data")
     if not all(h.small for h in sources) or not _all_small(node):
-        made = _large(w, node, inputs)
-        if made is not None:
-            return made
+        results = _large(w, node, inputs)
+        if results is not None:
+            return results
     found = index_maps_of(node, inputs, data)
     return [permuted(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]
 
@@ -102,26 +102,26 @@ def _from_memory(
     if not all(np.may_share_memory(v, whole) for v in views):
         return None
     base = w.pointer(source)
-    made: list[ArrayOperand] = []
+    results: list[ArrayOperand] = []
     for value, view, shape in zip(node.outputs, views, forms, strict=True):
         offset = view.ctypes.data - whole.ctypes.data
         if view.flags.c_contiguous:
             pointer = w.code.at("i8", base, str(offset)) if offset else base
             part = ArrayOperand(source.kind, shape, pointer=pointer, blocks=source.blocks)
             if source.pointer:
-                made.append(w.retain(part))
+                results.append(w.retain(part))
                 continue
             # It lies in memory for this node only.
             result = w.allocate(value, source.kind, shape)
             w.copy(pointer, result.pointer, result.bytes)
-            made.append(result)
+            results.append(result)
             continue
         result = w.allocate(value, source.kind, shape)
         steps = [s // source.kind.bytes for s in view.strides]
         start = w.code.at("i8", base, str(offset))
         copied(w, source.kind, start, result.pointer, view.shape, steps, None)
-        made.append(result)
-    return made
+        results.append(result)
+    return results
 
 
 def _tiled(x: Any, multiples: Any) -> tuple[Any, tuple[int, ...]]:
@@ -159,16 +159,16 @@ def _padded(
     if 0 in shape or not source.count or np.any(inputs[1].known < 0):
         raise Unsupported(f"{node.op.name} of no elements")
     place = w.pointer(source)
-    made = w.allocate(node.outputs[0], source.kind, shape)
+    result = w.allocate(node.outputs[0], source.kind, shape)
     if len(inputs) > 2:
-        copied(w, source.kind, w.pointer(inputs[2]), made.pointer, shape, (0,) * len(shape), None)
+        copied(w, source.kind, w.pointer(inputs[2]), result.pointer, shape, (0,) * len(shape), None)
     else:
-        zeroed(w, made)
+        zeroed(w, result)
     steps = _steps(shape)
     first = sum(s * before for s, (before, _) in zip(steps, amounts, strict=True))
-    target = w.code.at(source.kind.memory, made.pointer, str(first))
+    target = w.code.at(source.kind.memory, result.pointer, str(first))
     copied(w, source.kind, place, target, source.shape, _steps(source.shape), steps)
-    return [made]
+    return [result]
 
 
 def _sliced_gradient(
@@ -177,15 +177,15 @@ def _sliced_gradient(
     """StridedSliceGrad: zeros, but for the part that was taken."""
     gradient = inputs[4]
     shape = tuple(inputs[0].known.tolist())
-    made = ArrayOperand(gradient.kind, shape)
-    part = _part(node, made, inputs)
-    if not made.count or part.shape != gradient.shape:
+    result = ArrayOperand(gradient.kind, shape)
+    part = _part(node, result, inputs)
+    if not result.count or part.shape != gradient.shape:
         raise Unsupported("a slice of another shape")
     place = w.pointer(gradient)
-    made = w.allocate(node.outputs[0], gradient.kind, shape)
-    zeroed(w, made)
-    _into_part(w, made, part, place)
-    return [made]
+    result = w.allocate(node.outputs[0], gradient.kind, shape)
+    zeroed(w, result)
+    _into_part(w, result, part, place)
+    return [result]
 
 
 def _sliced_update(
@@ -197,10 +197,10 @@ def _sliced_update(
     if part.shape != value.shape:
         raise Unsupported("a slice of another shape")
     places = [w.pointer(source), w.pointer(value)]
-    made = w.allocate(node.outputs[0], source.kind, source.shape)
-    w.copy(places[0], made.pointer, made.bytes)
-    _into_part(w, made, part, places[1])
-    return [made]
+    result = w.allocate(node.outputs[0], source.kind, source.shape)
+    w.copy(places[0], result.pointer, result.bytes)
+    _into_part(w, result, part, places[1])
+    return [result]
 
 
 def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> Any:

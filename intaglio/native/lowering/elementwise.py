@@ -85,8 +85,8 @@ def alone(node: Node) -> Graph:
         ).outputs[0]
         for i, v in enumerate(node.inputs)
     ]
-    made = derived(node, found)
-    return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
+    result = derived(node, found)
+    return Graph(node.name, found, [*[v.node for v in found], result], result.outputs)
 
 
 def loop(
@@ -103,16 +103,16 @@ def loop(
     name = named(w, "loop", nest.code)
     # A loop over elements may write where it reads, if nobody reads there afterwards.
     places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
-    made: list[ArrayOperand] = []
+    results: list[ArrayOperand] = []
     for value, result in zip(values, body.outputs, strict=True):
-        made.append(w.allocate(value, w.kind(result), shape))
+        results.append(w.allocate(value, w.kind(result), shape))
     count = int(np.prod(dims))
     if count >= entry.MIN_PARALLEL_ELEMENTS or count // nest.lanes * nest.cost >= LONG:
         name = shared(w, name, nest.unit)
         w.long = True
-    w.call_function(name, places, [h.pointer for h in made], dims)
+    w.call_function(name, places, [h.pointer for h in results], dims)
     w.how = "one loop"
-    return made
+    return results
 
 
 def add_to(w: FunctionLowering, dtype: DType, place: str, added: str, count: int | str) -> None:
@@ -158,8 +158,8 @@ def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
     key = form(body, numbers)
     found = _nests.get((key, pattern)) if key is not None else None
     if found is None:
-        made = LoopNest(body, pattern, "loop", numbers)
-        found = _Nest(made.write(), made.lanes, made.unit, made.cost)
+        nest = LoopNest(body, pattern, "loop", numbers)
+        found = _Nest(nest.write(), nest.lanes, nest.unit, nest.cost)
         found.code.name = _name_of(found.code)
         if key is not None:
             if len(_nests) >= MAX_CACHED_SHAPES:

@@ -140,12 +140,12 @@ class FunctionLowering:
         homes = {name: jit.PIECES.home(text) for name, text in pieces.items()}
         needed = [f for f in self.functions.values() if homes.get(f.name) is None]
         text = module([*needed, self.code])
-        made = jit.module(text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x"))
+        compiled = jit.module(text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x"))
         for name, home in homes.items():
             if home is None:
-                jit.PIECES.keep(pieces[name], made)
-        self._link(made, {n: home for n, home in homes.items() if home is not None})
-        return made
+                jit.PIECES.keep(pieces[name], compiled)
+        self._link(compiled, {n: home for n, home in homes.items() if home is not None})
+        return compiled
 
     def _pieces(self) -> dict[str, str]:
         """The texts of functions that are called by their addresses, and may be in other modules."""
@@ -156,14 +156,14 @@ class FunctionLowering:
             if f.name in called and f"@{f.name}(" not in own
         }
 
-    def _link(self, made: jit.Module, homes: dict[str, jit.Module]) -> None:
+    def _link(self, module: jit.Module, homes: dict[str, jit.Module]) -> None:
         """Writes down where the functions are, for the calls of them.
 
         What is called without the lock has nothing to release.
         """
         self.keep += [*homes.values(), *self._data.values()]
         for place, name, shared in self._bodies:
-            body = homes.get(name, made).address(name)
+            body = homes.get(name, module).address(name)
             self._set(place, "body", body)
             self._set(place, "kernel", entry.trampolines().parallel if shared else body)
         for place in self._blocks.values() if self.long else ():
@@ -234,18 +234,18 @@ class FunctionLowering:
         inputs = [scope.values[id(v)] for v in node.inputs]
         outer, self._temporary = self._temporary, []
         self.how, place = "", len(self.notes)
-        made = self._folded(node, inputs)
-        if made is None:
+        results = self._folded(node, inputs)
+        if results is None:
             rule = self._lowering_of(node.op) or self._otherwise
             try:
                 checked(rule, node.op.name, inputs)
-                made = rule(self, node, inputs)
+                results = rule(self, node, inputs)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
                 # At the top a part of its own in Python costs less.
                 if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
                     raise
-                made = self._called_back(node, inputs)
+                results = self._called_back(node, inputs)
             except OpError as e:  # it fails when it runs, and says why
                 raise Unsupported.at(node, f"{node.op.name} that fails") from e
             except Exception as e:  # a rule that is wrong
@@ -254,25 +254,25 @@ class FunctionLowering:
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
-        scope.define(node, inputs, made)
+        scope.define(node, inputs, results)
 
     def _called_back(self, node: Node, inputs: list[ArrayOperand]) -> list[ArrayOperand]:
         """The node by its NumPy kernel, out of native code."""
         shapes = callbacks.result_shapes(node, inputs)
-        made = [
+        results = [
             self.allocate(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)
         ]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
         self.draws += callbacks.streams(node)
         places = [self.pointer(h) if h.known is None else "null" for h in inputs]
-        self._fill(places, [h.pointer for h in made])
+        self._fill(places, [h.pointer for h in results])
         status = self.code.let(
             f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
         )
         self.guard(self.code.integer("icmp eq", status, 0))
         self.how = "NumPy, called back"
-        return made
+        return results
 
     def _folded(self, node: Node, inputs: list[Value]) -> list[ArrayOperand] | None:
         """The results, where they are known while the function is written."""
@@ -293,10 +293,10 @@ class FunctionLowering:
             return None
         try:
             arrays = [h.known for h in inputs]
-            made = interpreter.call_kernel(op, arrays, node.attrs)
+            results = interpreter.call_kernel(op, arrays, node.attrs)
         except Exception:  # it fails when it runs, and says why
             raise Unsupported(f"{op.name} that fails") from None
-        return [constant(np.asarray(a)) for a in interpreter.flat_result(op, made)]
+        return [constant(np.asarray(a)) for a in interpreter.flat_result(op, results)]
 
     def kind(self, value: SymbolicTensor) -> Kind:
         """What a value's elements are."""
@@ -515,9 +515,9 @@ class FunctionLowering:
 
     def part(self) -> FunctionLowering:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
-        made = FunctionLowering(self._lowering_of, self._otherwise)
-        made.alone = True
-        return made
+        lowering = FunctionLowering(self._lowering_of, self._otherwise)
+        lowering.alone = True
+        return lowering
 
     def adopt(self, part: FunctionLowering, prefix: str) -> int:
         """Makes what another writer has written a function of this module. Gives where

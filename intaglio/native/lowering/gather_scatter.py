@@ -56,14 +56,14 @@ def _told(
 ) -> ArrayOperand:
     """The numbers that a function gives for indices, the first of `dims` of them; refused if it
     says that one is wrong."""
-    made = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
+    checked = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
     name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
     if name not in w.functions:
         w.functions[name] = write(name, indices.kind)
     wrong = w.scratch(8)
-    w.call_function(name, [w.pointer(indices)], [made.pointer, wrong], list(dims))
+    w.call_function(name, [w.pointer(indices)], [checked.pointer, wrong], list(dims))
     w.guard(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
-    return made
+    return checked
 
 
 def _beginning(name: str) -> tuple[Code, str, str, str]:
@@ -130,7 +130,7 @@ def taken(
         raise Unsupported(f"{node.op.name} of no elements")
     rows = numbered(w, indices, source.shape[axis : axis + 1])
     places = [w.pointer(source), w.pointer(rows)]
-    made = w.allocate(node.outputs[0], source.kind, shape)
+    result = w.allocate(node.outputs[0], source.kind, shape)
     size = math.prod(rest) * source.kind.bytes
     every, each = math.prod((*lead, *middle)), math.prod(indices.shape[batch:])
     dims = [every, math.prod(middle), each, source.shape[axis], size]
@@ -141,12 +141,12 @@ def taken(
     name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)
-    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
+    if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, places, [made.pointer], dims)
+    w.call_function(name, places, [result.pointer], dims)
     w.how = "gather"
-    return made
+    return result
 
 
 def _taking(name: str, flat: bool, size: int, element: int) -> Code:
@@ -198,8 +198,8 @@ def gathered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
         raise Unsupported("GatherNd of no elements")
     rows = numbered(w, indices, source.shape[:depth])
     flat = source.reshaped((math.prod(source.shape[:depth]), *rest))
-    made = taken_rows(w, node, flat, rows)
-    return [made.reshaped((*indices.shape[:-1], *rest))]
+    result = taken_rows(w, node, flat, rows)
+    return [result.reshaped((*indices.shape[:-1], *rest))]
 
 
 def taken_rows(
@@ -209,14 +209,14 @@ def taken_rows(
     rest = source.shape[1:]
     size = math.prod(rest) * source.kind.bytes
     places = [w.pointer(source), w.pointer(rows)]
-    made = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
+    result = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
     form = size if size in (1, 2, 4, 8, 16) else "long"
     name = f"take_row_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)
-    w.call_function(name, places, [made.pointer], [rows.count, size])
+    w.call_function(name, places, [result.pointer], [rows.count, size])
     w.how = "gather"
-    return made
+    return result
 
 
 # -- writing ----------------------------------------------------------------------------------
@@ -244,11 +244,11 @@ def scattered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     source, indices, updates = inputs
     rows = _rows(w, node, source.shape, indices, updates)
     places = [w.pointer(source), w.pointer(updates)]
-    made = w.allocate(node.outputs[0], source.kind, source.shape)
-    if made.pointer != places[0]:
-        w.copy(places[0], made.pointer, made.bytes)
-    _write_rows(w, node.op.combines, made, rows, updates, places[1])
-    return [made]
+    result = w.allocate(node.outputs[0], source.kind, source.shape)
+    if result.pointer != places[0]:
+        w.copy(places[0], result.pointer, result.bytes)
+    _write_rows(w, node.op.combines, result, rows, updates, places[1])
+    return [result]
 
 
 def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -259,11 +259,11 @@ def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arr
     dims = tuple(shape.known.tolist())
     rows = _rows(w, node, dims, indices, updates)
     place = w.pointer(updates)
-    made = w.allocate(node.outputs[0], updates.kind, dims)
-    zeroed(w, made)
+    result = w.allocate(node.outputs[0], updates.kind, dims)
+    zeroed(w, result)
     step = "max" if updates.kind == BOOL else "add"
-    _write_rows(w, step, made, rows, updates, place)
-    return [made]
+    _write_rows(w, step, result, rows, updates, place)
+    return [result]
 
 
 def _rows(
@@ -293,16 +293,22 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
         raise Unsupported(f"{node.op.name} of no segments, or of short floats")
     rows = _numbers_below(w, ids, count)
     place = w.pointer(data)
-    made = w.allocate(node.outputs[0], data.kind, (count, *data.shape[rank:]))
+    result = w.allocate(node.outputs[0], data.kind, (count, *data.shape[rank:]))
     if step == "add":
-        zeroed(w, made)
+        zeroed(w, result)
     else:
         first = constant(np.asarray(_first(step, node.outputs[0].dtype.numpy)))
         copied(
-            w, data.kind, w.pointer(first), made.pointer, made.shape, (0,) * len(made.shape), None
+            w,
+            data.kind,
+            w.pointer(first),
+            result.pointer,
+            result.shape,
+            (0,) * len(result.shape),
+            None,
         )
-    _write_rows(w, step, made, rows, data, place, drops=True)
-    return [made]
+    _write_rows(w, step, result, rows, data, place, drops=True)
+    return [result]
 
 
 def _numbers_below(w: FunctionLowering, ids: ArrayOperand, count: int) -> ArrayOperand:
@@ -411,18 +417,18 @@ def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         raise Unsupported("OneHot of no elements")
     kind = off.kind
     places = [w.pointer(indices), w.pointer(on)]
-    made = w.allocate(node.outputs[0], kind, shape)
+    result = w.allocate(node.outputs[0], kind, shape)
     if off.known is not None and not np.any(off.known):
-        zeroed(w, made)
+        zeroed(w, result)
     else:
-        copied(w, kind, w.pointer(off), made.pointer, shape, (0,) * len(shape), None)
+        copied(w, kind, w.pointer(off), result.pointer, shape, (0,) * len(shape), None)
     name = f"one_hot_{indices.kind.letter}{indices.kind.bits}_{kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _marking(name, indices.kind, kind)
     dims = [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
-    w.call_function(name, places, [made.pointer], dims)
+    w.call_function(name, places, [result.pointer], dims)
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _marking(name: str, index: Kind, kind: Kind) -> Code:

@@ -31,13 +31,13 @@ def as_single(rule: Rule) -> Rule:
             converted(w, h, v.dtype, float32) if s else h
             for h, v, s in zip(inputs, node.inputs, short, strict=True)
         ]
-        made = rule(w, _single(node), given)
+        singles = rule(w, _single(node), given)
         how = w.how
         results = [
             converted(w, h, float32, v.dtype, v) if w.kind(v).short else h
-            for h, v in zip(made, node.outputs, strict=True)
+            for h, v in zip(singles, node.outputs, strict=True)
         ]
-        for operand, value in zip(made, node.outputs, strict=True):
+        for operand, value in zip(singles, node.outputs, strict=True):
             if w.kind(value).short:
                 w.release(operand)
         for operand, s in zip(given, short, strict=True):
@@ -59,8 +59,8 @@ def converted(
     """A value in another dtype; `value` is what the graph knows the result by."""
     if operand.known is not None:
         return constant(np.asarray(operand.known).astype(to.numpy))
-    (made,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])
-    return made
+    (result,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])
+    return result
 
 
 def _cast(dtype: DType, to: DType, shape: tuple[int, ...]) -> Graph:

@@ -31,10 +31,10 @@ ZERO, BITS = -1, 40
 def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
     """What the node's kernel gives. Raises Unsupported if it fails."""
     try:
-        made = interpreter.call_kernel(node.op, arrays, node.attrs)
+        results = interpreter.call_kernel(node.op, arrays, node.attrs)
     except Exception:
         raise Unsupported(f"{node.op.name} that fails") from None
-    return [np.asarray(a) for a in interpreter.flat_result(node.op, made)]
+    return [np.asarray(a) for a in interpreter.flat_result(node.op, results)]
 
 
 def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int]) -> list[Any]:
@@ -61,18 +61,18 @@ def _lots(count: int) -> Any:
     return np.random.default_rng(count).integers(1, 1 << 62, count)
 
 
-def _places(node: Node, made: Any, numbers: Any, places: Any) -> Any:
-    if made.dtype != np.int64 or made.size > MAX_MAP_ELEMENTS:
-        raise Unsupported(f"{node.op.name} of {made.size} elements")
+def _places(node: Node, result: Any, numbers: Any, places: Any) -> Any:
+    if result.dtype != np.int64 or result.size > MAX_MAP_ELEMENTS:
+        raise Unsupported(f"{node.op.name} of {result.size} elements")
     ranks = np.argsort(numbers)
     there = numbers[ranks]
-    flat = made.reshape(-1)
+    flat = result.reshape(-1)
     at = np.minimum(np.searchsorted(there, flat), len(there) - 1)
     known = there[at] == flat if len(there) else np.zeros(flat.shape, bool)
     if not np.all(known | (flat == 0)):
         raise Unsupported(f"{node.op.name} that computes")
     found = np.where(known, places[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)
-    return found.reshape(made.shape)
+    return found.reshape(result.shape)
 
 
 def permuted(
@@ -84,10 +84,10 @@ def permuted(
         raise Unsupported("no elements")
     if is_small(order.shape) and all(h.small for h in sources):
         return w.in_registers(_picked(w, sources, order), order.shape)
-    made = w.allocate(value, kind, order.shape)
-    _copied_in_runs(w, kind, sources, made, order.reshape(-1))
+    result = w.allocate(value, kind, order.shape)
+    _copied_in_runs(w, kind, sources, result, order.reshape(-1))
     w.how = "copy"
-    return made
+    return result
 
 
 def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) -> Lanes:
@@ -97,19 +97,23 @@ def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) ->
         return w.shuffled(w.lanes(sources[0]), sources[0].count, flat)
     vectors = [w.lanes(h).names[0] for h in sources]
     vector = f"<{len(flat)} x {kind.llvm}>"
-    made = f"splat ({kind.llvm} {literal(0, kind)})"
+    elements = f"splat ({kind.llvm} {literal(0, kind)})"
     for at, place in enumerate(flat):
         if place == ZERO:
             continue
         which, lane = place >> BITS, place & ((1 << BITS) - 1)
         of = f"<{sources[which].count} x {kind.llvm}>"
         one = w.code.let(f"extractelement {of} {vectors[which]}, i64 {lane}")
-        made = w.code.let(f"insertelement {vector} {made}, {kind.llvm} {one}, i64 {at}")
-    return Lanes(kind, (made,))
+        elements = w.code.let(f"insertelement {vector} {elements}, {kind.llvm} {one}, i64 {at}")
+    return Lanes(kind, (elements,))
 
 
 def _copied_in_runs(
-    w: FunctionLowering, kind: Kind, sources: Sequence[ArrayOperand], made: ArrayOperand, order: Any
+    w: FunctionLowering,
+    kind: Kind,
+    sources: Sequence[ArrayOperand],
+    target: ArrayOperand,
+    order: Any,
 ) -> None:
     """Copies what lies beside each other at once; a table says where each run begins."""
     length = _run_length(order)
@@ -122,7 +126,7 @@ def _copied_in_runs(
     called = shared(w, name, 1) if order.size >= entry.MIN_PARALLEL_ELEMENTS else name
     w.long |= called != name
     places = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
-    w.call_function(called, places, [made.pointer], [len(table), size])
+    w.call_function(called, places, [target.pointer], [len(table), size])
 
 
 def _run_length(order: Any) -> int:

@@ -104,8 +104,8 @@ def _rows(
 
 def _added(code: Code, kind: Kind, vector: str, x: str, y: str, total: str) -> str:
     letter = "f" if kind.letter == "f" else ""
-    made = code.let(f"{letter}mul {vector} {x}, {y}")
-    return code.let(f"{letter}add {vector} {total}, {made}")
+    product = code.let(f"{letter}mul {vector} {x}, {y}")
+    return code.let(f"{letter}add {vector} {total}, {product}")
 
 
 __all__ = ["Lanes", "product"]

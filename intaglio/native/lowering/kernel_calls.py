@@ -33,20 +33,20 @@ def stepped(
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
     places = [w.pointer(inputs[i]) for i in takes]
     rooms = _rooms(w, node, run, len(places))
-    made = list(range(len(places)))
+    positions = list(range(len(places)))
     for step in steps:
-        taken = made if step.operands is None else step.operands
+        taken = positions if step.operands is None else step.operands
         given = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
-        made = list(range(len(places), len(places) + len(step.results)))
+        positions = list(range(len(places), len(places) + len(step.results)))
         there = _kept(w, step, given) if step.cacheable else ""
         if there:
             places.append(there)
             continue
-        for number, (shape, dtype) in zip(made, step.results, strict=True):
+        for number, (shape, dtype) in zip(positions, step.results, strict=True):
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             there = rooms.get(number)
             places.append(w.scratch(size) if there is None else there.pointer)
-        w.call_step(step, given, [places[number] for number in made])
+        w.call_step(step, given, [places[number] for number in positions])
     w.long = True
     w.how = "kernel"
     return list(rooms.values())

@@ -79,9 +79,9 @@ class ArrayOperand(Operand):
 
     def elsewhere(self, w: Any) -> ArrayOperand:
         """A copy in memory of the plan."""
-        made = w.allocate(None, self.kind, self.shape)
-        w.copy(self.pointer, made.pointer, made.bytes)
-        return made
+        copied = w.allocate(None, self.kind, self.shape)
+        w.copy(self.pointer, copied.pointer, copied.bytes)
+        return copied
 
     def reshaped(self, shape: tuple[int, ...]) -> ArrayOperand:
         """The same elements under another shape, in the same place."""

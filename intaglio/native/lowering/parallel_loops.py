@@ -145,12 +145,12 @@ class _Part:
         shape = list(operand.shape)
         if axis != SHARED:
             shape[axis] = found.size
-        made = ArrayOperand(operand.kind, tuple(shape), pointer=pointer)
+        part = ArrayOperand(operand.kind, tuple(shape), pointer=pointer)
         if axis == 1:
-            made.apart = operand.bytes // operand.shape[0]
+            part.apart = operand.bytes // operand.shape[0]
         if found.changes(index) and self._in_place(index, operand):
             self.writer.mine.add(pointer)
-        return made
+        return part
 
     def _list(self, index: int, operand: ListOperand, axis: int) -> ListOperand:
         self.ins[index] = self._count
@@ -163,7 +163,7 @@ class _Part:
             self.sizes[index] = self._count
             size = self.writer.code.load("i64", self._argument(), 8)
         element = (self.found.size, *operand.element[1:]) if axis == 0 else operand.element
-        made = ListOperand(
+        part = ListOperand(
             operand.kind,
             element,
             pointer,
@@ -174,8 +174,8 @@ class _Part:
             owned=axis == 0 and changes,
         )
         if axis == 0:
-            made.apart = operand.bytes
-        return made
+            part.apart = operand.bytes
+        return part
 
     def _graph(self, node: Node) -> Graph:
         """The loop for the rows of a block."""
@@ -218,18 +218,18 @@ class _Call:
             if i in part.sizes and isinstance(operand, ListOperand):
                 ins[part.sizes[i]] = (self._number(operand.size), 0)
         outs: list[tuple[str, int]] = []
-        made: dict[int, ArrayOperand] = {}
+        allocated: dict[int, ArrayOperand] = {}
         for i in part.outs:
-            made[i] = self._fits(i)
-            outs.append((made[i].pointer, made[i].bytes // found.blocks))
+            allocated[i] = self._fits(i)
+            outs.append((allocated[i].pointer, allocated[i].bytes // found.blocks))
         memory, block = w.allocate_bytes(found.blocks * part.memory)
         outs.append((memory, part.memory))
         self._write([ins[n] for n in range(len(ins))], outs, memory)
         results = [
-            self._result(i, operand, began.get(i), made.get(i), memory, block)
+            self._result(i, operand, began.get(i), allocated.get(i), memory, block)
             for i, operand in enumerate(self.inputs)
         ]
-        for i, operand in made.items():
+        for i, operand in allocated.items():
             if isinstance(self.inputs[i], ListOperand):
                 w.release(operand)
         w.arena.release(block)
@@ -269,7 +269,7 @@ class _Call:
         index: int,
         operand: Value,
         began: Any,
-        made: ArrayOperand | None,
+        allocated: ArrayOperand | None,
         memory: str,
         block: Block,
     ) -> Value:
@@ -279,9 +279,9 @@ class _Call:
             return w.retain(operand)
         if isinstance(began, InPlace):
             return began.after(began.head())
-        assert made is not None
+        assert allocated is not None
         if isinstance(operand, ListOperand):
-            size = w.code.load("i64", made.pointer, 8)
+            size = w.code.load("i64", allocated.pointer, 8)
             if began is not None:
                 whole = began.list.like(size, owned=began.changed)
                 whole.tight = began.tight or whole.tight
@@ -302,12 +302,14 @@ class _Call:
                 owned=False,
             )
         if found.axis(index) == 0:
-            return made
-        result = ArrayOperand(operand.kind, operand.shape, pointer=made.pointer, blocks=made.blocks)
+            return allocated
+        result = ArrayOperand(
+            operand.kind, operand.shape, pointer=allocated.pointer, blocks=allocated.blocks
+        )
         if not result.small:
             return result
         lanes = w.in_registers(w.lanes(result), operand.shape)
-        w.release(made)
+        w.release(allocated)
         return lanes
 
     def _write(

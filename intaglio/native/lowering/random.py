@@ -76,14 +76,14 @@ def state_of_key(
 def words(w: FunctionLowering, operand: ArrayOperand) -> list[str]:
     """The elements of a small value of integers, as i64."""
     (name,) = w.lanes(operand).names
-    kind, made = operand.kind, list[str]()
+    kind, words = operand.kind, list[str]()
     for i in range(operand.count):
         one = w.code.let(f"extractelement <{operand.count} x {kind.llvm}> {name}, i64 {i}")
         if kind.bits < 64:
             word = "sext" if kind.letter == "i" else "zext"
             one = w.code.let(f"{word} {kind.llvm} {one} to i64")
-        made.append(one)
-    return made
+        words.append(one)
+    return words
 
 
 def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
@@ -139,17 +139,17 @@ def _floats(
 ) -> list[ArrayOperand]:
     (value,), kind = node.outputs, w.kind(node.outputs[0])
     if kind in kinds:
-        made = w.allocate(value, kind, dims)
-        fill(w, kinds[kind], made.count, state, made.pointer)
+        result = w.allocate(value, kind, dims)
+        fill(w, kinds[kind], result.count, state, result.pointer)
     else:
         count = math.prod(dims)
         drawn = ArrayOperand(FLOAT, dims, pointer=w.scratch(4 * count))
         fill(w, kinds[FLOAT], count, state, drawn.pointer)
         if drawn.small:
             drawn = w.in_registers(w.lanes(drawn), dims)
-        made = converted(w, drawn, float32, value.dtype, value)
+        result = converted(w, drawn, float32, value.dtype, value)
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _check(kinds: Kinds, w: FunctionLowering, node: Node) -> None:
@@ -198,13 +198,13 @@ def key_counter(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
     state = state_of_seed(w, inputs[0])
     shapes = ((1,), (2,))
     kind = w.kind(node.outputs[0])
-    made = [
+    results = [
         w.in_registers(w.lanes(ArrayOperand(kind, s, pointer=w.code.at("i64", state, str(at)))), s)
         for at, s in enumerate(shapes)
     ]
     if len(node.outputs) > 2:
-        made.append(constant(np.asarray(PHILOX, np.int32)))
-    return made
+        results.append(constant(np.asarray(PHILOX, np.int32)))
+    return results
 
 
 # -- integers -------------------------------------------------------------------------------
@@ -215,30 +215,30 @@ def _whole(w: FunctionLowering, node: Node, dims: Any, state: str) -> ArrayOpera
     kind = w.kind(node.outputs[0])
     if kind.bits < 32:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
-    made = w.allocate(node.outputs[0], kind, dims)
-    words = made.count * kind.bits // 32
-    fill(w, "bits", words, state, made.pointer)
+    result = w.allocate(node.outputs[0], kind, dims)
+    words = result.count * kind.bits // 32
+    fill(w, "bits", words, state, result.pointer)
     w.how = "kernel"
-    return made
+    return result
 
 
 def _between(
     w: FunctionLowering, node: Node, dims: Any, state: str, bounds: Sequence[ArrayOperand]
 ) -> list[ArrayOperand]:
     """Integers in a range: the draw modulo its width."""
-    made = _whole(w, node, dims, state)
+    result = _whole(w, node, dims, state)
     low, high = (words(w, h)[0] for h in bounds)
     span = stored(w, [w.code.integer("sub", high, low), low, 0, 0])
-    kind = Kind(made.kind.llvm, made.kind.bits, "u")
+    kind = Kind(result.kind.llvm, result.kind.bits, "u")
     name = f"bounded_{kind.bits}"
     if name not in w.functions:
         w.functions[name] = _bounded(name, kind)
-    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
+    if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [span], [made.pointer], [made.count])
+    w.call_function(name, [span], [result.pointer], [result.count])
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _range(w: FunctionLowering, bounds: Sequence[ArrayOperand]) -> None:

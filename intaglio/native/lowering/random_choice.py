@@ -115,12 +115,14 @@ def _drawn(
     if name not in w.functions:
         w.functions[name] = _choosing(name, kind, result)
     place = w.pointer(logits)
-    made = w.allocate(node.outputs[0], result, (rows, count))
+    indices = w.allocate(node.outputs[0], result, (rows, count))
     sums = w.scratch(8 * classes)
     halvings = math.ceil(math.log2(classes)) + 1
-    w.call_function(name, [place, numbers], [made.pointer, sums], [rows, classes, count, halvings])
+    w.call_function(
+        name, [place, numbers], [indices.pointer, sums], [rows, classes, count, halvings]
+    )
     w.how = "kernel"
-    return [made]
+    return [indices]
 
 
 def _choosing(name: str, kind: Kind, result: Kind) -> Code:

@@ -74,14 +74,14 @@ def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[Arra
     given = {id(v): h for v, h in zip(body.inputs, inputs, strict=True)}
     others = [given[id(v)] for v in recurrent_cell.others(body, product)]
     ins = [w.pointer(inputs[first]), there, *[w.pointer(h) for h in others]]
-    made = [w.allocate(v, FLOAT, known(v.dims)) for v in node.outputs]
+    results = [w.allocate(v, FLOAT, known(v.dims)) for v in node.outputs]
     # Rows are read until the last column is written.
-    outs = [w.scratch(h.bytes) if h.pointer in ins else h.pointer for h in made]
+    outs = [w.scratch(h.bytes) if h.pointer in ins else h.pointer for h in results]
     if plan.rows * plan.inner * plan.gates * plan.columns >= matmul.MIN_SHARED_MULTIPLICATIONS:
         name = w.on_all_threads(name, 1)
     w.call_function(name, ins, outs, plan.dims)
-    for operand, place in zip(made, outs, strict=True):
+    for operand, place in zip(results, outs, strict=True):
         w.store(ArrayOperand(FLOAT, operand.shape, pointer=place), operand.pointer)
     w.long = True
     w.how = "one cell"
-    return made
+    return results

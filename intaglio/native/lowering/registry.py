@@ -129,14 +129,14 @@ def sparse_cross_entropy(
         raise Unsupported(f"{node.op.name} of {logits.shape}")
     numbers = gather_scatter.numbered(w, labels, logits.shape[1:])
     (step,) = run.steps
-    made = [
+    results = [
         w.allocate(value, logits.kind, shape)
         for value, (shape, _) in zip(node.outputs, step.results, strict=True)
     ]
     given = [w.pointer(logits), w.pointer(numbers)]
-    w.call_step(step, given, [h.pointer for h in made])
+    w.call_step(step, given, [h.pointer for h in results])
     w.how = "kernel"
-    return made
+    return results
 
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:

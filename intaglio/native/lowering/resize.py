@@ -112,12 +112,12 @@ def _resampled(
     if source is not images:
         w.release(source)
     direct = value.dtype is dtype
-    made = _along(w, value if direct else None, middle, other, second, dtype)
+    resized = _along(w, value if direct else None, middle, other, second, dtype)
     w.release(middle)
     if direct:
-        return made
-    result = converted(w, made, dtype, value.dtype, value)
-    w.release(made)
+        return resized
+    result = converted(w, resized, dtype, value.dtype, value)
+    w.release(resized)
     w.how = "kernel"
     return result
 
@@ -137,17 +137,17 @@ def _along(
     places = np.clip(taps.places.astype(np.int64), 0, taps.size - 1)
     given = [constant(places), constant(taps.weight.astype(dtype.numpy))]
     pointers = [w.pointer(h) for h in (source, *given)]
-    made = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
+    result = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
     if name not in w.functions:
         w.functions[name] = _mapping(name, kind, taps.between)
-    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
+    if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     dims = [outer * taps.out, taps.size, inner, taps.out, len(places)]
-    w.call_function(name, pointers, [made.pointer], dims)
+    w.call_function(name, pointers, [result.pointer], dims)
     w.how = "kernel"
-    return made
+    return result
 
 
 def _mapping(name: str, kind: Kind, between: bool) -> Code:
@@ -194,9 +194,9 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         for start, stop, width in (("0", whole, lanes), (whole, inner, 1)):
             s = Functions(code, width, 1)
             with code.loop(start, stop, width) as j:
-                made = element(s, slab, i, j)
+                interpolated = element(s, slab, i, j)
                 code.do(
-                    f"store {s.vector(kind)} {made.names[0]}, ptr {code.at(kind.llvm, row, j)}, align {kind.bytes}"
+                    f"store {s.vector(kind)} {interpolated.names[0]}, ptr {code.at(kind.llvm, row, j)}, align {kind.bytes}"
                 )
     code.do("ret void")
     return code

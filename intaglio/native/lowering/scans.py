@@ -58,7 +58,7 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     source, _, dims = _along(node, inputs)
     kind, attrs = source.kind, node.attrs
     place = w.pointer(source)
-    made = w.allocate(node.outputs[0], kind, source.shape)
+    result = w.allocate(node.outputs[0], kind, source.shape)
     ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
     if name not in w.functions:
@@ -66,9 +66,9 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [place], [made.pointer], dims)
+    w.call_function(name, [place], [result.pointer], dims)
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _running(
@@ -132,7 +132,7 @@ def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
     result = w.kind(node.outputs[0])
     place = w.pointer(source)
     shape = (*source.shape[:at], *source.shape[at + 1 :])
-    made = w.allocate(node.outputs[0], result, shape)
+    indices = w.allocate(node.outputs[0], result, shape)
     rows = dims[2] == 1
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
     if name not in w.functions:
@@ -141,9 +141,9 @@ def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [place], [made.pointer], dims)
+    w.call_function(name, [place], [indices.pointer], dims)
     w.how = "kernel"
-    return [made]
+    return [indices]
 
 
 class _Finder:

@@ -38,13 +38,13 @@ class Scope:
                     self.last[id(value)] = index
                     self.ends.setdefault(index, []).append(id(value))
 
-    def define(self, node: Node, inputs: Sequence[Any], made: Sequence[Any]) -> None:
+    def define(self, node: Node, inputs: Sequence[Any], operands: Sequence[Any]) -> None:
         """Notes what a node's outputs are.
 
         Raises AssertionError for one of another shape than the node's, or that lies where an
         input does and does not hold the memory: whoever takes it would compute something else.
         """
-        for value, operand in zip(node.outputs, made, strict=True):
+        for value, operand in zip(node.outputs, operands, strict=True):
             self.values[id(value)] = operand
             if not isinstance(operand, ArrayOperand):
                 continue

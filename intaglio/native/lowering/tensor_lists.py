@@ -112,7 +112,7 @@ class ListOperand(Operand):
     def like(self, size: str, owned: bool | None = None) -> ListOperand:
         """The same elements, or more or fewer of them."""
         kept = self.owned if owned is None else owned
-        made = ListOperand(
+        operand = ListOperand(
             self.kind,
             self.element,
             self.pointer,
@@ -122,8 +122,8 @@ class ListOperand(Operand):
             self.declared,
             kept,
         )
-        made.tight, made.apart = self.tight, self.apart
-        return made
+        operand.tight, operand.apart = self.tight, self.apart
+        return operand
 
     def finish(self, w: FunctionLowering) -> None:
         """Writes down how many elements the caller finds in a block of this list alone."""
@@ -523,9 +523,9 @@ def _element_at(
     if _stays(w.scopes[-1].graph, node, value):
         there.blocks = operand.blocks
         return w.retain(there)
-    made = w.allocate(value, operand.kind, operand.element)
-    w.store(there, made.pointer)
-    return made
+    element = w.allocate(value, operand.kind, operand.element)
+    w.store(there, element.pointer)
+    return element
 
 
 # Ops that give a list with the elements where they are.

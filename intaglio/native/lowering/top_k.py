@@ -40,8 +40,8 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
         raise Unsupported("TopKV2 that sorts many elements")
     place, kind, places = w.pointer(source), source.kind, w.kind(node.outputs[1])
     shape = (*source.shape[:-1], k)
-    made = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
-    outs = [h.pointer for h in made]
+    results = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
+    outs = [h.pointer for h in results]
     name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{places.bits}"
     if name not in w.functions:
         writer = _TopKBuilder(name, kind, places)
@@ -53,7 +53,7 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     w.long |= source.count >= entry.MIN_PARALLEL_ELEMENTS
     w.call_function(name, [place], outs, [rows, length, k])
     w.how = "kernel"
-    return made
+    return results
 
 
 class _TopKBuilder:
@@ -76,8 +76,8 @@ class _TopKBuilder:
     def _load(self, s: Functions, row: str, at: str) -> Lanes:
         """Elements of a row, as they are compared."""
         place = self.code.at(self.kind.llvm, row, at)
-        made = self.code.load(s.vector(self.kind), place, self.kind.bytes)
-        return s.converted(Lanes(self.kind, (made,)), self.wide)
+        vector = self.code.load(s.vector(self.kind), place, self.kind.bytes)
+        return s.converted(Lanes(self.kind, (vector,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, y: Lanes) -> Lanes:
         """Whether x comes before y, which stands before it."""
@@ -205,8 +205,8 @@ class _TopKBuilder:
             if wide.letter == "i":
                 bits = s.bit_xor(bits, s.const(-(2 ** (wide.bits - 1)), bits))
         word = Kind("i64", 64, "u")
-        made = s.converted(Lanes(Kind(transposed.llvm, wide.bits, "u"), bits.names), word)
-        return self.code.let(f"extractelement <1 x i64> {made.names[0]}, i64 0")
+        worse = s.converted(Lanes(Kind(transposed.llvm, wide.bits, "u"), bits.names), word)
+        return self.code.let(f"extractelement <1 x i64> {worse.names[0]}, i64 0")
 
     def _word(self, data: str, at: str) -> str:
         return self.code.load("i64", self.code.at("i64", data, at), 8)

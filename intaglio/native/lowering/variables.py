@@ -128,10 +128,10 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
         if node.op is not raw.AssignVariableOp:
             continue
         handle, value = node.inputs
-        made, variable = places.get(id(value.node)), w.scopes[-1].values.get(id(handle))
-        if made is None or not isinstance(variable, Variable):
+        assignment, variable = places.get(id(value.node)), w.scopes[-1].values.get(id(handle))
+        if assignment is None or not isinstance(variable, Variable):
             continue
-        if not any(made <= taker < number for taker in takers[id(resources.origin(handle))]):
+        if not any(assignment <= taker < number for taker in takers[id(resources.origin(handle))]):
             found.setdefault(id(value), variable)
     return found
 

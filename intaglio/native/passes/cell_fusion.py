@@ -76,11 +76,11 @@ def _cell(body: Graph, product: Node, form: Form, others: Sequence[Cluster]) -> 
 
 def _needs(body: Graph, cluster: Cluster, product: Node) -> bool:
     """True if a cell takes what is made of a product, by whatever way."""
-    made = {id(product)}
+    needed = {id(product)}
     for node in body.nodes:
-        if any(id(v.node) in made for v in node.inputs):
-            made.add(id(node))
-    return any(id(n) in made for n in cluster.nodes)
+        if any(id(v.node) in needed for v in node.inputs):
+            needed.add(id(node))
+    return any(id(n) in needed for n in cluster.nodes)
 
 
 def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> bool:

@@ -27,10 +27,10 @@ def expression(node: Node) -> Graph | None:
         asked = node.op.known(inputs, node.attrs)
         return rule(**asked | {name: asked[name].spec for name in rule.specs})
 
-    traced, made = record(function, node.op.name, specs)
-    if made is NotImplemented:
+    traced, decomposed = record(function, node.op.name, specs)
+    if decomposed is NotImplemented:
         return None
-    results: Any = made if isinstance(made, (list, tuple)) else [made]
+    results: Any = decomposed if isinstance(decomposed, (list, tuple)) else [decomposed]
     traced.outputs.extend(results[: len(node.outputs)])
     return traced.freeze_function()
 

@@ -80,8 +80,8 @@ def _is_element(value: SymbolicTensor) -> bool:
     change = value.node
     if change.op is not raw.TensorListSetItem:
         return False
-    made, item = change.inputs[0].node, change.inputs[2]
-    return made.op is raw.TensorListReserve and item.dtype in raw.AddV2.T
+    source, item = change.inputs[0].node, change.inputs[2]
+    return source.op is raw.TensorListReserve and item.dtype in raw.AddV2.T
 
 
 def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:

@@ -78,9 +78,9 @@ class Functions(Complexes):
         parameters = [f"{vector} {n}" for names in given for n in names]
         code = Code(name, parameters, f"internal {CONVENTION} {group}")
         s = Builder(code, self.lanes, self.vectors)
-        made = "poison"
+        aggregate = "poison"
         result = function(s, *[Lanes(kind, names) for names in given])
         for i, n in enumerate(result.names):
-            made = code.let(f"insertvalue {group} {made}, {vector} {n}, {i}")
-        code.do(f"ret {group} {made}")
+            aggregate = code.let(f"insertvalue {group} {aggregate}, {vector} {n}, {i}")
+        code.do(f"ret {group} {aggregate}")
         return code

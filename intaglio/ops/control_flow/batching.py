@@ -144,8 +144,8 @@ class Queue:
             together = len(parts) + len(rest) > 1
             columns.append(np.concatenate([*parts, *rest]) if together else parts[0])
         cuts = np.cumsum(sizes)
-        made = [_parts(x, batch.size, padding, cuts) for x in run(columns)]
-        return [list(row) for row in zip(*made, strict=True)]
+        split_columns = [_parts(x, batch.size, padding, cuts) for x in run(columns)]
+        return [list(row) for row in zip(*split_columns, strict=True)]
 
 
 def _parts(whole: Any, size: int, padding: int, cuts: Any) -> list[Any]:

@@ -330,10 +330,10 @@ def stacked(items: Sequence[Any], dims: tuple[int, ...], element: DType) -> Any:
     kind = element.numpy
     if not dims:
         if element is string:
-            made = np.empty(len(items), object)
+            array = np.empty(len(items), object)
             for i, item in enumerate(items):
-                made[i] = item[()]
-            return made
+                array[i] = item[()]
+            return array
         return np.array(items, kind)
     return np.concatenate(items, dtype=kind).reshape(len(items), *dims)
 

@@ -74,9 +74,9 @@ def translated(error: Exception) -> OpError:
     kind = next((k for base, k in STATUS if isinstance(error, base)), None)
     lines = traceback.format_exception(type(error), error, error.__traceback__)
     text = f"{type(error).__name__}: {error}\n{''.join(lines)}\n"
-    made = (kind or errors.UnknownError)(None, None, text)
-    made.__cause__ = error
-    return made
+    wrapped = (kind or errors.UnknownError)(None, None, text)
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def as_list(result: Any) -> list[Any]:
@@ -116,16 +116,16 @@ class EagerPyFunc(Op):
         try:
             with door.eagerly():
                 if named.recorded:
-                    made = HOOKS.record_python_call(named, tensors, Tout)
+                    outputs = HOOKS.record_python_call(named, tensors, Tout)
                 else:
-                    made = outputs_of(named.function(*tensors), Tout, token)
+                    outputs = outputs_of(named.function(*tensors), Tout, token)
         except errors.InvalidArgumentError as e:
             if f"{token} returns" in e.message:
                 raise
             raise translated(e) from e
         except Exception as e:
             raise translated(e) from e
-        return [tensor._array for tensor in made]
+        return [tensor._array for tensor in outputs]
 
     def gradient(self, doutput, input, token, Tin, Tout) -> Any:
         named = function_of(token)

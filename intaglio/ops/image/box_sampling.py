@@ -45,8 +45,8 @@ class Draws:
     def _numbers(self, count: int) -> Iterator[int]:
         first = 0
         while True:  # more than `count` only if numbers had to be rejected
-            made = philox.bits32(self._stream.skipped(first), 4 * count)
-            yield from made.tolist()
+            bits = philox.bits32(self._stream.skipped(first), 4 * count)
+            yield from bits.tolist()
             first += count
 
     def unit(self) -> np.float32:

@@ -259,8 +259,8 @@ class CropAndResizeGradBoxes(Op):
         given = np.where(inside, grads, 0)
         first_y, last_y = _ends((given * by_row).sum(axis=(2, 3)), sizes[0])
         first_x, last_x = _ends((given * by_column).sum(axis=(1, 3)), sizes[1])
-        made = np.stack([first_y, first_x, last_y, last_x], axis=1)
-        return made.astype(np.float32, copy=False)
+        gradients = np.stack([first_y, first_x, last_y, last_x], axis=1)
+        return gradients.astype(np.float32, copy=False)
 
 
 def _ends(moved: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -333,12 +333,12 @@ class Glimpse(Op):
 def _noise(kind: str, input: Any, shape: Any) -> Any:
     if kind == "zero" or not input.size:
         return np.float32(0)
-    made = np.random.default_rng()
+    generator = np.random.default_rng()
     if kind == "gaussian":
-        drawn = made.standard_normal(shape, np.float32)
+        drawn = generator.standard_normal(shape, np.float32)
         return drawn * input.std() + input.mean()
     least, most = input.min(), input.max()
-    return made.random(shape, np.float32) * (most - least) + least
+    return generator.random(shape, np.float32) * (most - least) + least
 
 
 @op

@@ -24,8 +24,8 @@ def prepare(image: Any, mode: str, ratio: int, fast: bool) -> None:
     # What `draft` does for a size that divides the image's own.
     tile = image.tile[0]
     codec, _, offset, options = tile
-    made = (codec, (0, 0, width, height), offset, options)
-    image.tile = [type(tile)(*made) if hasattr(tile, "_fields") else made]
+    settings = (codec, (0, 0, width, height), offset, options)
+    image.tile = [type(tile)(*settings) if hasattr(tile, "_fields") else settings]
     image._size = (width, height)
     image.decoderconfig = (ratio, fast)
 
@@ -59,12 +59,12 @@ def smoothed_draft(image: Any) -> np.ndarray | None:
     smooth = _across if down == 1 else _both if across == 2 else _down
     y, *colors = (planes[..., i] for i in range(3))
     cb, cr = (smooth(c[::down, ::across])[:height, :width] - 128 for c in colors)
-    made = [
+    smoothed = [
         y + (RED * cr + HALF >> 16),
         y + (-GREEN_BLUE * cb - GREEN_RED * cr + HALF >> 16),
         y + (BLUE * cb + HALF >> 16),
     ]
-    return np.clip(np.stack(made, axis=-1), 0, 255).astype(np.uint8)
+    return np.clip(np.stack(smoothed, axis=-1), 0, 255).astype(np.uint8)
 
 
 def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:

@@ -63,7 +63,7 @@ def projected(
         return np.where(seen[..., None], there.astype(wide), wide(fill))
 
     if how == "NEAREST":
-        made = read(
+        sampled = read(
             np.trunc(y + np.copysign(np.float32(0.5), y)),
             np.trunc(x + np.copysign(np.float32(0.5), x)),
         )
@@ -72,9 +72,9 @@ def projected(
         across, down = (x - left)[..., None], (y - top)[..., None]
         above = read(top, left) * (1 - across) + read(top, left + 1) * across
         below = read(top + 1, left) * (1 - across) + read(top + 1, left + 1) * across
-        made = above * (1 - down) + below * down
-    made = np.where(nowhere[..., None], wide(fill), made)
-    return made.astype(images.dtype, copy=False)
+        sampled = above * (1 - down) + below * down
+    sampled = np.where(nowhere[..., None], wide(fill), sampled)
+    return sampled.astype(images.dtype, copy=False)
 
 
 def _check(images: Any, transforms: Any, size: Any, how: str, mode: str) -> None:
@@ -153,14 +153,14 @@ class ImageProjectiveTransformV2(Projection):
     def gradient(
         self, images: Spec, transforms, dtransformed_images, interpolation, fill_mode
     ) -> Any:
-        made = raw.ImageProjectiveTransformV2(
+        gradient = raw.ImageProjectiveTransformV2(
             dtransformed_images,
             _back(transforms),
             _size(images),
             interpolation=interpolation,
             fill_mode=fill_mode,
         )
-        return made, None, None
+        return gradient, None, None
 
 
 @op
@@ -185,7 +185,7 @@ class ImageProjectiveTransformV3(Projection):
     def gradient(
         self, images: Spec, transforms, fill_value, dtransformed_images, interpolation, fill_mode
     ) -> Any:
-        made = raw.ImageProjectiveTransformV3(
+        gradient = raw.ImageProjectiveTransformV3(
             dtransformed_images,
             _back(transforms),
             _size(images),
@@ -193,4 +193,4 @@ class ImageProjectiveTransformV3(Projection):
             interpolation=interpolation,
             fill_mode=fill_mode,
         )
-        return made, None, None, None
+        return gradient, None, None, None

@@ -56,12 +56,12 @@ def resample(images: np.ndarray, rows: Taps, columns: Taps, dtype: Any) -> np.nd
     step = max(1, BLOCK // max(1, images[0].size * 4))
     for start in range(0, count, step):
         block = images[start : start + step].astype(dtype, copy=False)
-        made = result[start : start + step]
+        part = result[start : start + step]
         _both(
             block.reshape(len(block), rows.size, -1),
             rows,
             along,
-            made.reshape(len(made), rows.out, -1),
+            part.reshape(len(part), rows.out, -1),
         )
     return result
 

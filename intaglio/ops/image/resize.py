@@ -358,7 +358,7 @@ class ScaleAndTranslate(Op):
     def gradient(self, images, scale, translation, dresized_images, kernel_type, antialias) -> Any:
         if spec_of(images).dtype is not float32:
             return (None,) * 4
-        made = raw.ScaleAndTranslateGrad(
+        gradient = raw.ScaleAndTranslateGrad(
             dresized_images,
             images,
             scale,
@@ -366,7 +366,7 @@ class ScaleAndTranslate(Op):
             kernel_type=kernel_type,
             antialias=antialias,
         )
-        return made, None, None, None
+        return gradient, None, None, None
 
 
 @op
@@ -395,7 +395,7 @@ class ScaleAndTranslateGrad(Op):
         )
 
     def gradient(self, grads: Spec, scale, translation, doutput, kernel_type, antialias) -> Any:
-        made = raw.ScaleAndTranslate(
+        gradient = raw.ScaleAndTranslate(
             doutput,
             size_of(grads),
             scale,
@@ -403,4 +403,4 @@ class ScaleAndTranslateGrad(Op):
             kernel_type=kernel_type,
             antialias=antialias,
         )
-        return made, None, None, None
+        return gradient, None, None, None

@@ -309,8 +309,8 @@ class NonMaxSuppressionV5(Suppression):
         self, boxes: Spec, scores: Spec, max_output_size: Spec, pad_to_max_output_size
     ) -> Any:
         _infer_checks(boxes, scores)
-        made = _count(max_output_size, pad_to_max_output_size)
-        return made, Spec(scores.dtype, made.shape), Spec(int32, ())
+        selected = _count(max_output_size, pad_to_max_output_size)
+        return selected, Spec(scores.dtype, selected.shape), Spec(int32, ())
 
     def kernel(
         self,

@@ -155,8 +155,8 @@ class MatrixDiagPartV3(Op):
         zero = np.zeros((), input.dtype.numpy)
         if input.shape is not None and None not in input.shape[-2:]:
             rows, columns = input.shape[-2:]
-            made = raw.MatrixDiagV3(ddiagonal, k, rows, columns, zero, align=align)
-            return made, None, None
+            gradient = raw.MatrixDiagV3(ddiagonal, k, rows, columns, zero, align=align)
+            return gradient, None, None
         zeros = raw.Fill(shape_of(input), zero)
         return raw.MatrixSetDiagV3(zeros, ddiagonal, k, align=align), None, None
 

@@ -234,8 +234,8 @@ def _kernel(
 
     def of_part(x: Any) -> Any:
         if x.dtype.itemsize <= 4:
-            made = single(x.astype(np.float32, copy=False))
-            return made.astype(x.dtype, copy=False)
+            result = single(x.astype(np.float32, copy=False))
+            return result.astype(x.dtype, copy=False)
         return double(x).astype(x.dtype, copy=False)
 
     return as_function(name, in_blocks(of_part))

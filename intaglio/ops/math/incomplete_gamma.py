@@ -81,8 +81,8 @@ def _settled(step: Step, state: State, results: int) -> list[Any]:
 
     Elements are left out once half of them are done: few need many steps.
     """
-    made = [np.empty_like(array) for array in state[-results:]]
-    rows = np.arange(len(made[0]))
+    finished = [np.empty_like(array) for array in state[-results:]]
+    rows = np.arange(len(finished[0]))
     for turn in range(1, MAX_TERMS):
         state, going = step(turn, state)
         if going is None:
@@ -90,15 +90,15 @@ def _settled(step: Step, state: State, results: int) -> list[Any]:
         left = np.count_nonzero(going)
         if left and 2 * left > going.size:
             continue
-        for whole, part in zip(made, state[-results:], strict=True):
+        for whole, part in zip(finished, state[-results:], strict=True):
             whole[rows] = part
         if not left:
-            return made
+            return finished
         rows = rows[going]
         state = tuple([array[going] for array in state])
-    for whole, part in zip(made, state[-results:], strict=True):
+    for whole, part in zip(finished, state[-results:], strict=True):
         whole[rows] = part
-    return made
+    return finished
 
 
 def _lower_sum(a: Any, x: Any, short: bool) -> Any:
@@ -290,10 +290,10 @@ def _by_parts(where: Any, yes: Callable[..., Any], no: Callable[..., Any], *arra
         return yes(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
     if not where.any():
         return no(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
-    made = np.empty(where.shape)
-    made[where] = yes(*[x[where] for x in arrays])
-    made[~where] = no(*[x[~where] for x in arrays])
-    return made
+    result = np.empty(where.shape)
+    result[where] = yes(*[x[where] for x in arrays])
+    result[~where] = no(*[x[~where] for x in arrays])
+    return result
 
 
 def _edges(a: Any, x: Any, regular: Any, value: Any, at_zero: float, far: float) -> Any:
@@ -470,9 +470,9 @@ class RandomGammaGrad(Op):
 
 
 def _computed(function: Any, *arrays: Any, **options: bool) -> Any:
-    made = function(*(np.asarray(a, np.float64) for a in arrays), **options)
+    result = function(*(np.asarray(a, np.float64) for a in arrays), **options)
     with np.errstate(over="ignore"):
-        return np.asarray(made).astype(arrays[0].dtype)
+        return np.asarray(result).astype(arrays[0].dtype)
 
 
 @op

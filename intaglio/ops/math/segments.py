@@ -38,9 +38,9 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         rows, flat = rows[kept], flat[kept]
     wide_rows = rows.size >= WIDE * len(rows)
     if ufunc is np.add and wide_rows:
-        made = _added(rows, flat, count)
-        if made is not None:
-            return made.astype(dtype) if wide else made
+        added = _added(rows, flat, count)
+        if added is not None:
+            return added.astype(dtype) if wide else added
     result = np.full((count, *rows.shape[1:]), start, values.dtype)
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers

@@ -219,7 +219,7 @@ class BatchNorm(Op):
         data_format,
         is_training,
     ):
-        made = normalize(
+        results = normalize(
             x,
             scale,
             offset,
@@ -231,8 +231,8 @@ class BatchNorm(Op):
             is_training,
         )
         if self.back == "FusedBatchNormGradV3":
-            return (*made, np.zeros((), scale.dtype))
-        return made
+            return (*results, np.zeros((), scale.dtype))
+        return results
 
     def gradient(
         self,
@@ -251,7 +251,7 @@ class BatchNorm(Op):
         third = ()
         if self.back == "FusedBatchNormGradV3":
             third = (np.zeros((), scale.dtype.numpy),)
-        made = getattr(raw, self.back)(
+        gradients = getattr(raw, self.back)(
             dy,
             x,
             scale,
@@ -261,7 +261,7 @@ class BatchNorm(Op):
             data_format=data_format,
             is_training=is_training,
         )
-        return *made[:3], None, None
+        return *gradients[:3], None, None
 
 
 class BatchNormGrad(Op):
@@ -294,7 +294,7 @@ class BatchNormGrad(Op):
                 f"x and y_backprop must have same shape, but got {brackets(x.shape)} "
                 f"and {brackets(y_backprop.shape)}"
             )
-        made = normalize_gradient(
+        gradients = normalize_gradient(
             y_backprop,
             x,
             scale,
@@ -305,7 +305,7 @@ class BatchNormGrad(Op):
             is_training,
         )
         nothing = np.zeros(0, reserve_space_1.dtype)
-        return *made, nothing, nothing
+        return *gradients, nothing, nothing
 
     def gradient(
         self,

@@ -42,17 +42,17 @@ def _collapsed(labels: Any, lengths: Any) -> tuple[Any, Any]:
     inside = np.arange(labels.shape[1]) < lengths[:, None]
     keep = inside.copy()
     keep[:, 1:] &= labels[:, 1:] != labels[:, :-1]
-    made, counts = np.zeros_like(labels), keep.sum(axis=1)
-    made[np.arange(labels.shape[1]) < counts[:, None]] = labels[keep]
-    return made, counts
+    collapsed, counts = np.zeros_like(labels), keep.sum(axis=1)
+    collapsed[np.arange(labels.shape[1]) < counts[:, None]] = labels[keep]
+    return collapsed, counts
 
 
 def _shifted(x: Any, places: int) -> Any:
     """Positions moved on by `places`, impossible ones moving in."""
-    made = np.full_like(x, -np.inf)
+    shifted = np.full_like(x, -np.inf)
     if places < x.shape[1]:
-        made[:, places:] = x[:, : x.shape[1] - places]
-    return made
+        shifted[:, places:] = x[:, : x.shape[1] - places]
+    return shifted
 
 
 class _Lattice:

@@ -124,11 +124,11 @@ class _Beams:
         source = new // count if count else new
         picked = new % count if count else new
         numbers = np.take_along_axis(self.numbers, at, axis=1)
-        made = ~stays & np.take_along_axis(possible, best, axis=1)
-        made &= active[:, None]
+        extended = ~stays & np.take_along_axis(possible, best, axis=1)
+        extended &= active[:, None]
         parents = np.take_along_axis(self.numbers, source, axis=1)
-        numbers[made] = self.prefixes.longer(parents[made], picked[made])
-        numbers[~stays & ~made] = NONE
+        numbers[extended] = self.prefixes.longer(parents[extended], picked[extended])
+        numbers[~stays & ~extended] = NONE
         score = np.take_along_axis(scores, best, axis=1)
         kept = active[:, None]
         label = np.where(stays, np.take_along_axis(label, at, axis=1), score)
@@ -253,6 +253,6 @@ class CTCBeamSearchDecoder(Op):
             labels, lengths = _without_repeats(labels, lengths)
         labels = labels.reshape(batch, top_paths, -1)
         lengths = lengths.reshape(batch, top_paths)
-        made = [_sparse(labels[:, i], lengths[:, i]) for i in range(top_paths)]
-        indices, values, shapes = map(list, zip(*made, strict=True))
+        paths = [_sparse(labels[:, i], lengths[:, i]) for i in range(top_paths)]
+        indices, values, shapes = map(list, zip(*paths, strict=True))
         return indices, values, shapes, scores

@@ -47,12 +47,12 @@ def _stretched(stream: Stream, size: int, count: int) -> tuple[Any, int]:
 
 def _folded(x: Any, ends: Any, overlapping: bool, axis: int, by: np.ufunc) -> Any:
     """Each window of an axis as one element; overlapping, with the first of the next one."""
-    made = by.reduceat(x, ends[:-1], axis=axis, dtype=x.dtype)
+    result = by.reduceat(x, ends[:-1], axis=axis, dtype=x.dtype)
     if overlapping:
         most = [slice(None)] * x.ndim
         most[axis] = slice(None, -1)
-        by(made[tuple(most)], x.take(ends[1:-1], axis), out=made[tuple(most)])
-    return made
+        by(result[tuple(most)], x.take(ends[1:-1], axis), out=result[tuple(most)])
+    return result
 
 
 def _widths(ends: Any, overlapping: bool) -> Any:
@@ -266,11 +266,11 @@ def _to_maxima(x: Any, gradient: Any, rows: Any, columns: Any, overlapping: bool
     best = whole.reshape(batch, tall, wide, high * broad, depth).argmax(axis=3)
     i = np.arange(tall)[:, None, None]
     j = np.arange(wide)[:, None]
-    made = np.zeros_like(x)
+    result = np.zeros_like(x)
     first, last = np.ogrid[:batch, :depth]
     at = (first[:, None, None], down[i, best // broad], across[j, best % broad], last)
-    np.add.at(made, at, gradient)
-    return made
+    np.add.at(result, at, gradient)
+    return result
 
 
 @op
@@ -313,10 +313,10 @@ class FractionalAvgPoolGrad(Op):
         # As a mean: integers lose what is behind the point once, at the end.
         share = np.zeros((batch, outs[1] + 1, outs[2] + 1, depth))
         share[:, :-1, :-1] = out_backprop / _counts(rows, columns, overlapping)
-        made: Any = 0
+        gradient: Any = 0
         for down in _owners(rows, overlapping):
             for across in _owners(columns, overlapping):
-                made = made + share[:, down[:, None], across]
+                gradient = gradient + share[:, down[:, None], across]
         result = np.zeros((batch, tall, wide, depth), out_backprop.dtype)
-        result[:, : made.shape[1], : made.shape[2]] = made
+        result[:, : gradient.shape[1], : gradient.shape[2]] = gradient
         return result

@@ -170,10 +170,10 @@ class Dilation2DBackpropFilter(Backprop):
     def kernel(self, input, filter, out_backprop, strides, rates, padding):
         attrs = (strides, rates, padding)
         _, which = self.checked(input, filter, out_backprop, attrs)
-        made = np.zeros_like(filter)
+        gradient = np.zeros_like(filter)
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
                 mine = which == i * filter.shape[1] + j
                 moved = np.where(mine, out_backprop, filter.dtype.type(0))
-                made[i, j] = moved.sum(axis=(0, 1, 2))
-        return made
+                gradient[i, j] = moved.sum(axis=(0, 1, 2))
+        return gradient

@@ -61,8 +61,8 @@ def step(kind: Any, slots: list[Any], gradient: Any, numbers: dict[str, Any]) ->
                     f"var and grad do not have the same dtype: {value.dtype} {gradient.dtype}"
                 )
         changed = kind.update(*values, gradient, **numbers)
-        made = [np.asarray(new, gradient.dtype) for new in changed]
-        for slot, new in zip(slots, made, strict=True):
+        new_values = [np.asarray(new, gradient.dtype) for new in changed]
+        for slot, new in zip(slots, new_values, strict=True):
             slot.assign(new)
 
 
@@ -73,8 +73,8 @@ def step_rows(
     with ExitStack() as held:
         for slot in sorted(slots, key=id):
             held.enter_context(slot.lock)
-        made = [np.array(slot.read()) for slot in slots]
-        first = made[0]
+        new_values = [np.array(slot.read()) for slot in slots]
+        first = new_values[0]
         if gradient.shape != indices.shape + first.shape[1:]:
             raise invalid_argument(
                 "grad must be the same size as indices in the first dimension and as var in the others: "
@@ -85,10 +85,10 @@ def step_rows(
                 raise invalid_argument(
                     f"Index {number} at offset 0 in indices is out of range [0, {len(first)})"
                 )
-            changed = kind.update(*[v[number] for v in made], row, **numbers)
-            for value, new in zip(made, changed, strict=True):
+            changed = kind.update(*[v[number] for v in new_values], row, **numbers)
+            for value, new in zip(new_values, changed, strict=True):
                 value[number] = new
-        for slot, new in zip(slots, made, strict=True):
+        for slot, new in zip(slots, new_values, strict=True):
             slot.assign(new)
 
 

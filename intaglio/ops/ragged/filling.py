@@ -57,8 +57,8 @@ class RaggedFillEmptyRows(Op):
         return np.repeat(np.arange(count), sizes), filled, empty, places
 
     def gradient(self, doutput_values, reverse_index_map) -> Any:
-        made = raw.RaggedFillEmptyRowsGrad(reverse_index_map, doutput_values)
-        return None, made.d_values, None, made.d_default_value
+        gradients = raw.RaggedFillEmptyRowsGrad(reverse_index_map, doutput_values)
+        return None, gradients.d_values, None, gradients.d_default_value
 
 
 def _check(value_rowids: Any, values: Any, nrows: Any, default_value: Any) -> None:

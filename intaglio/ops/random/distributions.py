@@ -99,8 +99,8 @@ class StatelessRandomGammaV2(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, alpha):
-        made = _drawn(gamma, seeded(seed), alpha, dims_of(shape))
-        return made.astype(alpha.dtype)
+        result = _drawn(gamma, seeded(seed), alpha, dims_of(shape))
+        return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, None, _gamma_slope(alpha, output, doutput)
@@ -121,8 +121,8 @@ class StatelessRandomGammaV3(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, alpha):
-        made = _drawn(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
-        return made.astype(alpha.dtype)
+        result = _drawn(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
+        return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, None, None, None, _gamma_slope(alpha, output, doutput)
@@ -135,8 +135,8 @@ def _poisson(stream: Stream, rate: Any, dims: tuple[int, ...], dtype: DType) -> 
     def draw(start: Stream, wide: Any, places: Any) -> Any:
         return poisson(start, wide, places, float(info.max))
 
-    made = _drawn(draw, stream, rate, dims)
-    return made.astype(numeric)
+    result = _drawn(draw, stream, rate, dims)
+    return result.astype(numeric)
 
 
 @op
@@ -197,10 +197,10 @@ def _binomial(stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dt
     n = np.broadcast_to(np.asarray(counts, np.float64), dims).reshape(-1)
     p = np.broadcast_to(np.asarray(probs, np.float64), dims).reshape(-1)
     places = _places(size, own)
-    made = binomial(stream, n, p, places).reshape(dims)
+    result = binomial(stream, n, p, places).reshape(dims)
     if dtype.is_integer:
-        made = np.where(np.isnan(made), -1.0, made)
-    return made.astype(dtype.numpy)
+        result = np.where(np.isnan(result), -1.0, result)
+    return result.astype(dtype.numpy)
 
 
 @op

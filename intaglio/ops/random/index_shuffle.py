@@ -113,13 +113,13 @@ def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
             words = tuple(kinds[0, :WORDS].tolist())
             found[few] = _table(words, int(kinds[0, WORDS]), rounds)[own]
             return found
-        made = np.empty(len(own), np.uint64)
+        result = np.empty(len(own), np.uint64)
         for start in range(0, len(kinds), TOGETHER):
             part = kinds[start : start + TOGETHER]
             tables = _tables(part[:, :WORDS], part[:, WORDS], rounds)
             here = (which >= start) & (which < start + len(part))
-            made[here] = tables[which[here] - start, own[here]]
-        found[few] = made
+            result[here] = tables[which[here] - start, own[here]]
+        found[few] = result
     return found
 
 
@@ -155,10 +155,10 @@ class RandomIndexShuffle(Op):
             return np.broadcast_to(x.astype(np.uint64), count)
 
         words = (seed.astype(np.uint64) & np.uint64(0xFFFFFFFF)).reshape(-1, WORDS)
-        made = shuffled(
+        result = shuffled(
             spread(index), np.broadcast_to(words, (*count, WORDS)), spread(max_index), rounds
         )
-        return made.astype(index.dtype).reshape(shape)
+        return result.astype(index.dtype).reshape(shape)
 
 
 def _check(index: Any, seed: Any, largest: Any, rounds: int) -> None:

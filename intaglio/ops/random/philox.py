@@ -53,9 +53,9 @@ class Stream(NamedTuple):
 
 def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     """`count` blocks, `step` counters apart, as uint32 of shape (count, 4)."""
-    made = _compiled("bits", stream, 4 * count, step)
-    if made is not None:
-        return made.reshape(count, 4)
+    result = _compiled("bits", stream, 4 * count, step)
+    if result is not None:
+        return result.reshape(count, 4)
     if count <= MAX_PYTHON_BLOCKS:
         few = [_one(stream.skipped(i * step)) for i in range(count)]
         return np.array(few, np.uint32).reshape(count, 4)
@@ -156,9 +156,9 @@ def unit(bits: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     if dtype == np.float32:
         single = bits & np.uint32(0x7FFFFF)
         single |= np.uint32(0x3F800000)
-        made = single.view(np.float32)
-        made -= np.float32(1)
-        return made
+        unit = single.view(np.float32)
+        unit -= np.float32(1)
+        return unit
     if dtype == np.float64:
         pairs = bits.reshape(-1, 2).astype(np.uint64)
         mantissa = (pairs[:, 0] & np.uint64(0xFFFFF)) << HIGH | pairs[:, 1]
@@ -176,9 +176,9 @@ def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
     wide = 2 if dtype == np.float64 else 1
     if dtype.itemsize > 2:
         kind = "uniform" if wide == 1 else "uniform_double"
-        made = _compiled(kind, stream, count)
-        if made is not None:
-            return made
+        result = _compiled(kind, stream, count)
+        if result is not None:
+            return result
     return unit(bits32(stream, count * wide), dtype)
 
 
@@ -231,16 +231,16 @@ def normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
     """`count` standard normals; float16 and bfloat16 are computed in float32."""
     if dtype == np.float64:
         return box_muller(blocks(stream, -(-count // 2)), True).reshape(-1)[:count]
-    made = _single_normals(stream, -(-count // 4)).reshape(-1)[:count]
-    return made.astype(dtype, copy=False)
+    result = _single_normals(stream, -(-count // 4)).reshape(-1)[:count]
+    return result.astype(dtype, copy=False)
 
 
 def _single_normals(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     """The four normal float32s of each of `count` blocks, `step` counters apart."""
-    made = _compiled("normal", stream, 4 * count, step)
-    if made is None:
-        made = box_muller(blocks(stream, count, step), False)
-    return made.reshape(count, 4)
+    result = _compiled("normal", stream, 4 * count, step)
+    if result is None:
+        result = box_muller(blocks(stream, count, step), False)
+    return result.reshape(count, 4)
 
 
 def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -253,7 +253,7 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
     group = 2 if double else 4
     groups = -(-count // group)
     step = RESERVED * group // 4
-    made = np.empty((groups, group), np.float64 if double else np.float32)
+    result = np.empty((groups, group), np.float64 if double else np.float32)
     filled = np.zeros(groups, np.int64)
     left = np.arange(groups)
     if double:
@@ -262,22 +262,22 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
         normals = _single_normals(stream, groups, step)
     turn = 0
     while len(left):
-        _fill(made, filled, left, normals)
+        _fill(result, filled, left, normals)
         left = left[filled[left] < group]
         turn += 1
         offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(turn)
         drawn = blocks_at(stream, offsets)
         normals = box_muller(drawn, double).reshape(len(left), group)
-    return made.reshape(-1)[:count].astype(dtype, copy=False)
+    return result.reshape(-1)[:count].astype(dtype, copy=False)
 
 
-def _fill(made: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray) -> None:
+def _fill(result: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray) -> None:
     """Puts the normals that are near enough into the next places of their groups."""
     near = np.abs(normals) < TRUNCATE_AT
     for column in range(normals.shape[1]):
-        good = near[:, column] & (filled[rows] < made.shape[1])
+        good = near[:, column] & (filled[rows] < result.shape[1])
         taken = rows[good]
-        made[taken, filled[taken]] = normals[good, column]
+        result[taken, filled[taken]] = normals[good, column]
         filled[taken] += 1
 
 

@@ -134,8 +134,8 @@ class RandomUniformInt(Op):
         check_range(minval, maxval)
         count = shapes.count(dims) or 0
         start = stream.take(count * RESERVED)
-        made = philox.uniform_int(start, count, minval, maxval, minval.dtype)
-        return made.reshape(dims)
+        result = philox.uniform_int(start, count, minval, maxval, minval.dtype)
+        return result.reshape(dims)
 
 
 @op
@@ -178,8 +178,8 @@ class Multinomial(Op):
         check_categorical(logits, num_samples)
         count = int(num_samples)
         start = stream.take(len(logits) * (-(-count // 4) * 4) * 2 * RESERVED)
-        made = philox.categories(start, logits, count)
-        return made.astype(output_dtype.numpy, copy=False)
+        result = philox.categories(start, logits, count)
+        return result.astype(output_dtype.numpy, copy=False)
 
 
 def categorical_shape(logits: Spec, num_samples: Spec) -> Any:

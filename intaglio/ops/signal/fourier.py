@@ -114,10 +114,10 @@ class Complex(Op):
         if not input.size:
             return np.zeros(input.shape, input.dtype)
         if self.axes == 1:
-            made = self.function(input)
+            result = self.function(input)
         else:
-            made = self.function(input, axes=axes)
-        return made.astype(input.dtype, copy=False)
+            result = self.function(input, axes=axes)
+        return result.astype(input.dtype, copy=False)
 
 
 class Forward(Complex):
@@ -198,11 +198,11 @@ def _weights(length: Any, inner: float, dtype: DType) -> Any:
     """
     if isinstance(length, np.ndarray):
         n = int(length[-1])
-        made = np.full(n // 2 + 1, inner, dtype.numpy)
-        made[0] = 1
+        weights = np.full(n // 2 + 1, inner, dtype.numpy)
+        weights[0] = 1
         if n % 2 == 0:
-            made[-1] = 1
-        return made
+            weights[-1] = 1
+        return weights
     n = raw.StridedSlice(length, [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
     zero, one, two = (np.int32(i) for i in range(3))
     steps = raw.Range(zero, raw.AddV2(raw.FloorDiv(n, two), one), one)
@@ -260,9 +260,9 @@ class RealForward(Op):
     def gradient(self, input: Spec, fft_length, doutput, Tcomplex: DType) -> Any:
         length = _given_lengths(fft_length)
         weighed = raw.Mul(doutput, _weights(length, 0.5, Tcomplex))
-        made = getattr(raw, self.back)(weighed, fft_length, Treal=input.dtype)
-        made = raw.Mul(made, _product(length, input.dtype))
-        return _fitted(made, input, self.axes), None
+        result = getattr(raw, self.back)(weighed, fft_length, Treal=input.dtype)
+        result = raw.Mul(result, _product(length, input.dtype))
+        return _fitted(result, input, self.axes), None
 
 
 class RealBackward(Op):
@@ -293,10 +293,10 @@ class RealBackward(Op):
 
     def gradient(self, input: Spec, fft_length, doutput) -> Any:
         length = _given_lengths(fft_length)
-        made = getattr(raw, self.back)(doutput, fft_length, Tcomplex=input.dtype)
+        result = getattr(raw, self.back)(doutput, fft_length, Tcomplex=input.dtype)
         weights = _weights(length, 2.0, input.dtype)
-        made = raw.Div(raw.Mul(made, weights), _product(length, input.dtype))
-        return _fitted(made, input, self.axes), None
+        result = raw.Div(raw.Mul(result, weights), _product(length, input.dtype))
+        return _fitted(result, input, self.axes), None
 
 
 @op
@@ -422,8 +422,8 @@ class FFTND(ComplexAnyAxes):
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
         count = _product(_given_lengths(fft_length), input.dtype)
-        made = raw.Mul(raw.IFFTND(doutput, fft_length, axes), count)
-        return _fitted(made, input, 0), None, None
+        result = raw.Mul(raw.IFFTND(doutput, fft_length, axes), count)
+        return _fitted(result, input, 0), None, None
 
 
 @op
@@ -434,8 +434,8 @@ class IFFTND(ComplexAnyAxes):
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
         count = _product(_given_lengths(fft_length), input.dtype)
-        made = raw.Div(raw.FFTND(doutput, fft_length, axes), count)
-        return _fitted(made, input, 0), None, None
+        result = raw.Div(raw.FFTND(doutput, fft_length, axes), count)
+        return _fitted(result, input, 0), None, None
 
 
 def _along(weights: Any, axes: Any, x: Spec) -> Any:
@@ -471,9 +471,9 @@ class RFFTND(AnyAxes):
     def gradient(self, input: Spec, fft_length, axes, doutput, Tcomplex: DType) -> Any:
         length = _given_lengths(fft_length)
         weights = _along(_weights(length, 0.5, Tcomplex), axes, input)
-        made = raw.IRFFTND(raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype)
-        made = raw.Mul(made, _product(length, input.dtype))
-        return _fitted(made, input, 0), None, None
+        result = raw.IRFFTND(raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype)
+        result = raw.Mul(result, _product(length, input.dtype))
+        return _fitted(result, input, 0), None, None
 
 
 @op
@@ -495,7 +495,7 @@ class IRFFTND(AnyAxes):
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
         length = _given_lengths(fft_length)
-        made = raw.RFFTND(doutput, fft_length, axes, Tcomplex=input.dtype)
+        result = raw.RFFTND(doutput, fft_length, axes, Tcomplex=input.dtype)
         weights = _along(_weights(length, 2.0, input.dtype), axes, input)
-        made = raw.Div(raw.Mul(made, weights), _product(length, input.dtype))
-        return _fitted(made, input, 0), None, None
+        result = raw.Div(raw.Mul(result, weights), _product(length, input.dtype))
+        return _fitted(result, input, 0), None, None

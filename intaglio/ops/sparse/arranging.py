@@ -361,8 +361,8 @@ class SparseSplit(Op):
             known: list[Any] = [None] * num_split
         else:
             known = [_with(dims, axis, s) for s in _shares(dims[axis], num_split)]
-        made = [places.parts(values.dtype, None, rank, d) for d in known]
-        return tuple([list(column) for column in zip(*made, strict=True)])
+        parts = [places.parts(values.dtype, None, rank, d) for d in known]
+        return tuple([list(column) for column in zip(*parts, strict=True)])
 
     def kernel(self, split_dim, indices, values, shape, num_split):
         places.check(indices, values, shape)
@@ -416,10 +416,10 @@ class SparseFillEmptyRows(Op):
     def infer(self, indices: Spec, values: Spec, dense_shape: Spec, default_value: Spec) -> Any:
         places.need_ranks((indices, 2), (values, 1), (dense_shape, 1), (default_value, 0))
         dims = dense_shape.as_shape()
-        made = places.parts(values.dtype, None, places.rank_of(indices, dense_shape))
+        parts = places.parts(values.dtype, None, places.rank_of(indices, dense_shape))
         rows = dims[0] if dims else None
         count = places.size_of(indices, values)
-        return (*made[:2], Spec(bool_, (rows,)), Spec(int64, (count,)))
+        return (*parts[:2], Spec(bool_, (rows,)), Spec(int64, (count,)))
 
     def kernel(self, indices, values, dense_shape, default_value):
         if np.ndim(default_value):

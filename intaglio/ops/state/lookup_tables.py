@@ -199,8 +199,8 @@ class MutableDenseHashTableV2(DenseHandle):
         value_shape,
         resources,
     ):
-        made = self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)
-        return self.dense(made, empty_key, deleted_key)
+        handle = self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)
+        return self.dense(handle, empty_key, deleted_key)
 
 
 @op
@@ -215,8 +215,8 @@ class AnonymousMutableDenseHashTable(DenseHandle):
     key_dtype = ALL
 
     def kernel(self, empty_key, deleted_key, key_dtype, value_dtype, value_shape, resources):
-        made = self.table(key_dtype, value_dtype, value_shape, "", "", resources)
-        return self.dense(made, empty_key, deleted_key)
+        handle = self.table(key_dtype, value_dtype, value_shape, "", "", resources)
+        return self.dense(handle, empty_key, deleted_key)
 
 
 # -- using ---------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ class EncodeBase64(StringMap):
 
     def kernel(self, input, pad):
         def encode(text: bytes) -> bytes:
-            made = base64.urlsafe_b64encode(text)
-            return made if pad else made.rstrip(b"=")
+            encoded = base64.urlsafe_b64encode(text)
+            return encoded if pad else encoded.rstrip(b"=")
 
         return mapped(encode, input)
 

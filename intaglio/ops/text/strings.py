@@ -170,17 +170,19 @@ class Substr(Op):
             return _cut(np.asarray(input, object), pos, len)
         flat, starts, counts = np.broadcast_arrays(input, pos, len)
         triples = zip(flat.flat, starts.flat, counts.flat, strict=True)
-        made = [_characters_between(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)]
-        return filled(made, flat.shape)
+        substrings = [
+            _characters_between(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)
+        ]
+        return filled(substrings, flat.shape)
 
 
 def _cut(array: Any, starts: Any, counts: Any) -> np.ndarray:
     """So many bytes of each text from its start on; all of them for a negative count."""
     if np.shape(starts) not in ((), array.shape):
         array, starts, counts = np.broadcast_arrays(array, starts, counts)
-    made = texts.parts(array, starts, counts)
-    if made is not None:
-        return made.reshape(array.shape)
+    compiled = texts.parts(array, starts, counts)
+    if compiled is not None:
+        return compiled.reshape(array.shape)
     flat = array.reshape(-1).tolist()
     if np.ndim(starts) == 0:
         return filled(_alike(flat, int(starts), int(counts)), array.shape)

@@ -98,10 +98,10 @@ def fake_quant_with_min_max_vars_gradient(
     >>> float(found.backprop_wrt_max)
     2.0
     """
-    made = raw.FakeQuantWithMinMaxVarsGradient(
+    backprops = raw.FakeQuantWithMinMaxVarsGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return Backprops(*made)
+    return Backprops(*backprops)
 
 
 @dispatchable
@@ -141,10 +141,10 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     >>> found.backprop_wrt_max.numpy()
     array([1., 2.], dtype=float32)
     """
-    made = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
+    backprops = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return Backprops(*made)
+    return Backprops(*backprops)
 
 
 def _axis(axis: int | None, x: Tensor) -> int:

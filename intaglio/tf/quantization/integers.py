@@ -63,7 +63,7 @@ def quantize(
     >>> tf.bitcast(q.output, tf.uint8).numpy()
     array([  0, 128, 255], dtype=uint8)
     """
-    made = raw.QuantizeV2(
+    outputs = raw.QuantizeV2(
         input,
         min_range,
         max_range,
@@ -75,7 +75,7 @@ def quantize(
         ensure_minimum_range=ensure_minimum_range,
         name=name,
     )
-    return Quantized(*made)
+    return Quantized(*outputs)
 
 
 @dispatchable
@@ -118,14 +118,14 @@ def quantized_concat(
     >>> c.output.shape, float(c.output_max)
     (TensorShape([4]), 1.0)
     """
-    made = raw.QuantizedConcat(
+    outputs = raw.QuantizedConcat(
         concat_dim,
         list(values),
         [convert.to_tensor(m, float32) for m in input_mins],
         [convert.to_tensor(m, float32) for m in input_maxes],
         name=name,
     )
-    return Concatenated(*made)
+    return Concatenated(*outputs)
 
 
 __all__ = ["dequantize", "quantize", "quantized_concat"]
