@@ -53,8 +53,8 @@ def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> 
         extend(node, {"f": forward}, [v.spec for v in missing])
         values = [*values, *missing]
     needs = fetched(backward.needs, derivative, values, node.inputs, node.outputs)
-    given = [convert.to_tensor(grads[i]) for i in active]
-    return backward.unpack(call_graph(backward.graph, [*given, *needs]))
+    gradients = [convert.to_tensor(grads[i]) for i in active]
+    return backward.unpack(call_graph(backward.graph, [*gradients, *needs]))
 
 
 def absent(needs: Sequence[Any], derivative: Derivative, values: Sequence[Any]) -> list[Any]:

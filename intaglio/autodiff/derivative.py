@@ -227,8 +227,8 @@ class Derivative:
         with graph.as_default():
             gradients: Gradients = {}
             for i, value in enumerate(active):
-                given = graph.gradient_input(value, i)
-                gradients.setdefault(key(value), []).append(given)
+                gradient = graph.gradient_input(value, i)
+                gradients.setdefault(key(value), []).append(gradient)
             wanted = [self.inputs[i] for i in self.wanted]
             numbers = [key(v) for v in wanted]
             backpropagate_graph(reversed(self.tape.entries), gradients, set(numbers))

@@ -232,12 +232,12 @@ def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
     """A condition or body as a graph, resources with what is known of them."""
     specs = [(t.dtype, t.dims, f"state_{i}") for i, t in enumerate(state)]
 
-    def with_contents(*given: Any) -> Any:
-        for placeholder, tensor in zip(given, state, strict=True):
+    def with_contents(*tensors: Any) -> Any:
+        for placeholder, tensor in zip(tensors, state, strict=True):
             known = _resource_spec(tensor)
             if known is not None:
                 placeholder.spec = known
-        return function(*given)
+        return function(*tensors)
 
     graph, result = record(with_contents, name, specs)
     graph.outputs = [v if v.graph is graph else graph.capture(v) for v in result]

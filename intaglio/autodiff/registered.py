@@ -105,8 +105,8 @@ def registered_backward(
         function = function_for(op, attrs)
         if function is None:
             return [None] * len(inputs)
-        given = [or_zeros(g, k) for g, k in zip(grads, like, strict=True)]
-        found = function(view, *given)
+        gradients = [or_zeros(g, k) for g, k in zip(grads, like, strict=True)]
+        found = function(view, *gradients)
         if not isinstance(found, (list, tuple)):
             found = [found]
         if len(found) != len(inputs):

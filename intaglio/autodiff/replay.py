@@ -19,8 +19,8 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         if node.op is raw.Const:
             outputs: Sequence[Tensor] = [level.constant(node.attrs["value"])]
         else:
-            given = [values[id(v)] for v in node.inputs]
-            outputs = door.carry_out(node.op, given, node.attrs, node.name)
+            operands = [values[id(v)] for v in node.inputs]
+            outputs = door.carry_out(node.op, operands, node.attrs, node.name)
         for old, new in zip(node.outputs, outputs, strict=True):
             values[id(old)] = new
     return [values[id(v)] for v in graph.outputs]

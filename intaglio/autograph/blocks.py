@@ -226,16 +226,16 @@ class Block:
 
     def get(self) -> State:
         """All state, in the order of `names`. A list in the place of one that grows is one."""
-        given = self._values()
+        current = self._values()
         same = {
             path
-            for path, grown in self._lists(given)
+            for path, grown in self._lists(current)
             if self.had.get(path) is grown and self._is_bound(path)
         }
         own = [("",)] * len(self.hidden)
         own += [(name,) for name in self._outside(self.own_names)]
-        values = [_as_it_is_now(v, p, same) for v, p in zip(given, own, strict=True)]
-        self.identities.copied(given, values)
+        values = [_as_it_is_now(v, p, same) for v, p in zip(current, own, strict=True)]
+        self.identities.copied(current, values)
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
@@ -526,7 +526,7 @@ def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
         return {k: _own(v, records) for k, v in value.items()}
     if kind is Record:
         parts = tuple([_own(v, records) for v in value.values])
-        copied = Record(value.kind, parts).made()
+        copied = Record(value.kind, parts).instance()
         if value.origin is not None:
             records.append((value.origin, copied))
         return copied

@@ -131,13 +131,13 @@ def _with_converted(
 
     `taken` says where they stand: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
     """
-    given, named = list(args), dict(kwargs)
+    positional, named = list(args), dict(kwargs)
     for name, place in taken.items():
         if name in named:
             named[name] = functools.partial(_called, named[name])
-        elif place < len(given):
-            given[place] = functools.partial(_called, given[place])
-    return tuple(given), named
+        elif place < len(positional):
+            positional[place] = functools.partial(_called, positional[place])
+    return tuple(positional), named
 
 
 def _called(function: Any, *args: Any, **kwargs: Any) -> Any:

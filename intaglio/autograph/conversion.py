@@ -16,7 +16,7 @@ from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.names import Namer, all_names
-from intaglio.autograph.places import note_given
+from intaglio.autograph.places import note_free_variables
 from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
 
 ACCESSORS = ("get_state", "set_state")
@@ -103,7 +103,7 @@ def _converted(function: FunctionType, user_requested: bool, recursive: bool) ->
     known = _cache.get(code, {}).get(key)
     if known is None:
         conversion = _convert(function, user_requested, recursive)
-        note_given(conversion.code, frozenset(function.__code__.co_freevars))
+        note_free_variables(conversion.code, frozenset(function.__code__.co_freevars))
         verbosity.report(1, lambda: f"Converted {function!r}")
         verbosity.report(3, lambda: ast.unparse(conversion.tree))
         with _lock:

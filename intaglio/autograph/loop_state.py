@@ -43,10 +43,10 @@ def completed(
     state, fixed = before, set[str]()
     again = any(map(is_open, before))
     while again:
-        given = state
-        state, fixed = _tried(given, body, get_state, set_state, names)
+        initial = state
+        state, fixed = _tried(initial, body, get_state, set_state, names)
         # Where the body asks whether a name is None, a turn with a value goes other ways.
-        pairs = zip(given, state, strict=True)
+        pairs = zip(initial, state, strict=True)
         found = any([b is None and type(s) is Maybe for b, s in pairs])
         again = found and (bool(fixed) or any(map(is_open, state)))
     return state, fixed

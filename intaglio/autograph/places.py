@@ -182,22 +182,22 @@ class _Facts:
 
 
 # The names that converted code has from functions that were not traced.
-_given = _Facts()
+_free_variables = _Facts()
 
 
-def note_given(code: CodeType, names: frozenset[str]) -> None:
+def note_free_variables(code: CodeType, names: frozenset[str]) -> None:
     """Tells which variables a converted function has from the functions around it."""
-    _given.note(code, names)
+    _free_variables.note(code, names)
     for part in code.co_consts:
         if isinstance(part, CodeType):
-            note_given(part, names)
+            note_free_variables(part, names)
 
 
 def variables_of(function: Any) -> Iterator[Place]:
     """What a function shares: variables of functions around it, globals that it may change."""
-    given = _given.get(function.__code__)
+    free_variables = _free_variables.get(function.__code__)
     for name, cell in cells_of(function):
-        is_older = given is None or name in given
+        is_older = free_variables is None or name in free_variables
         origin = Provenance.OLDER if is_older else Provenance.CREATED
         yield Cell(cell, "", name, origin)
     stored, used = _global_names(function.__code__)

@@ -109,8 +109,8 @@ class RaisedByGraph:
 
     def _raised(self, values: list[Any]) -> Exception:
         """What the statement raises with these values for the tensors."""
-        given = dict(zip(map(id, self.tensors), values, strict=True))
-        arguments = nest.map_structure(lambda v: given.get(id(v), v), self.values)
+        computed = dict(zip(map(id, self.tensors), values, strict=True))
+        arguments = nest.map_structure(lambda v: computed.get(id(v), v), self.values)
         try:
             with door.eagerly():
                 self.statement(*arguments)

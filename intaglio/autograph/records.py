@@ -23,7 +23,7 @@ class Record:
     def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Record:
         return cls(metadata[0], tuple(components))
 
-    def made(self) -> Any:
+    def instance(self) -> Any:
         """An object with these fields. Nobody's `__init__` is called."""
         instance = object.__new__(self.kind)
         for field, value in zip(dataclasses.fields(self.kind), self.values, strict=True):

@@ -22,7 +22,7 @@ class _Calls(threading.local):
         self.maker: Maker | None = None
         self.active: list[Any] = []
         # With the Python functions, whose cells' ids are the keys.
-        self.made: dict[Any, tuple[FunctionType, Callable[..., Any]]] = {}
+        self.functions: dict[Any, tuple[FunctionType, Callable[..., Any]]] = {}
 
 
 _calls = _Calls()
@@ -35,7 +35,7 @@ def set_maker(maker: Maker | None) -> Maker | None:
     """
     before, _calls.maker = _calls.maker, maker
     if maker is None:
-        _calls.made.clear()
+        _calls.functions.clear()
     return before
 
 
@@ -54,10 +54,10 @@ def call(
     """A call of a user's function, `twin` once converted; `inside` another, not to trace it."""
     key = (function.__code__, tuple(map(id, function.__closure__ or ())))
     if inside and key in _calls.active and _has_tensors((args, kwargs)):
-        found = _calls.made.get(key)
+        found = _calls.functions.get(key)
         if found is None:
             assert _calls.maker is not None
-            found = _calls.made[key] = (function, _calls.maker(function))
+            found = _calls.functions[key] = (function, _calls.maker(function))
         return found[1](*args, **kwargs)
     _calls.active.append(key)
     try:

@@ -49,7 +49,7 @@ class Around(NamedTuple):
     modified: set[str]  # the symbols that the statement writes
     shared: Sequence[str]  # the names that it does not have for itself
     undefined: Sequence[str]  # those that it may be the first to assign
-    given: frozenset[str] = frozenset()  # those that it begins by assigning
+    assigned: frozenset[str] = frozenset()  # those that it begins by assigning
 
 
 class FunctionConverter:
@@ -136,9 +136,9 @@ class FunctionConverter:
         """
         local = around.modified - set(around.shared) - self.outer_names
         unset = set(around.undefined) - local
-        given = around.given
-        outer, self.unset = self.unset, ((self.unset - local) | unset) - given
-        done = self._block(statements, (defined - local) | unset | given)
+        assigned = around.assigned
+        outer, self.unset = self.unset, ((self.unset - local) | unset) - assigned
+        done = self._block(statements, (defined - local) | unset | assigned)
         self.unset = outer
         return done
 
@@ -251,9 +251,9 @@ class FunctionConverter:
             item.context_expr = self.expressions.outside_call(item.context_expr)
             if item.optional_vars is not None:
                 item.optional_vars = self.expressions.visit(item.optional_vars)
-                given = Activity.of(item.optional_vars).writes
-                defined |= given
-                self.unset = self.unset - given
+                assigned = Activity.of(item.optional_vars).writes
+                defined |= assigned
+                self.unset = self.unset - assigned
         node.body = self._block(node.body, defined)
         return [node]
 

@@ -435,7 +435,7 @@ def _label(owner: Any) -> str:
 class _Witness(Witness):
     """Lists that grow tell by themselves of what is done to them."""
 
-    def made(self, grown: GrownList) -> None:
+    def created(self, grown: GrownList) -> None:
         note_created(grown)
 
     def changing(self, grown: GrownList) -> None:

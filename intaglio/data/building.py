@@ -25,7 +25,7 @@ def kind(name: str) -> Any:
     return type(name, (HOOKS.dataset,), {"__module__": HOOKS.dataset.__module__})
 
 
-def made(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
+def dataset_of_handle(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
     """A dataset that prints as `name`, with the options of the datasets it is made of."""
     dataset = kind(name)(handle)
     dataset._element_spec = structure
@@ -65,7 +65,7 @@ def transformed(
     """The dataset that an op makes of another, with elements of the same type."""
     structure = attrs.pop("structure", dataset.element_spec)
     handle = op(dataset.handle_tensor, *arguments, **element.output_attrs(structure), **attrs)
-    return made(label, handle, structure, [dataset])
+    return dataset_of_handle(label, handle, structure, [dataset])
 
 
 def in_rows(dataset: Any) -> Any:
@@ -86,7 +86,7 @@ def in_rows(dataset: Any) -> Any:
 
 def retyped(dataset: Any, structure: Any) -> Any:
     """The dataset of the same components, as elements of another type."""
-    return made(type(dataset).__name__, dataset.handle_tensor, structure, [dataset])
+    return dataset_of_handle(type(dataset).__name__, dataset.handle_tensor, structure, [dataset])
 
 
 def traced(function: Any, dataset: Any, transformation: str) -> Traced:
@@ -143,12 +143,12 @@ def padded_specs(structure: Any, padded_shapes: Any, size: int | None) -> tuple[
                 "You must provide `padded_shapes` argument because component "
                 f"{[s.dims for s in specs].index(None)} has unknown rank."
             )
-        given: Sequence[Any] = [s.dims for s in specs]
+        shapes: Sequence[Any] = [s.dims for s in specs]
     else:
-        given = nest.flatten_up_to(structure, padded_shapes)
+        shapes = nest.flatten_up_to(structure, padded_shapes)
     vectors: list[Any] = []
     batched_specs: list[Any] = []
-    for spec, shape in zip(specs, given, strict=True):
+    for spec, shape in zip(specs, shapes, strict=True):
         if isinstance(shape, Tensor) and not isinstance(shape, EagerTensor):
             # Computed by the graph: how long each side is shows when it runs.
             rank = None if shape.dims is None else shape.dims[0]

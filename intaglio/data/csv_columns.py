@@ -167,11 +167,11 @@ def chosen_columns(select: Any, names: Sequence[str]) -> list[int]:
     return sorted([places[c] if isinstance(c, str) else c for c in select])
 
 
-def named_names(given: Any, header: Header, has_header: bool) -> list[str]:
+def named_names(column_names: Any, header: Header, has_header: bool) -> list[str]:
     """The columns' names. Raises ValueError if there are none, or some twice."""
-    if given is None and not has_header:
+    if column_names is None and not has_header:
         raise ValueError("Expected `column_names` or `header` arguments. Neither is provided.")
-    names = header.column_names() if given is None else list(given)
+    names = header.column_names() if column_names is None else list(column_names)
     counts = collections.Counter(names)
     if len(counts) != len(names):
         twice = {n for n, c in counts.items() if c > 1}
@@ -186,16 +186,16 @@ def _empty(dtype: DType) -> Any:
 
 
 def column_defaults(
-    given: Any, header: Header, count: int, columns: list[int], limit: Any
+    defaults: Any, header: Header, count: int, columns: list[int], limit: Any
 ) -> list[Any]:
     """The default of each column: as given, else empty ones of the narrowest types."""
-    if given is None:
+    if defaults is None:
         return [_empty(t) for t in header.types(count, columns, limit)]
-    if len(given) == count != len(columns):
-        given = [given[c] for c in columns]
-    if len(given) != len(columns):
-        raise ValueError(f"There are {len(given)} `column_defaults` for {len(columns)} columns.")
-    return [d if isinstance(d, (DType, type, Tensor)) else convert.to_tensor(d) for d in given]
+    if len(defaults) == count != len(columns):
+        defaults = [defaults[c] for c in columns]
+    if len(defaults) != len(columns):
+        raise ValueError(f"There are {len(defaults)} `column_defaults` for {len(columns)} columns.")
+    return [d if isinstance(d, (DType, type, Tensor)) else convert.to_tensor(d) for d in defaults]
 
 
 def batches_of_columns(

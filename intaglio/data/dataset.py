@@ -548,12 +548,12 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
 def of_handle(handle: Any, element_spec: Any) -> Dataset:
     """The data set behind a handle that came out of a graph."""
-    return building.made("_VariantDataset", handle, element_spec)
+    return building.dataset_of_handle("_VariantDataset", handle, element_spec)
 
 
 def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
     """The dataset that was pickled."""
     stage = seldom.serializing.from_bytes(data)
-    dataset = building.made(name, from_array(stage), element_spec)
+    dataset = building.dataset_of_handle(name, from_array(stage), element_spec)
     dataset._options = Options.from_text(options)
     return dataset

@@ -264,8 +264,8 @@ class ParallelInterleaveDatasetV4(DatasetOp):
         wanted, block = int(cycle_length), int(block_length)
         demand(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
         demand(block > 0, "`block_length` must be > 0")
-        asked, given = parallelism(num_parallel_calls), int(buffer_output_elements)
-        size = given if given > 0 else max(block, AHEAD)
+        asked, buffered = parallelism(num_parallel_calls), int(buffer_output_elements)
+        size = buffered if buffered > 0 else max(block, AHEAD)
 
         def open(root: Root) -> Advance:
             outer, options = input_dataset.open(root), root.shared.options

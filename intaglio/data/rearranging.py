@@ -274,12 +274,12 @@ def _shuffled(root: Root, stage: Stage, capacity: int, seeds: Any) -> Advance:
 
     def restore(position: Any) -> None:
         nonlocal size, start, held, ended
-        buffered, ended, drawn, given = position
+        buffered, ended, drawn, seed_position = position
         slots[:] = elements_of(buffered)
         start, held = 0, len(slots)
         size = capacity if capacity > 0 else held
         samples.restore(drawn)
-        seeds.restore(given)  # later iterations get the seeds they would have got
+        seeds.restore(seed_position)  # later iterations get the seeds they would have got
 
     root.keep(save, restore)
     return advance

@@ -62,15 +62,15 @@ class TFRecordOptions:
         return found
 
     def _deflate(self) -> tuple[int, ...]:
-        def given(value: int | None, default: int) -> int:
+        def or_default(value: int | None, default: int) -> int:
             return default if value is None else value
 
         return (
-            given(self.compression_level, zlib.Z_DEFAULT_COMPRESSION),
-            given(self.compression_method, zlib.DEFLATED),
-            given(self.window_bits, 15),
-            given(self.mem_level, zlib.DEF_MEM_LEVEL),
-            given(self.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
+            or_default(self.compression_level, zlib.Z_DEFAULT_COMPRESSION),
+            or_default(self.compression_method, zlib.DEFLATED),
+            or_default(self.window_bits, 15),
+            or_default(self.mem_level, zlib.DEF_MEM_LEVEL),
+            or_default(self.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
         )
 
 

@@ -49,9 +49,9 @@ class Samples:
 
     def restore(self, position: tuple[int, int, int]) -> None:
         """Goes on behind so many numbers of the stream with these seeds."""
-        seed, seed2, given = position
+        seed, seed2, taken = position
         self._begin(seed, seed2)
-        blocks, rest = divmod(given, 4)
+        blocks, rest = divmod(taken, 4)
         self._stream = self._stream.skipped(blocks)
         self._blocks = blocks
         for _ in range(rest):

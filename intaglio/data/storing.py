@@ -98,7 +98,7 @@ def loaded(path: Any, structure: Any, compression: str | None, reader_func: Any,
         compression=compression or "",
         reader_func=found.graph,
     )
-    return building.made("_LoadDataset", handle, structure)
+    return building.dataset_of_handle("_LoadDataset", handle, structure)
 
 
 def snapshotted(

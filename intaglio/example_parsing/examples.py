@@ -240,8 +240,8 @@ def _cut(values: Any, feature: RaggedFeature, by_key: Any) -> Any:
         if isinstance(part, UniformRowLength):
             values = _in_rows(values, part, feature)
             continue
-        given = raw.Cast(by_key[part.key], DstT=dtype)
-        values = _MAKERS[type(part)](values, given, validate=feature.validate)
+        partition = raw.Cast(by_key[part.key], DstT=dtype)
+        values = _MAKERS[type(part)](values, partition, validate=feature.validate)
     return values
 
 
@@ -269,12 +269,12 @@ def _in_rows(values: Any, part: Any, feature: RaggedFeature) -> Any:
     return RaggedTensor.from_uniform_row_length(values, length, validate=feature.validate)
 
 
-def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, Any]:
+def _row_lengths(part: Any, outer: Any, partition: Any, dtype: DType) -> tuple[Any, Any]:
     """The lengths of all records' rows, and how many rows each record has.
 
     `outer` says how many values each record has.
     """
-    numbers, splits = given
+    numbers, splits = partition
     rows = RaggedTensor.from_row_splits(raw.Cast(numbers, DstT=dtype), splits, validate=False)
     count: Any = raw.Cast(rows.row_lengths(), DstT=dtype)
     flat: Any = rows.flat_values

@@ -162,12 +162,12 @@ class ConcreteFunction(ConcreteFunctionKind):
 
         Raises ValueError for another number of them.
         """
-        given = list(captures)
-        if len(given) != len(self._captured):
+        tensors = list(captures)
+        if len(tensors) != len(self._captured):
             raise ValueError(
-                f"{self._python_name} captures {len(self._captured)} tensors, got {len(given)}."
+                f"{self._python_name} captures {len(self._captured)} tensors, got {len(tensors)}."
             )
-        self._replaced = given
+        self._replaced = tensors
         self._arrays = None
         for take in self.taking_captures:
             take(self.capture_arrays)
@@ -276,11 +276,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         if len(args) > len(names):
             raise TypeError(f"{call} takes {len(names)} positional arguments, got {len(args)}.")
         left = dict(kwargs)
-        given = list(args)
+        positional = list(args)
         missing: list[str] = []
         for name in names[len(args) :]:
             if name in left:
-                given.append(left.pop(name))
+                positional.append(left.pop(name))
             else:
                 missing.append(name)
         if missing:
@@ -290,13 +290,13 @@ class ConcreteFunction(ConcreteFunctionKind):
             raise TypeError(f"{call} got two values for {twice[0]!r}.")
         if left:
             raise TypeError(f"{call} got unexpected keyword arguments: {', '.join(left)}.")
-        for index, value in enumerate(given):
+        for index, value in enumerate(positional):
             if not isinstance(value, Tensor) and not hasattr(value, "__tf_tensor__"):
                 raise TypeError(
                     f"{call}: expected argument #{index}(zero-based) to be a Tensor; "
                     f"got {type(value).__name__} ({value})."
                 )
-        return [convert.to_tensor(v) for v in given]
+        return [convert.to_tensor(v) for v in positional]
 
     def _check(self, tensors: Sequence[Tensor]) -> None:
         for index, (tensor, dtype) in enumerate(zip(tensors, self._dtypes, strict=False)):

@@ -174,9 +174,11 @@ def make_native_entry(
         return None
     table = native.native_calls.GuardTable()
     try:
-        given = dict(zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True))
+        arguments = dict(
+            zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True)
+        )
         where = _numbered(table, args, kwargs, bound)
-        for name, (value, kind) in given.items():
+        for name, (value, kind) in arguments.items():
             if name in where:
                 _recognise(table, where[name], value, kind)
             elif kind.flatten():

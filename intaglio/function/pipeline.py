@@ -67,9 +67,9 @@ def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:
     return any(id(graph.inputs[i]) in ids for i in resources.written(graph))
 
 
-def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
+def _hot(graph: Graph, dims: Sequence[Dims] | None = None) -> Runnable:
     """Machine code for an optimised graph, for inputs of these shapes if any are given."""
-    return native.compiled(optimize(specialized(graph, given)) if given else graph)
+    return native.compiled(optimize(specialized(graph, dims)) if dims else graph)
 
 
 @functools.cache

@@ -67,14 +67,14 @@ class Options:
         "reduce_retracing",
     )
 
-    def __init__(self, **given: Any) -> None:
-        self.input_signature: Any = given.get("input_signature")
-        self.autograph: bool = given.get("autograph", True)
-        self.autograph_options: Any = given.get("autograph_options")
-        self.jit_compile: bool | None = given.get("jit_compile")
-        self.reduce_retracing: bool = bool(given.get("reduce_retracing"))
-        self.implements: str | None = given.get("implements")
-        self.attributes: Any = given.get("attributes")
+    def __init__(self, **options: Any) -> None:
+        self.input_signature: Any = options.get("input_signature")
+        self.autograph: bool = options.get("autograph", True)
+        self.autograph_options: Any = options.get("autograph_options")
+        self.jit_compile: bool | None = options.get("jit_compile")
+        self.reduce_retracing: bool = bool(options.get("reduce_retracing"))
+        self.implements: str | None = options.get("implements")
+        self.attributes: Any = options.get("attributes")
 
 
 class Function(PolymorphicFunction):
@@ -138,8 +138,8 @@ class Function(PolymorphicFunction):
     @property
     def input_signature(self) -> Any:
         """The specs given as `input_signature`, or None."""
-        given = self._options.input_signature
-        return None if given is None else tuple(given)
+        signature = self._options.input_signature
+        return None if signature is None else tuple(signature)
 
     @property
     def function_type(self) -> FunctionType:

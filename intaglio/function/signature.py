@@ -387,8 +387,8 @@ def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType
         )
     context = Tracing(for_signature=True)
     types = [from_value(v, context) for v in input_signature]
-    given = len(types)
-    for p in signature.positional[given:]:
+    positional = len(types)
+    for p in signature.positional[positional:]:
         if p.default is EMPTY:
             raise TypeError(f"input_signature missing type constraint for {p.name}")
         types.append(from_value(p.default, context))
@@ -398,7 +398,7 @@ def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType
                 f"Since input_signature is defined, keyword-only parameter `{p.name}` must have a default value"
             )
         types.append(from_value(p.default, context))
-    over = given - len(signature.positional)
+    over = positional - len(signature.positional)
     if over > 0 and signature.varargs is None:
         raise TypeError(f"input_signature contains {over} extra type constraints.")
     return types

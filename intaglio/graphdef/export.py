@@ -98,9 +98,9 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
     gradient = node.attrs.get(GRADIENT)
     if gradient is not None:
         tensors.set_attribute(proto.attr[GRADIENT], str(gradient), "str", None)
-    given = node.attrs.get("_user_specified_name")
-    if given is not None:  # the name of the argument that a placeholder stands for
-        tensors.set_attribute(proto.attr["_user_specified_name"], given, "str", None)
+    argument = node.attrs.get("_user_specified_name")
+    if argument is not None:  # the name of the argument that a placeholder stands for
+        tensors.set_attribute(proto.attr["_user_specified_name"], argument, "str", None)
     for name, value in type_attributes(node).items():
         kind = "list(type)" if isinstance(value, tuple) else "int" if type(value) is int else "type"
         tensors.set_attribute(proto.attr[name], value, kind, None)
@@ -154,9 +154,9 @@ def _fill_argument(proto: Any, index: int, value: SymbolicTensor, label: str) ->
         data = argument.handle_data.add(dtype=content.dtype.as_datatype_enum)
         data.shape.CopyFrom(tensors.shape_proto(content.shape))
     tensors.set_attribute(attrs["_output_shapes"], [value.dims], "list(shape)", None)
-    given = value.node.attrs.get("_user_specified_name")
-    if given is not None:
-        tensors.set_attribute(attrs["_user_specified_name"], given, "str", None)
+    user_name = value.node.attrs.get("_user_specified_name")
+    if user_name is not None:
+        tensors.set_attribute(attrs["_user_specified_name"], user_name, "str", None)
 
 
 def _labels(values: Iterable[SymbolicTensor]) -> list[str]:

@@ -99,8 +99,8 @@ class Functions:
             proto = self.protos[name]
             inputs = [_argument_spec(proto, i) for i in range(len(proto.signature.input_arg))]
             outputs = [(tensors.dtype_of(arg.type), None) for arg in proto.signature.output_arg]
-            given = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
-            self.stand_ins[name] = stand_in(name, given, outputs, LIMIT)
+            specs = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
+            self.stand_ins[name] = stand_in(name, specs, outputs, LIMIT)
         return self.stand_ins[name]
 
 
@@ -356,10 +356,10 @@ def import_graph_def(
     return [_element(reader, text) for text in return_elements]
 
 
-def _renamed(given: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(renamed: Mapping[str, Any]) -> dict[str, Any]:
     """Replacements under both spellings of a first output."""
     named: dict[str, Any] = {}
-    for key, tensor in given.items():
+    for key, tensor in renamed.items():
         named[key] = tensor
         if key.endswith(":0"):
             named[key[:-2]] = tensor
@@ -414,12 +414,12 @@ def created(
         if key not in _declared(op):
             raise ValueError(f"Op '{op_type}' has no attribute '{key}'.")
         proto.attr[key].ParseFromString(_attribute_bytes(key, value))
-    given = list(inputs)
+    remaining = list(inputs)
     known = _called_functions(graph, proto)
-    values = _Reader(known, ())._attributes(op, proto, given)
-    _check_inputs(op, proto, given, values)
+    values = _Reader(known, ())._attributes(op, proto, remaining)
+    _check_inputs(op, proto, remaining, values)
     with graph.as_default():
-        door.carry_out(op, given, values, label)
+        door.carry_out(op, remaining, values, label)
     return graph.nodes[-1]
 
 

@@ -196,8 +196,8 @@ class GraphBuilder:
                 raise ValueError(f"Operation {obj!r} is not an element of this graph.")
             return obj
         wanted = ["Tensor"] * allow_tensor + ["Operation"] * allow_operation
-        given = "Operation" if isinstance(obj, Node) else type(obj).__name__
-        raise TypeError(f"Can not convert a {given} into a {' or '.join(wanted)}.")
+        kind = "Operation" if isinstance(obj, Node) else type(obj).__name__
+        raise TypeError(f"Can not convert a {kind} into a {' or '.join(wanted)}.")
 
     def _tensor_named(self, name: str) -> SymbolicTensor:
         label, _, index = name.rpartition(":")

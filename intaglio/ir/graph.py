@@ -134,8 +134,8 @@ class Node:
 
     def colocation_groups(self) -> list[bytes]:
         """What the node is placed with: `loc:@` and a name, its own if there is nothing else."""
-        given = self.attrs.get("_class")
-        return [g.encode() for g in given or (f"loc:@{self.name}",)]
+        groups = self.attrs.get("_class")
+        return [g.encode() for g in groups or (f"loc:@{self.name}",)]
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Raises ValueError: graphs run as functions here, there are no sessions."""

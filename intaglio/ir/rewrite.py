@@ -100,7 +100,7 @@ class Rewriter(Level):
         self._control: dict[int, Node | None] = {}
         # The names that are taken, each with the last number that was put behind it.
         self._names: dict[str, int] | None = None
-        self._given: set[str] = set()
+        self._names_used: set[str] = set()
 
     # -- what has become of the old graph ----------------------------------------------
 
@@ -220,7 +220,7 @@ class Rewriter(Level):
     def record_beside(self, node: Node) -> None:
         """What is recorded now has the origin of a node that stays and keeps its name."""
         self.root = node
-        self._given.add(node.name)
+        self._names_used.add(node.name)
 
     # -- the new graph -------------------------------------------------------------------
 
@@ -258,9 +258,9 @@ class Rewriter(Level):
 
     def label(self, name: str) -> str:
         """A name for what replaces a node: the node's own the first time, then others like it."""
-        if name in self._given:
+        if name in self._names_used:
             return self.unique_name(name)
-        self._given.add(name)
+        self._names_used.add(name)
         return name
 
     def execute(

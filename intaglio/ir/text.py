@@ -246,8 +246,8 @@ class _Reader:
     def _arguments(self, body: str, op: Op) -> tuple[list[SymbolicTensor], dict[str, Any]]:
         inputs, _, attrs = body.partition(";")
         call = ast.parse(f"f({attrs.strip()})", mode="eval").body
-        given = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]  # a call, as parsed above
-        return [self.values[n] for n in _split(inputs)], {**op.defaults, **given}
+        attributes = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]  # a call, as parsed above
+        return [self.values[n] for n in _split(inputs)], {**op.defaults, **attributes}
 
     def _evaluate(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):

@@ -123,14 +123,14 @@ class LinearOperator(Module, CompositeTensor):
         self._is_self_adjoint = is_self_adjoint
         self._is_positive_definite = is_positive_definite
         self._is_square = True if is_non_singular or is_self_adjoint else is_square
-        self._given = dict(parameters or {})
+        self._parameters = dict(parameters or {})
 
     # -- what it is ----------------------------------------------------------------
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The arguments of the constructor."""
-        return dict(self._given)
+        return dict(self._parameters)
 
     @property
     def dtype(self) -> Any:

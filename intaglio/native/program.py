@@ -47,22 +47,22 @@ class Program:
         self.writer = w = FunctionLowering(lowering_of, elementwise)
         w.writes = bool(self.writes)
         body = ready(graph)
-        given = [self._input(w, body, i) for i in range(len(body.inputs))]
-        self.given = given  # what the body's inputs are
+        inputs = [self._input(w, body, i) for i in range(len(body.inputs))]
+        self.operands = inputs  # what the body's inputs are
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for place, number in extra.items():
-            given[place].write_to(w.argument("%outs", number))
+            inputs[place].write_to(w.argument("%outs", number))
         for place in sorted(overwritten(body)):
-            settle(w, given[place])
-        w.inputs = len(given)
+            settle(w, inputs[place])
+        w.inputs = len(inputs)
         w.variables = {
-            v.pointer: i for i, v in enumerate(given) if isinstance(v, Variable) and i not in extra
+            v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
         }
-        self.results = w.write(body, given, len(body.outputs), len(extra))
+        self.results = w.write(body, inputs, len(body.outputs), len(extra))
         # What is made of variables and kept: of which, and by what.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         module = w.compiled()
-        forms = [*_forms(given), *[s.results[0][0] for _, s in self.derived]]
+        forms = [*_forms(inputs), *[s.results[0][0] for _, s in self.derived]]
         whole = entry.Entry(
             module,
             w.code.name,
@@ -83,13 +83,13 @@ class Program:
     def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
         value = body.inputs[number]
         try:
-            return self._given(w, body, value, w.argument("%ins", number), number)
+            return self._operand_of_input(w, body, value, w.argument("%ins", number), number)
         except Unsupported as e:
             takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
             e.node = takers[0] if takers else None
             raise
 
-    def _given(
+    def _operand_of_input(
         self, w: FunctionLowering, body: Graph, value: SymbolicTensor, pointer: str, number: int
     ) -> Any:
         if value.dtype is resource:
@@ -101,7 +101,7 @@ class Program:
         if value.dtype is not variant and not numeric(value.dtype):
             raise Unsupported(f"elements of type {value.dtype.name}")
         if value.dtype is variant:
-            return list_arguments.given(w, body, value, pointer, number)
+            return list_arguments.list_argument(w, body, value, pointer, number)
         if dims is None or None in dims:
             raise Unsupported("a value of unknown shape")
         operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
@@ -135,8 +135,8 @@ class Program:
             "give": give,
             "draws": self.draws,
             "back": _back,
-            "taken": list_arguments.taken,
-            "listed": list_arguments.made,
+            "taken": list_arguments.elements_of,
+            "listed": list_arguments.list_of_rows,
         }
         arrays, lines = self._arrays(allocate_bytes, inputs)
         outs, results, makers = self._results(allocate_bytes)
@@ -169,8 +169,8 @@ class Program:
             return []
         allocate_bytes["options"], allocate_bytes["otherwise"] = OPTIONS, self._otherwise
         fast = bool(OPTIONS.tensor_float_32)
-        given = ", ".join(inputs)
-        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]
+        arguments = ", ".join(inputs)
+        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({arguments})"]
 
     def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
         """The same graph under the other option, compiled when that is first asked for."""
@@ -190,7 +190,7 @@ class Program:
                 if i not in self.writes:
                     lines.append(f" a{i} = i{i}._value")
             elif value.dtype is variant:
-                arrays[i], operand = f"a{i}", self.given[i]
+                arrays[i], operand = f"a{i}", self.operands[i]
                 allocate_bytes[f"t{i}"] = dtype_of(operand.kind)
                 everything = "".join([f"{name}, " for name in inputs])
                 lines += [
@@ -206,12 +206,12 @@ class Program:
     def _results(self, allocate_bytes: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
         """What the kernel writes to, what the caller gets, and the lines that make it."""
         outs: list[str] = []
-        given: list[str] = []
+        built: list[str] = []
         lines: list[str] = []
         for k, result in enumerate(self.results):
             if isinstance(result, Rows):
                 outs.append("work")
-                given.append(self._rows(allocate_bytes, k, result.list, result.counted))
+                built.append(self._rows(allocate_bytes, k, result.list, result.counted))
                 continue
             if isinstance(result, ListOperand):
                 outs.append("work")
@@ -219,14 +219,14 @@ class Program:
                 source = result.declared.source
                 allocate_bytes[f"f{k}"] = result.declared
                 said = f"f{k}" if source < 0 else f"i{source}"
-                given.append(f"listed({rows}, e{k}, {said})")
+                built.append(f"listed({rows}, e{k}, {said})")
                 continue
             dtype = self.graph.outputs[k].dtype.numpy
             allocate_bytes[f"make{k}"] = allocator(result.shape, dtype)
             lines.append(f" o{k} = make{k}()")
             outs.append(f"o{k}")
-            given.append(f"o{k}")
-        return [*outs, *[f"t{i}" for i in self.writes]], given, lines
+            built.append(f"o{k}")
+        return [*outs, *[f"t{i}" for i in self.writes]], built, lines
 
     def _rows(
         self, allocate_bytes: dict[str, Any], k: int, operand: ListOperand, counted: int
@@ -238,7 +238,7 @@ class Program:
 
     def _borrowing(self, allocate_bytes: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
-        w, variables = self.writer, [self.given[i] for i in self.writes]
+        w, variables = self.writer, [self.operands[i] for i in self.writes]
         allocate_bytes["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
@@ -270,7 +270,7 @@ class Program:
         return interpreter.compiled(self.graph)(*arrays)
 
 
-def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
+def _forms(inputs: Sequence[Any]) -> list[tuple[int, ...]]:
     """The shapes that the program was written for."""
     return [
         tuple(v.spec.shape)
@@ -278,7 +278,7 @@ def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
         else list_arguments.FORM
         if isinstance(v, ListOperand)
         else v.shape
-        for v in given
+        for v in inputs
     ]
 
 

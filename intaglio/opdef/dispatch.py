@@ -212,10 +212,10 @@ def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
     """
     head = [f"p{i}" for i in range(count)]
     parameters = ", ".join([*head, *(["*", *named] if named else [])])
-    given = ", ".join([*head, *[f"{n}={n}" for n in named]])
+    arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
     source = (
         "def defined(_implementation):\n"
-        f" def public({parameters}): return _implementation({given})\n"
+        f" def public({parameters}): return _implementation({arguments})\n"
         " return public\n"
     )
     defined = GeneratedCode("dispatch", source, {}).function("defined")
@@ -250,8 +250,8 @@ def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
     tests = [(_OF_LIST if looked_at[i] else _OF_ONE).format(names[i]) for i in sorted(looked_at)]
     lines = [f"def check({', '.join([*head, *(['*', *named] if named else [])])}):"]
     if entry.around is None:
-        given = ", ".join([*head, *[f"{n}={n}" for n in named]])
-        lines.append(f" if {' and '.join(tests)}: return _body({given})")
+        arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
+        lines.append(f" if {' and '.join(tests)}: return _body({arguments})")
     lines.append(f" return _find(({', '.join([*names, ''])}))")
     space = {"_plain": PLAIN, "_body": entry.body, "_find": entry.find}
     return GeneratedCode("dispatch", "\n".join(lines), space).function("check")

@@ -76,13 +76,13 @@ def _check_parameters(entry: dispatch.Entry, target: Any) -> None:
 
 def _annotations(entry: dispatch.Entry, target: Any) -> dict[str, Any]:
     found = typing.get_type_hints(target)
-    given = {n: found[n] for n in inspect.signature(target).parameters if n in found}
-    if not given:
+    annotations = {n: found[n] for n in inspect.signature(target).parameters if n in found}
+    if not annotations:
         raise ValueError(
             "The dispatch_for_api decorator must be called with at least one signature, "
             "or applied to a function that has type annotations on its parameters."
         )
-    return given
+    return annotations
 
 
 def _positions(entry: dispatch.Entry, signature: dict[Any, Any]) -> dispatch.Signature:

@@ -10,7 +10,7 @@ from intaglio.base.locks import lasting_lock
 # The next number. New tensors may be given theirs with `tensor._key = fresh()` before tapes
 # see them: asking a tensor without a number for it is ten times as slow.
 fresh = itertools.count(1).__next__
-_giving = lasting_lock()
+_lock = lasting_lock()
 
 
 def key(tensor: Any) -> int:
@@ -18,12 +18,12 @@ def key(tensor: Any) -> int:
     try:
         return tensor._key
     except AttributeError:
-        return _given(tensor)
+        return _new_key(tensor)
 
 
-def _given(tensor: Any) -> int:
+def _new_key(tensor: Any) -> int:
     # Two threads that ask first at once must hear the same: a tape finds the tensor by it.
-    with _giving:
+    with _lock:
         number = getattr(tensor, "_key", None)
         if number is None:
             tensor._key = number = fresh()

@@ -132,25 +132,25 @@ def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
     The parts fit into a processor's cache, and nothing but the result is as large as the inputs.
     """
 
-    def blocked(*given: Any) -> Any:
-        first = given[0]
+    def blocked(*arrays: Any) -> Any:
+        first = arrays[0]
         if first.size <= WHOLE:
-            return kernel(*given)
-        flat = [_flat(a, first.shape) for a in given]
+            return kernel(*arrays)
+        flat = [_flat(a, first.shape) for a in arrays]
         if any(f is None for f in flat):
-            return kernel(*given)
+            return kernel(*arrays)
         result = parts = None
         for start in range(0, first.size, BLOCK):
             stop = start + BLOCK
             part = kernel(
                 *[
                     f[start:stop] if a.__class__ is np.ndarray and a.ndim else a
-                    for f, a in zip(flat, given, strict=True)
+                    for f, a in zip(flat, arrays, strict=True)
                 ]
             )
             if result is None or parts is None:
                 if part is NotImplemented or isinstance(part, tuple):
-                    return kernel(*given)
+                    return kernel(*arrays)
                 result = np.empty(first.shape, part.dtype)
                 parts = result.reshape(-1)
             parts[start:stop] = part

@@ -132,7 +132,7 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
     for s in sums:
         before = body.inputs[s.place]
         change.then(before, lambda v=before: v)
-    node = change.made()
+    node = change.build()
     new.keep_extended(old, node)
     first = len(loop.outputs)
     stacks = {

@@ -113,14 +113,14 @@ def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     place = place_of(body, picks.inputs[0])
     if place is None:
         return None
-    given = loop.inputs[place]
+    tensor = loop.inputs[place]
     if op is raw.StridedSlice:
-        return given if stays(loop, place) and _is_row(picks) else None
-    if given.node.op is not raw.TensorListFromTensor:
+        return tensor if stays(loop, place) and _is_row(picks) else None
+    if tensor.node.op is not raw.TensorListFromTensor:
         return None
     kept = body.outputs[place]
     same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[place]
-    return given.node.inputs[0] if kept is same else None
+    return tensor.node.inputs[0] if kept is same else None
 
 
 def _is_row(node: Node) -> bool:
@@ -152,7 +152,7 @@ def _hoisted(
             handle = change.carry(raw.TensorListFromTensor(whole, form))
             rest = [*picks.inputs[1:-1], form]
         _pick(change, product, handle, rest)
-    return change.made()
+    return change.build()
 
 
 def _pick(
@@ -163,13 +163,13 @@ def _pick(
     popped: list[Any] = []
 
     def record() -> list[Any]:
-        given = [change.now(v) if isinstance(v, SymbolicTensor) else v for v in rest]
+        operands = [change.now(v) if isinstance(v, SymbolicTensor) else v for v in rest]
         if picks.op is raw.StridedSlice:
-            return [raw.StridedSlice(handle, *given, **_masks(picks))]
+            return [raw.StridedSlice(handle, *operands, **_masks(picks))]
         dtype = picks.attrs["element_dtype"]
         if picks.op is raw.TensorListGetItem:
-            return [raw.TensorListGetItem(handle, *given, element_dtype=dtype)]
-        left, item = raw.TensorListPopBack(handle, *given, element_dtype=dtype)
+            return [raw.TensorListGetItem(handle, *operands, element_dtype=dtype)]
+        left, item = raw.TensorListPopBack(handle, *operands, element_dtype=dtype)
         popped.append(left)
         return [item]
 

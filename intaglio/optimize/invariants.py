@@ -69,7 +69,7 @@ def _read_before(new: Rewriter, node: Node, current: Node, found: list[tuple[Nod
         value = raw.ReadVariableOp(current.inputs[place], dtype=read.attrs["dtype"])
         carried = change.carry(value)
         change.instead(read, lambda c=carried: [c])
-    new.keep_extended(node, change.made())
+    new.keep_extended(node, change.build())
 
 
 # -- lists of what no iteration changes -------------------------------------------------------------
@@ -81,11 +81,11 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
     body: Graph = loop.attrs["body"]
     users = walk.uses(body)
     found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
-    for place, (given, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
+    for place, (inner, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         pop = result.node
-        if pop.op is not raw.TensorListPopBack or pop.inputs[0] is not given:
+        if pop.op is not raw.TensorListPopBack or pop.inputs[0] is not inner:
             continue
-        if pop.control or result is not pop.outputs[0] or len(users[id(given)]) > 1:
+        if pop.control or result is not pop.outputs[0] or len(users[id(inner)]) > 1:
             continue
         known = _pushed(loop.inputs[place])
         if known is not None and known[0].dims == pop.outputs[1].dims:
@@ -119,7 +119,7 @@ def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     for pop, _, item, _ in found:
         carried = change.carry(item)
         change.instead(pop, lambda c=carried, p=pop: [change.now(p.inputs[0]), c])
-    new.keep_extended(node, change.made())
+    new.keep_extended(node, change.build())
 
 
 def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
@@ -129,21 +129,21 @@ def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
     users = walk.uses(body)
     seen = {id(v) for n in cond.nodes for v in n.inputs}
     return [
-        given
-        for given, inside, result, later in zip(
+        inner
+        for inner, inside, result, later in zip(
             body.inputs, cond.inputs, body.outputs, used, strict=True
         )
         if result.node.op is raw.TensorListPushBack
-        and result.node.inputs[0] is given
+        and result.node.inputs[0] is inner
         and not later
         and id(inside) not in seen
-        and len(users[id(given)]) == 1
+        and len(users[id(inner)]) == 1
         and id(result) not in users
     ]
 
 
 def _not_pushed(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     change = LoopChange(current)
-    for given in found:
-        change.then(given, lambda g=given: g)
-    new.keep_extended(node, change.made())
+    for value in found:
+        change.then(value, lambda g=value: g)
+    new.keep_extended(node, change.build())

@@ -40,9 +40,9 @@ def of_one(position: int = 0, infers: bool = False) -> Around:
         if kind is None or kind.dtype is dtypes.string:
             return entry.call_body(values)
         if not infers and (kind.weak or isinstance(value, (list, tuple))):
-            given = list(values)
-            given[position] = as_tensor(value, kind.dtype)
-            values = tuple(given)
+            arguments = list(values)
+            arguments[position] = as_tensor(value, kind.dtype)
+            values = tuple(arguments)
         result = entry.call_body(values)
         return weakly(result) if kind.weak and not _typed(entry, values) else result
 
@@ -59,10 +59,10 @@ def of_two(weak_results: bool, as_tensors: bool = False) -> Around:
 
     def around(entry: Entry, values: Values) -> Any:
         try:
-            given = list(values[:2])
+            arguments = list(values[:2])
             if as_tensors:
-                given = [as_tensor(v, kind_of(v).dtype) for v in given]
-            operands, weak = promoted(given)
+                arguments = [as_tensor(v, kind_of(v).dtype) for v in arguments]
+            operands, weak = promoted(arguments)
         except NotImplementedError:
             return entry.call_body(values)
         result = entry.call_body((*operands, *values[2:]))

@@ -142,9 +142,9 @@ def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
         partitions.append(rows)
         outer = rows.nvals()
     flats: list[Any] = []
-    for x, given in zip(laid_out, operands, strict=True):
+    for x, operand in zip(laid_out, operands, strict=True):
         if x is None:
-            flats.append(given)
+            flats.append(operand)
         else:
             flats.append(x.flat if x.map is None else raw.GatherV2(x.flat, x.map, 0))
     return flats, partitions

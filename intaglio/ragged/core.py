@@ -202,9 +202,9 @@ def matched(operands: Any) -> list[Any]:
 
     Raises ValueError if ragged ones have different dtypes of row splits.
     """
-    given = list(operands)
-    dtype = next((x.dtype for x in given if isinstance(x, (Ragged, Tensor))), None)
-    operand_tensors = [as_operand(x, dtype) for x in given]
+    values = list(operands)
+    dtype = next((x.dtype for x in values if isinstance(x, (Ragged, Tensor))), None)
+    operand_tensors = [as_operand(x, dtype) for x in values]
     kinds = {x.row_splits.dtype for x in operand_tensors if isinstance(x, Ragged)}
     if len(kinds) > 1:
         raise ValueError(

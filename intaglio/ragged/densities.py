@@ -179,11 +179,11 @@ def _with_static_shape(result: Any, x: Any, shape: Any) -> Any:
         return result
     known = TensorShape(x.dims)
     if shape is not None and not isinstance(shape, Tensor):
-        given = TensorShape(shape)
-        if given.rank is not None and known.rank == given.rank:
+        declared = TensorShape(shape)
+        if declared.rank is not None and known.rank == declared.rank:
             dims = [
                 own if d is None and i != 1 else d
-                for i, (d, own) in enumerate(zip(given.as_list(), known.as_list(), strict=True))
+                for i, (d, own) in enumerate(zip(declared.as_list(), known.as_list(), strict=True))
             ]
             known = TensorShape(dims)
     elif isinstance(shape, Tensor):

@@ -86,11 +86,11 @@ def listed(values: Any, allowed: frozenset[Any]) -> Any:
 
 
 def record(
-    watchers: Any, op: Op, attrs: dict[str, Any], given: Any, used: Any, outputs: Any
+    watchers: Any, op: Op, attrs: dict[str, Any], operands: Any, used: Any, outputs: Any
 ) -> None:
     """Shows the watchers a call, with its inputs as they were given where they are tensors."""
     inputs: list[Any] = []
-    for value, array in zip(given, used, strict=True):
+    for value, array in zip(operands, used, strict=True):
         if type(array) is list:
             inputs.extend(value)
         else:
@@ -186,12 +186,12 @@ class _DirectCallSource:
             self.lines.append(f"if {name} is _REQUIRED: return _DECLINED")
         easy = {"bool": "bool", "int": "int", "type": "DType", "str": "str"}
         kind = easy.get(attr.kind)
-        given = f"{name} is not _default_{name}"
+        condition = f"{name} is not _default_{name}"
         if kind is not None:
             self.names["_DType"] = DType
             known = "_DType" if kind == "DType" else kind
-            given += f" and {name}.__class__ is not {known}"
-        self.lines.append(f"if {given}: {name} = _attribute({name}, {attr.kind!r})")
+            condition += f" and {name}.__class__ is not {known}"
+        self.lines.append(f"if {condition}: {name} = _attribute({name}, {attr.kind!r})")
         if name in self.op.limits:
             self.names[f"_limits_{name}"] = (*self.op.limits[name], None)
             self.lines.append(f"if {name} not in _limits_{name}: return _DECLINED")
@@ -253,9 +253,9 @@ class _DirectCallSource:
         add("    return _DECLINED")
         pairs = {n: n for n in op.attr_names} | self._counts()
         attrs = ", ".join([f"{k!r}: {v}" for k, v in pairs.items()])
-        given = "".join([f"{n}, " for n in op.input_names])
+        inputs = "".join([f"{n}, " for n in op.input_names])
         used = "".join([f"_x{n}, " for n in range(len(op.input_names))])
-        shown = f"_record(_watchers, _op, {{{attrs}}}, ({given}), ({used}), _outputs)"
+        shown = f"_record(_watchers, _op, {{{attrs}}}, ({inputs}), ({used}), _outputs)"
         if op.result is None and not op.has_list_outputs:
             add("_t = _EagerTensor()")
             add("_t._array = _r")

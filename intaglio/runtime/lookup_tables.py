@@ -107,10 +107,10 @@ class LookupTable:
                 f"Expected shape {brackets((*keys.shape, *self._inner))} for value, got "
                 f"{brackets(values.shape)}"
             )
-        given = self._keys(keys)
-        rows = values.reshape((len(given), *self._inner))
+        key_list = self._keys(keys)
+        rows = values.reshape((len(key_list), *self._inner))
         with self._lock:
-            new = [k for k in dict.fromkeys(given) if k not in self._rows]
+            new = [k for k in dict.fromkeys(key_list) if k not in self._rows]
             last = self._used + len(new)
             if last > len(self._values):
                 grown = np.zeros((max(_FIRST, 2 * last), *self._inner), self._values.dtype)
@@ -118,9 +118,9 @@ class LookupTable:
                 self._values = grown
             self._rows.update(zip(new, range(self._used, last), strict=True))
             self._used = last
-            places = self._places(given)
+            places = self._places(key_list)
             if self.fixed:
-                self._check_equal(given, rows, places)
+                self._check_equal(key_list, rows, places)
             self._values[places] = rows
 
     def _check_equal(self, keys: list[Any], rows: Any, places: Any) -> None:
@@ -166,9 +166,9 @@ class LookupTable:
 
     def remove(self, keys: Any) -> None:
         """Forgets keys, if they are there."""
-        given = self._keys(keys)
+        key_list = self._keys(keys)
         with self._lock:
-            for key in given:
+            for key in key_list:
                 self._rows.pop(key, None)
             if self._used > 2 * len(self._rows) + _FIRST:
                 keys, values = self.export()

@@ -96,11 +96,11 @@ class GraphWriter:
         """The path of an asset: told to a placeholder when the model is initialized, and kept
         in a variable for later."""
         string = (dtypes.string, "type")
-        given = self.node(
+        path = self.node(
             "asset_path_initializer", raw.Placeholder.name, dtype=string, shape=((), "shape")
         )
         definition.filename = filename
-        definition.tensor_info.name = f"{given}:0"
+        definition.tensor_info.name = f"{path}:0"
         handle = self.node(
             "asset_path",
             raw.VarHandleOp.name,
@@ -110,7 +110,7 @@ class GraphWriter:
         )
         self.nodes[-1].attr["shared_name"].s = handle.encode()
         kept = self.node(
-            f"{handle}/Assign", raw.AssignVariableOp.name, [handle, given], dtype=string
+            f"{handle}/Assign", raw.AssignVariableOp.name, [handle, path], dtype=string
         )
         self.assigned.append(kept)
         read = self.node(f"{handle}/Read", raw.ReadVariableOp.name, [handle], dtype=string)

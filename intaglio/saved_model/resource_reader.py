@@ -49,7 +49,7 @@ class ResourceReader:
         for number, resource in self.resources.items():
             for name, saves in self.nodes[number].saveable_objects.items():
                 key = stored.get(number, {}).get(name)
-                if key is None or not resource.made:
+                if key is None or not resource.is_created:
                     continue
                 save, restore = [
                     self._bare(reader, n) for n in (saves.save_function, saves.restore_function)
@@ -75,7 +75,7 @@ class ResourceReader:
     def fill(self) -> None:
         """Carries out the functions that fill the resources."""
         for resource in self.resources.values():
-            if resource.made:
+            if resource.is_created:
                 resource._initialize()
 
 

@@ -71,7 +71,7 @@ class RestoredResource(TrackableResource):
     """A resource of a loaded model, made by the function that was saved with it."""
 
     @property
-    def made(self) -> bool:
+    def is_created(self) -> bool:
         """False where the function that makes the resource cannot run here."""
         return self._resource_handle is not None
 

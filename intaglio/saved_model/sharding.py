@@ -172,20 +172,20 @@ def sharded(
     Raises ValueError if the callback loses a value or gives one another dtype or shape.
     """
     device = DeviceSpec("localhost", 0, 0, "CPU", 0)
-    given: dict[str, ShardableTensor] = {}
+    tensors: dict[str, ShardableTensor] = {}
     for key, value in values.items():
         tensor = from_array(np.asarray(value))
-        given[key] = ShardableTensor(
+        tensors[key] = ShardableTensor(
             None, tensor, tensor.dtype, device, key, tensor.shape, "", key, trackables.get(key)
         )
     shards = [
         {
-            key: {str(spec): _checked(given, key, str(spec), x) for spec, x in s.items()}
+            key: {str(spec): _checked(tensors, key, str(spec), x) for spec, x in s.items()}
             for key, s in shard.items()
         }
-        for shard in callback([*given.values()])
+        for shard in callback([*tensors.values()])
     ]
-    lost = sorted(given.keys() - {key for shard in shards for key in shard})
+    lost = sorted(tensors.keys() - {key for shard in shards for key in shard})
     if lost:
         raise ValueError(
             f"The sharding callback '{callback.description}' leaves out {', '.join(lost)}."
@@ -193,11 +193,11 @@ def sharded(
     return shards
 
 
-def _checked(given: Mapping[str, ShardableTensor], key: str, spec: str, value: Any) -> Any:
+def _checked(tensors: Mapping[str, ShardableTensor], key: str, spec: str, value: Any) -> Any:
     """The array of a slice."""
-    if key not in given:
+    if key not in tensors:
         raise ValueError(f"The sharding callback gives '{key}', which is no value.")
-    array, wanted = np.asarray(value), given[key]
+    array, wanted = np.asarray(value), tensors[key]
     dims = np.shape(wanted.tensor)
     place = dims
     if spec:

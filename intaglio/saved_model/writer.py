@@ -39,7 +39,7 @@ HELD = (Resource, LookupTable)
 VERSION = "2.21.0"  # of the TensorFlow whose format this is
 
 
-def save(obj: Any, export_dir: Any, given: Any = None, options: Any = None) -> None:
+def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
     """Writes the model below `obj` to the folder `export_dir`.
 
     An existing model is replaced once the new one is complete. Raises ValueError for an
@@ -56,17 +56,17 @@ def save(obj: Any, export_dir: Any, given: Any = None, options: Any = None) -> N
             f"Got {obj} with type {type(obj)}."
         )
     with init_scope():
-        model = _Model(obj, given, options or SaveOptions())
+        model = _Model(obj, signatures, options or SaveOptions())
     _write(os.fsdecode(export_dir), model)
 
 
 class _Model:
     """The messages and values of one model."""
 
-    def __init__(self, root: Any, given: Any, options: SaveOptions) -> None:
+    def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root = root
         self.options = options
-        self.signatures = model_signatures.of_model(root, given)
+        self.signatures = model_signatures.of_model(root, signatures)
         self.graph = ObjectGraph(root, self._children)
         self.message = SavedModel(saved_model_schema_version=names.SCHEMA_VERSION)
         self.meta_graph = self.message.meta_graphs.add()

@@ -255,19 +255,19 @@ def concat(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/concat
     """
-    given = all_sparse(sp_inputs)
-    if len(given) == 1:
-        return given[0]
-    shapes = [x.dense_shape for x in given]
+    tensors = all_sparse(sp_inputs)
+    if len(tensors) == 1:
+        return tensors[0]
+    shapes = [x.dense_shape for x in tensors]
     with name_scope(name or "SparseConcat"):
         if expand_nonconcat_dims:
             shapes = _widened(axis, shapes)
         result = SparseTensor(
             *raw.SparseConcat(
-                [x.indices for x in given], [x.values for x in given], shapes, concat_dim=axis
+                [x.indices for x in tensors], [x.values for x in tensors], shapes, concat_dim=axis
             )
         )
-    dims = [x.shape.dims for x in given]
+    dims = [x.shape.dims for x in tensors]
     if None in dims or len({len(d or ()) for d in dims}) > 1:
         return result
     rank = len(dims[0] or ())

@@ -67,8 +67,8 @@ def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
 def create(make: Creator, kwargs: dict[str, Any]) -> Any:
     """A variable, made by the creators in force and at last by `make(**kwargs)`."""
 
-    def bottom(next_creator: Any = None, **given: Any) -> Any:
-        return make(**given)
+    def bottom(next_creator: Any = None, **arguments: Any) -> Any:
+        return make(**arguments)
 
     following: Creator = bottom
     for creator in list(_creators.stack):

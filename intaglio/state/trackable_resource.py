@@ -84,8 +84,8 @@ class Asset(Trackable):
     """
 
     def __init__(self, path: Any) -> None:
-        given = path.numpy() if isinstance(path, Tensor) else path
-        self._path = os.fsencode(given)
+        name = path.numpy() if isinstance(path, Tensor) else path
+        self._path = os.fsencode(name)
         self._tensor = _Path()
         self._tensor._array = np.array(self._path, object)
 

@@ -337,10 +337,10 @@ def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) 
     if shape_invariants is None:
         return [v.dims for v in start]
     flat = nest.flatten_up_to(list(loop_vars), list(shape_invariants))
-    flat = [shape for given in flat for shape in _shapes_of(given)]
+    flat = [shape for invariant in flat for shape in _shapes_of(invariant)]
     allowed: list[Dims] = []
-    for value, given in zip(start, flat, strict=True):
-        dims = as_dims(given)
+    for value, invariant in zip(start, flat, strict=True):
+        dims = as_dims(invariant)
         if not shapes.is_subshape(value.dims, dims) and not shapes.compatible(value.dims, dims):
             raise ValueError(
                 f"The shape invariant specified for {_label(value)} is not compatible with the initial shape of the "
@@ -351,11 +351,11 @@ def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) 
     return allowed
 
 
-def _shapes_of(given: Any) -> list[Any]:
+def _shapes_of(invariant: Any) -> list[Any]:
     """The shapes of the tensors behind a shape, a tensor's spec or a composite's spec."""
-    if hasattr(given, "_component_specs"):
-        return [spec.shape for spec in given.flatten()]
-    return [given]
+    if hasattr(invariant, "_component_specs"):
+        return [spec.shape for spec in invariant.flatten()]
+    return [invariant]
 
 
 def _trace_part(

@@ -47,8 +47,8 @@ def calling(graph: RecursiveGraph) -> Graph:
     """A graph that does nothing but call it: a branch or body, for which gradients are known."""
 
     def body(*values: Any) -> list[Any]:
-        for value, given in zip(values, graph.inputs, strict=True):
-            value.spec = given.spec
+        for value, original in zip(values, graph.inputs, strict=True):
+            value.spec = original.spec
         return list(call(graph, values))
 
     specs = [(v.dtype, v.dims, f"x_{i}") for i, v in enumerate(graph.inputs)]

@@ -250,10 +250,10 @@ class ExtensionTypeSpec(TypeSpec):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = self._value_class
-        given = _bound(signature_of(cls, for_spec=True), args, kwargs)
+        bound = _bound(signature_of(cls, for_spec=True), args, kwargs)
         state: Any = self.__dict__
         for field in fields_of(cls):
-            fitted = fit_spec(given[field.name], field.annotation, field.name)
+            fitted = fit_spec(bound[field.name], field.annotation, field.name)
             state[field.name] = _plain(fitted)
 
     @property

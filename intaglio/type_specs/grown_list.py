@@ -84,7 +84,7 @@ UNCHANGED = object()
 class Witness:
     """Is told of lists that grow: nobody, but for AutoGraph, which stages blocks around them."""
 
-    def made(self, grown: GrownList) -> None:
+    def created(self, grown: GrownList) -> None:
         """Code has made a list."""
 
     def changing(self, grown: GrownList) -> None:
@@ -112,7 +112,7 @@ class GrownList(CompositeTensor):
         self._flows = list(flows)
         # The list that this one stands for, if a list became it.
         self.root: list[Any] | None = None
-        HOOKS.list_witness.made(self)
+        HOOKS.list_witness.created(self)
 
     @property
     def flows(self) -> list[Tensor]:

@@ -259,10 +259,10 @@ def one_hot(rows: Rows, node: Node, indices: Row, *rest: Row) -> Any:
 @vectorizes(raw.GatherV2)
 def gather(rows: Rows, node: Node, params: Row, indices: Row, axis: Row) -> Any:
     """Rows of one table, places in each row's table, or the same places of all."""
-    given = axis.numbers
-    if given is None:
+    numbers = axis.numbers
+    if numbers is None:
         raise NotVectorizableError("the axis is not known")
-    return _gathered(rows, params, indices, given[0], node.attrs["batch_dims"])
+    return _gathered(rows, params, indices, numbers[0], node.attrs["batch_dims"])
 
 
 @vectorizes(raw.Gather)
@@ -373,10 +373,10 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
 def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
     """The examples of all rows are one batch, and the sizes say so."""
     *weights, dy = inputs
-    given = sizes.same
-    examples = raw.StridedSlice(given, [0], [1], [1])
+    sizes_tensor = sizes.same
+    examples = raw.StridedSlice(sizes_tensor, [0], [1], [1])
     many = raw.Mul(examples, raw.Cast(rows.count, DstT=sizes.spec.dtype))
-    rest = raw.StridedSlice(given, [1], [0], [1], end_mask=1)
+    rest = raw.StridedSlice(sizes_tensor, [1], [0], [1], end_mask=1)
     whole = raw.ConcatV2([many, rest], 0)
     outputs = again(node, [whole, *[w.same for w in weights], merged(rows.stack(dy))])
     return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in outputs]
@@ -395,9 +395,9 @@ def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
         raw.Transpose(dy.tensor, np.asarray([1, 2, 3, 0, 4], np.int32)),
         raw.ConcatV2([front, [-1]], 0),
     )
-    given = sizes.same
-    head = raw.StridedSlice(given, [0], [3], [1])
-    channels = raw.StridedSlice(given, [3], [4], [1])
+    sizes_tensor = sizes.same
+    head = raw.StridedSlice(sizes_tensor, [0], [3], [1])
+    channels = raw.StridedSlice(sizes_tensor, [3], [4], [1])
     many = raw.ConcatV2([head, raw.Mul(channels, rows.count)], 0)
     (found,) = again(node, [x.tensor, many, wide])
     split = raw.Reshape(found, raw.ConcatV2([head, rows.vector, channels], 0))

@@ -43,15 +43,15 @@ def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
 @needs_vectorizer
 def branch(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """One branch for all rows, or each by the rows that take it."""
-    chosen, *given = inputs
+    chosen, *operands = inputs
     graphs = _branches(node)
     if _has_handles(node):
         raise NotVectorizableError("a branch gives a list or resource")
     if chosen.stacked:
-        return _by_rows(vectorizer, rows, node, chosen, given, graphs)
+        return _by_rows(vectorizer, rows, node, chosen, operands, graphs)
 
     def carried(graph: Graph) -> Any:
-        return lambda: [raw.Identity(rows.stack(r)) for r in vectorizer.run(graph, given, rows)]
+        return lambda: [raw.Identity(rows.stack(r)) for r in vectorizer.run(graph, operands, rows)]
 
     if "branches" in node.attrs:
         found = _switch(chosen.tensor, [carried(g) for g in graphs])
@@ -90,7 +90,7 @@ def _by_rows(
     rows: Rows,
     node: Node,
     chosen: Row,
-    given: Sequence[Row],
+    operands: Sequence[Row],
     graphs: Sequence[Graph],
 ) -> list[Row]:
     if chosen.rank != 0:
@@ -105,7 +105,7 @@ def _by_rows(
         truth = _truth(chosen.tensor)
         masks = [truth, raw.LogicalNot(truth)]
     places = [_places(m) for m in masks]
-    parts = [_for_some(vectorizer, g, given, p) for g, p in zip(graphs, places, strict=True)]
+    parts = [_for_some(vectorizer, g, operands, p) for g, p in zip(graphs, places, strict=True)]
     specs = [v.spec for v in node.outputs]
     merged = [raw.DynamicStitch(places, list(c)) for c in zip(*parts, strict=True)]
     return [Row(_with_rows(m, rows, s), True, s) for m, s in zip(merged, specs, strict=True)]
@@ -125,13 +125,15 @@ def _picked(row: Row, places: Any) -> Row:
     return Row(raw.GatherV2(row.tensor, places, np.int32(0)), True, row.spec)
 
 
-def _for_some(vectorizer: Vectorizer, graph: Graph, given: Sequence[Row], places: Any) -> list[Any]:
+def _for_some(
+    vectorizer: Vectorizer, graph: Graph, operands: Sequence[Row], places: Any
+) -> list[Any]:
     """The outputs of a graph for some of the rows; nothing runs where there are none."""
     count = places.dims[0] if places.dims is not None else None
     some = Rows(count if count is not None else raw.Size(places))
 
     def carried() -> list[Any]:
-        found = vectorizer.run(graph, [_picked(r, places) for r in given], some)
+        found = vectorizer.run(graph, [_picked(r, places) for r in operands], some)
         return [raw.Identity(some.stack(r)) for r in found]
 
     if not all(shapes.known(v.dims) for v in graph.outputs):

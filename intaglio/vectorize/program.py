@@ -47,8 +47,8 @@ class Vectorizer:
         for node in walk.live_nodes(graph.nodes, graph.outputs):
             if node.op is raw.Placeholder and id(node.outputs[0]) in values:
                 continue
-            given = [values[id(v)] for v in node.inputs]
-            for old, new in zip(node.outputs, self.carry_out(node, given, rows), strict=True):
+            operands = [values[id(v)] for v in node.inputs]
+            for old, new in zip(node.outputs, self.carry_out(node, operands, rows), strict=True):
                 values[id(old)] = new
         return [values[id(v)] for v in graph.outputs]
 
@@ -105,11 +105,11 @@ class Vectorizer:
         turns = convert.to_tensor(rows.numbers())
         types = [v.dtype for v in node.outputs]
 
-        def one(given: Sequence[Tensor]) -> list[Tensor]:
-            rest = iter(given[1:])
+        def one(operands: Sequence[Tensor]) -> list[Tensor]:
+            rest = iter(operands[1:])
             tensors = [next(rest) if r.stacked else r.tensor for r in inputs]
             outputs = door.carry_out(node.op, tensors, node.attrs, None)
-            return list(outputs) or [raw.Identity(given[0])]
+            return list(outputs) or [raw.Identity(operands[0])]
 
         signature = types or [turns.dtype]
         found = map_rows(one, [turns, *stacked], signature, None, name)

@@ -146,8 +146,8 @@ def vectorizes(*ops: Op | OpReference, always: bool = False) -> Callable[[Rule],
 def again(node: Node, inputs: Sequence[Any], **attrs: Any) -> list[Tensor]:
     """The node's op on other inputs. Attributes may differ."""
     tensors = [convert.to_tensor(v) for v in inputs]
-    given = {**node.attrs, **attrs} if attrs else node.attrs
-    return list(door.carry_out(node.op, tensors, given, None))
+    attributes = {**node.attrs, **attrs} if attrs else node.attrs
+    return list(door.carry_out(node.op, tensors, attributes, None))
 
 
 def shifted(axes: Row) -> Any:

@@ -353,19 +353,19 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
-    given = (start, limit, delta)
+    numbers = (start, limit, delta)
     if dtype is not None:
         wanted = as_dtype(dtype)
-    elif all(type(v) is int for v in given):
+    elif all(type(v) is int for v in numbers):
         wanted = dtypes.int32
-        if any(not -0x80000000 <= v <= 0x7FFFFFFF for v in given):
+        if any(not -0x80000000 <= v <= 0x7FFFFFFF for v in numbers):
             wanted = dtypes.int64
     else:
-        found = [_dtype_of(v) for v in given]
+        found = [_dtype_of(v) for v in numbers]
         wanted = found[0]
         if len(set(found)) > 1:
             wanted = max(found, key=_range_rank)
-    first, end, step = [_as(v, wanted) for v in given]
+    first, end, step = [_as(v, wanted) for v in numbers]
     if door.level().eager and not any(isinstance(v, Tensor) for v in (first, end, step)):
         try:
             return from_array(raw.Range.kernel_fn(first, end, step))

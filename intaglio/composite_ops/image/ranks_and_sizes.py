@@ -36,7 +36,7 @@ def batched(image: Any) -> tuple[Tensor, Any]:
     return (x if len(x.dims) == 4 else raw.ExpandDims(x, 0)), len(x.dims)
 
 
-def as_given(x: Tensor, rank: Any) -> Tensor:
+def with_rank(x: Tensor, rank: Any) -> Tensor:
     """A batch with the rank that `batched` found."""
     if isinstance(rank, int):
         return x if rank == 4 else raw.Squeeze(x, axis=[0])

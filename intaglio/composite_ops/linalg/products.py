@@ -288,8 +288,8 @@ def _reshaped(x: Tensor, free: Any, inner: Any, last: bool) -> Tensor:
 def _as_matrix_late(x: Tensor, axes: list[int], last: bool) -> tuple[Tensor, Any]:
     """`_as_matrix` for a rank known when the graph runs."""
     rank, shape = raw.Rank(x), raw.Shape(x)
-    given = np.asarray(axes, np.int32)
-    at = raw.SelectV2(given < 0, raw.AddV2(given, rank), given)
+    numbers = np.asarray(axes, np.int32)
+    at = raw.SelectV2(numbers < 0, raw.AddV2(numbers, rank), numbers)
     zero, one = np.int32(0), np.int32(1)
     free = raw.ListDiff(raw.Range(zero, rank, one), at).out
     order = raw.ConcatV2([free, at] if last else [at, free], 0)

@@ -178,8 +178,8 @@ def stateless_parameterized_truncated_normal(
     """
     with door.level().scoped(name or "stateless_parameterized_truncated_normal"):
         dims = shape_tensor(shape)
-        given = [to_tensor(v) for v in (means, stddevs, minvals, maxvals)]
-        kinds = [g.dtype for g in given]
+        parameters = [to_tensor(v) for v in (means, stddevs, minvals, maxvals)]
+        kinds = [g.dtype for g in parameters]
         kind = next((k for k in (float64, float16) if k in kinds), float32)
-        given = [g if g.dtype is kind else raw.Cast(g, DstT=kind) for g in given]
-        return raw.StatelessParameterizedTruncatedNormal(dims, seed, *given)
+        parameters = [g if g.dtype is kind else raw.Cast(g, DstT=kind) for g in parameters]
+        return raw.StatelessParameterizedTruncatedNormal(dims, seed, *parameters)

@@ -77,14 +77,14 @@ class FusedKernel:
             run = self._run_for(key)
         return run(*arrays)
 
-    def prepare(self, given: Sequence[Dims]) -> None:
+    def prepare(self, shapes: Sequence[Dims]) -> None:
         """Compiles the kernel for inputs of these shapes, whose open dims are taken for long ones."""
         known = [
             tuple([UNKNOWN_DIM_ESTIMATE if n is None else n for n in d])
-            for d in given
+            for d in shapes
             if d is not None
         ]
-        if len(known) < len(given):
+        if len(known) < len(shapes):
             return
         try:
             pattern, dims = canonical_axes(known)

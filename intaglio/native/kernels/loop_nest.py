@@ -70,8 +70,8 @@ def evaluate(
         if isinstance(part, reroll.Repeat):
             _iterations(s, part, values)
         else:
-            given = [values[id(v)] for v in part.inputs]
-            values[id(part.outputs[0])] = apply(s, part, given)
+            operands = [values[id(v)] for v in part.inputs]
+            values[id(part.outputs[0])] = apply(s, part, operands)
     return [values[id(v)] for v in graph.outputs]
 
 
@@ -82,7 +82,7 @@ def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> 
         vector = s.vector(kind_of(part.nodes[place].outputs[0].dtype.numpy))
         names = ("poison",) * s.vectors
         if begun:
-            names = values[id(part.made(place, -depth))].names
+            names = values[id(part.value_of(place, -depth))].names
         first += [(vector, name) for name in names]
 
     def lanes(names: Sequence[str]) -> dict[tuple[int, int], Lanes]:
@@ -98,21 +98,21 @@ def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> 
         before = lanes(iteration.values)
         here: dict[int, Lanes] = {}
         for place, node in enumerate(part.nodes[: part.period]):
-            given: list[Lanes] = []
+            inputs: list[Lanes] = []
             for number, value in enumerate(node.inputs):
                 if (place, number) in part.sources:
                     there, depth = part.sources[place, number]
-                    given.append(before[there, depth] if depth else here[there])
+                    inputs.append(before[there, depth] if depth else here[there])
                 elif value.node.op is raw.Const:
-                    given.append(_constant(s, part, place, number, iteration.index))
+                    inputs.append(_constant(s, part, place, number, iteration.index))
                 else:
-                    given.append(values[id(value)])
-            here[place] = apply(s, node, given)
+                    inputs.append(values[id(value)])
+            here[place] = apply(s, node, inputs)
         for place, depth, _ in part.carried:
             written = before[place, depth - 1] if depth > 1 else here[place]
             iteration.following += written.names
     for (place, depth), written in lanes(iteration.values).items():
-        values[id(part.made(place, part.iterations - depth))] = written
+        values[id(part.value_of(place, part.iterations - depth))] = written
 
 
 def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, iteration: str) -> Lanes:
@@ -164,8 +164,8 @@ class LoopNest:
         stays = (False,) * pattern.rank
         self.pattern = pattern._replace(moves=(*pattern.moves, *[stays] * len(numbers)))
         self.code = Code(name, entry.KERNEL)
-        given = [*[v.dtype.numpy for v in graph.inputs], *[n.dtype for n in numbers]]
-        self.kinds = [kind_of(dtype) for dtype in given]
+        dtypes = [*[v.dtype.numpy for v in graph.inputs], *[n.dtype for n in numbers]]
+        self.kinds = [kind_of(dtype) for dtype in dtypes]
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = jit.WIDTH // widest

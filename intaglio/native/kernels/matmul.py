@@ -93,18 +93,18 @@ def _product(tiles: Tiles, name: str, transposed: bool) -> Code:
     panel = code.let(f"alloca [{size} x {kind}], align 64")
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, DIMS)
-    columns, inner = given["columns"], given["inner"]
+    dims = entry.load_dims(code, DIMS)
+    columns, inner = dims["columns"], dims["inner"]
     block = _block(code, tiles, inner)
     with code.loop("%from", "%to") as part:
-        rows = _group(code, given, part)
-        j = code.integer("mul", code.integer("srem", part, given["panels"]), tiles.width)
+        rows = _group(code, dims, part)
+        j = code.integer("mul", code.integer("srem", part, dims["panels"]), tiles.width)
         width = code.least(tiles.width, code.integer("sub", columns, j))
         target = Right(code.at(kind, c, j), columns)
         with code.loop("0", inner, block) as k:
             depth = code.least(block, code.integer("sub", inner, k))
-            start = tiles.step(code, a, k, given["column_step"])
-            left = Left(start, given["row_step"], given["column_step"])
+            start = tiles.step(code, a, k, dims["column_step"])
+            left = Left(start, dims["row_step"], dims["column_step"])
             first = code.integer("icmp eq", k, 0)
             across, down, row = (j, k, inner) if transposed else (k, j, columns)
             source = Right(code.at(kind, tiles.step(code, b, across, row), down), row)
@@ -172,14 +172,14 @@ def _block(code: Code, tiles: Tiles, inner: str) -> str:
     return code.integer("mul", code.integer("add", vectors, 1), tiles.lanes)
 
 
-def _group(code: Code, given: dict[str, str], part: str) -> tuple[str, str]:
+def _group(code: Code, dims: dict[str, str], part: str) -> tuple[str, str]:
     """The rows of a part: whole tiles, but for the last group's."""
-    group = code.integer("sdiv", part, given["panels"])
-    tiles = code.integer("sdiv", code.integer("add", given["rows"], TILE_ROWS - 1), TILE_ROWS)
+    group = code.integer("sdiv", part, dims["panels"])
+    tiles = code.integer("sdiv", code.integer("add", dims["rows"], TILE_ROWS - 1), TILE_ROWS)
     bounds: list[str] = []
     for at in (group, code.integer("add", group, 1)):
-        share = code.integer("sdiv", code.integer("mul", tiles, at), given["groups"])
-        bounds.append(code.least(code.integer("mul", share, TILE_ROWS), given["rows"]))
+        share = code.integer("sdiv", code.integer("mul", tiles, at), dims["groups"])
+        bounds.append(code.least(code.integer("mul", share, TILE_ROWS), dims["rows"]))
     return bounds[0], bounds[1]
 
 
@@ -191,7 +191,7 @@ BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 def _products(tiles: Tiles, name: str) -> Code:
     """The products from `from` to `to` of a batch, each by the kernel `name`."""
     code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
-    given = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
+    dims = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
     inner_dims = code.at("i64", "%dims", str(len(BATCH_DIMS)))
     ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
     arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
@@ -199,10 +199,10 @@ def _products(tiles: Tiles, name: str) -> Code:
     places = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
     with code.loop("%from", "%to") as number:
         for array, place, step in zip(arrays, places, BATCH_DIMS[1:], strict=True):
-            at = code.at(kind, array, code.integer("mul", number, given[step]))
+            at = code.at(kind, array, code.integer("mul", number, dims[step]))
             code.do(f"store ptr {at}, ptr {place}, align 8")
         code.do(
-            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {given['parts']})"
+            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {dims['parts']})"
         )
     code.do("ret void")
     return code

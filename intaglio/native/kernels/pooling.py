@@ -50,14 +50,14 @@ def _maximum_gradient(k: Sliding) -> None:
         with k.windows() as (y, x, down, across), k.channels() as (c, mask):
             most, slope = (k.tiles.read(code, k.pixel(d, y, x, c, "out_"), mask) for d in found)
 
-            def given(i: str, j: str, row: str, column: str, free: str) -> str:
+            def window(i: str, j: str, row: str, column: str, free: str) -> str:
                 seen = k.tiles.read(code, k.pixel(image, row, column, c), free)
                 hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
                 hit = code.let(f"and {k.test} {hit}, {free}")
                 _add(k, k.pixel(result, row, column, c), slope, hit)
                 return code.let(f"xor {k.test} {free}, {hit}")
 
-            k.over(down, across, k.test, mask, given)
+            k.over(down, across, k.test, mask, window)
 
 
 def _squares(
@@ -72,9 +72,9 @@ def _squares(
     of channels, the first of which is c: their place in what has an element for each window, and
     pointers to the window's elements.
     """
-    code, given = k.code, k.given
-    channels = given["channels"]
-    line = code.integer("mul", given["width"], channels)
+    code, dims = k.code, k.dims
+    channels = dims["channels"]
+    line = code.integer("mul", dims["width"], channels)
     beside = ["0", channels, line, code.integer("add", line, channels)]
     with code.loop("%from", "%to") as number:
         begin(number)
@@ -89,13 +89,13 @@ def _square_rows(
     body: Callable[[str, str, str, list[str], str], None],
 ) -> None:
     """The windows of one image."""
-    code, given, line = k.code, k.given, beside[2]
-    channels = given["channels"]
-    with code.loop("0", given["out_height"]) as y:
-        row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
-        window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))
+    code, dims, line = k.code, k.dims, beside[2]
+    channels = dims["channels"]
+    with code.loop("0", dims["out_height"]) as y:
+        row = code.integer("add", code.integer("mul", number, dims["out_height"]), y)
+        window = code.integer("mul", row, code.integer("mul", dims["out_width"], channels))
         top = code.integer("mul", code.integer("mul", row, 2), line)
-        with code.loop("0", given["out_width"]) as x:
+        with code.loop("0", dims["out_width"]) as x:
             across = code.integer("mul", x, channels)
             window_x = code.integer("add", window, across)
             left = code.integer("add", top, code.integer("mul", across, 2))
@@ -134,7 +134,7 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
     ends = [code.let(f"ptrtoint ptr {p} to i64") for p in (out, images)]
     away = code.integer("sub", *ends)
     sums = k.pointer("%outs", 1) if relu else ""
-    channels = k.given["channels"]
+    channels = k.dims["channels"]
 
     def clear(number: str) -> None:
         if relu:
@@ -196,22 +196,22 @@ def _placed_gradient(k: Sliding) -> None:
     """
     places, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, sums = (k.pointer("%outs", i) for i in (0, 1))
-    code, tiles, given = k.code, k.tiles, k.given
-    channels = given["channels"]
-    line = code.integer("mul", given["width"], channels)
+    code, tiles, dims = k.code, k.tiles, k.dims
+    channels = dims["channels"]
+    line = code.integer("mul", dims["width"], channels)
     beside = ["0", channels, line, code.integer("add", line, channels)]
     size = code.integer("mul", channels, 4)
     with code.loop("%from", "%to") as number:
         total = tiles.step(code, sums, number, channels)
         code.zero(total, size)
-        with code.loop("0", given["out_height"]) as y:
-            row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
-            pixel = code.integer("mul", row, given["out_width"])
+        with code.loop("0", dims["out_height"]) as y:
+            row = code.integer("add", code.integer("mul", number, dims["out_height"]), y)
+            pixel = code.integer("mul", row, dims["out_width"])
             top = tiles.step(code, out, code.integer("mul", row, 2), line)
 
             def of_row(c: str, mask: str) -> None:
                 carried = (k.vector, "zeroinitializer")
-                with code.carrying("0", given["out_width"], 1, carried) as iteration:
+                with code.carrying("0", dims["out_width"], 1, carried) as iteration:
                     x = iteration.index
                     at = code.integer("mul", code.integer("add", pixel, x), channels)
                     at = code.integer("add", at, c)
@@ -292,11 +292,11 @@ def _mean_gradient(k: Sliding) -> None:
             slope = k.tiles.read(code, k.pixel(gradient, y, x, c, "out_"), mask)
             share = code.let(f"fdiv {k.vector} {slope}, {_count(k, down, across)}")
 
-            def given(i: str, j: str, row: str, column: str, none: str) -> str:
+            def window(i: str, j: str, row: str, column: str, none: str) -> str:
                 _add(k, k.pixel(result, row, column, c), share, mask)
                 return none
 
-            k.over(down, across, "i64", "0", given)
+            k.over(down, across, "i64", "0", window)
 
 
 LIBRARY = library(

@@ -50,9 +50,9 @@ class Pooling(NamedTuple):
 class Pool:
     """Writes the pooling of windows of four vectors."""
 
-    def __init__(self, code: Code, tiles: Tiles, given: dict[str, str]) -> None:
+    def __init__(self, code: Code, tiles: Tiles, dims: dict[str, str]) -> None:
         self.code, self.tiles = code, tiles
-        self.given = {w: code.integer("icmp ne", given[w], 0) for w in WORDS}
+        self.flags = {w: code.integer("icmp ne", dims[w], 0) for w in WORDS}
         self._out, self._placed = (
             code.load("ptr", code.at("ptr", "%outs", i), 8) for i in ("1", "2")
         )
@@ -61,12 +61,12 @@ class Pool:
         """Pools a window whose first element is `at` among what is pooled."""
         code = self.code
         out = code.at("float", self._out, at)
-        with code.when(self.given["mean"]):
+        with code.when(self.flags["mean"]):
             self.tiles.write(code, self._mean(window), out, mask)
-        with code.when(code.let(f"xor i1 {self.given['mean']}, true")):
+        with code.when(code.let(f"xor i1 {self.flags['mean']}, true")):
             most, place = self.maximum(window)
             self.tiles.write(code, most, out, mask)
-            with code.when(self.given["placed"]):
+            with code.when(self.flags["placed"]):
                 to = code.at("i8", self._placed, at)
                 write_bytes(code, self.tiles, self._cut(most, place), to, mask)
 

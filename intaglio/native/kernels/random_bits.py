@@ -195,7 +195,7 @@ def _kernel(name: str) -> Kernel:
     """Fills an array: dims are the number of groups of `LANES` blocks, and that of elements."""
     finish, kind = FINISHES[name]
     code = Code(name, entry.KERNEL)
-    state, out, size = _given(code)
+    state, out, size = _arguments(code)
     s = Functions(code, BLOCKS_PER_VECTOR, 1)
     keys = _round_keys(s, state["key"])
     with code.loop("%from", "%to") as group:
@@ -209,11 +209,11 @@ def _kernel(name: str) -> Kernel:
     return Kernel(code, 1)
 
 
-def _given(code: Code) -> tuple[dict[str, str], str, str]:
+def _arguments(code: Code) -> tuple[dict[str, str], str, str]:
     """The stream's state, the array to be filled, and its elements."""
-    given = code.load("ptr", "%ins", 8)
+    words = code.load("ptr", "%ins", 8)
     state = {
-        part: code.load("i64", code.at("i64", given, str(i)), 8)
+        part: code.load("i64", code.at("i64", words, str(i)), 8)
         for i, part in enumerate(STATE_DIMS)
     }
     size = code.load("i64", code.at("i64", "%dims", "1"), 8)
@@ -230,7 +230,7 @@ class _Truncated:
     def __init__(self, name: str) -> None:
         self.finish, self.kind = FINISHES[TRUNCATED[name]]
         self.code = code = Code(name, entry.KERNEL)
-        self.state, self.out, self.size = _given(code)
+        self.state, self.out, self.size = _arguments(code)
         self.of_block = _of_block(self.kind)
         size = BLOCKS_PER_VECTOR * self.of_block
         self.scratch = code.first(f"alloca [{size} x {self.kind.llvm}], align 64")
@@ -357,11 +357,11 @@ def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: st
 def _swaps() -> Kernel:
     """range(n), each place in turn swapped with the one as far after it as the input says."""
     code = Code("swaps", entry.KERNEL)
-    given, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
+    offsets, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
     with code.loop("%from", "%to") as i:
         code.do(f"store i64 {i}, ptr {code.at('i64', out, i)}, align 8")
     with code.loop("%from", code.integer("sub", "%to", 1)) as i:
-        offset = code.load("i32", code.at("i32", given, i), 4)
+        offset = code.load("i32", code.at("i32", offsets, i), 4)
         other = code.integer("add", i, code.let(f"zext i32 {offset} to i64"))
         places = [code.at("i64", out, at) for at in (i, other)]
         values = [code.load("i64", place, 8) for place in places]

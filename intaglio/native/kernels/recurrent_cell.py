@@ -170,18 +170,18 @@ def pack(plan: Plan) -> Code:
     """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
     code, tiles = Code("pack", entry.KERNEL), TILE_SHAPES
     source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
+    dims = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
     width = plan.gates * plan.step
     with code.loop("%from", "%to") as block:
         first = code.integer("mul", block, plan.step)
-        columns = code.integer("sub", given["columns"], first)
+        columns = code.integer("sub", dims["columns"], first)
         masks = [tiles.mask(code, str(v * tiles.lanes), columns) for v in range(plan.vectors)]
-        with code.loop("0", given["inner"]) as k:
-            row = code.at("float", tiles.step(code, source, k, given["wide"]), first)
-            done = code.integer("mul", block, given["inner"])
+        with code.loop("0", dims["inner"]) as k:
+            row = code.at("float", tiles.step(code, source, k, dims["wide"]), first)
+            done = code.integer("mul", block, dims["inner"])
             to = tiles.step(code, target, code.integer("add", done, k), width)
             for gate in range(plan.gates):
-                there = tiles.step(code, row, gate, given["columns"])
+                there = tiles.step(code, row, gate, dims["columns"])
                 here = code.at("float", to, str(gate * plan.step))
                 for place, to_, mask in zip(
                     tiles.places(code, there, plan.vectors),
@@ -214,7 +214,7 @@ class _Cell:
         self.product = product
         self.plan = plan
         self.code = code = Code("cell", entry.KERNEL)
-        self.given = entry.load_dims(code, DIMS)
+        self.dims = entry.load_dims(code, DIMS)
         self.others = others(body, product)
         count = 2 + len(self.others)
         self.ins = [self._pointer("%ins", i) for i in range(count)]
@@ -225,24 +225,24 @@ class _Cell:
 
     def write(self) -> Code:
         """The function."""
-        code, plan, given = self.code, self.plan, self.given
+        code, plan, dims = self.code, self.plan, self.dims
         size = plan.gates * plan.step
-        with code.loop("0", given["blocks"]) as block:
-            depth = code.integer("mul", block, given["inner"])
+        with code.loop("0", dims["blocks"]) as block:
+            depth = code.integer("mul", block, dims["inner"])
             panel = TILE_SHAPES.step(code, self.ins[1], depth, size)
             column = code.integer("mul", block, plan.step)
-            left = code.integer("sub", given["columns"], column)
+            left = code.integer("sub", dims["columns"], column)
             masks = [
                 TILE_SHAPES.mask(code, str(v * TILE_SHAPES.lanes), left) if plan.masked else ""
                 for v in range(plan.vectors)
             ]
-            whole = code.least("%to", given["whole"])
+            whole = code.least("%to", dims["whole"])
             with code.loop("%from", whole) as number:
                 self._tile(panel, column, masks, number, plan.tall)
             rest = plan.rows % plan.tall
             if rest:
-                with code.when(code.integer("icmp sgt", "%to", given["whole"])):
-                    self._tile(panel, column, masks, given["whole"], rest)
+                with code.when(code.integer("icmp sgt", "%to", dims["whole"])):
+                    self._tile(panel, column, masks, dims["whole"], rest)
         code.do("ret void")
         return code
 
@@ -280,9 +280,9 @@ class _Cell:
         """The sums of products: for each row the vectors of all gates."""
         code, plan = self.code, self.plan
         abreast = plan.gates * plan.vectors
-        tops = [TILE_SHAPES.step(code, self.ins[0], r, self.given["inner"]) for r in rows]
+        tops = [TILE_SHAPES.step(code, self.ins[0], r, self.dims["inner"]) for r in rows]
         start = [(TILE_SHAPES.vector, "zeroinitializer")] * (len(rows) * abreast)
-        with code.carrying("0", self.given["inner"], 1, *start) as iteration:
+        with code.carrying("0", self.dims["inner"], 1, *start) as iteration:
             right = TILE_SHAPES.step(code, panel, iteration.index, abreast * TILE_SHAPES.lanes)
             vectors = [
                 TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.places(code, right, abreast)
@@ -325,9 +325,9 @@ class _Cell:
     def _places(self, pointer: str, row: str, gate: int, width: int, column: str) -> list[str]:
         """Where the vectors of a gate are in a row."""
         code = self.code
-        wide = self.given["wide" if self._gates(width) > 1 else "columns"]
+        wide = self.dims["wide" if self._gates(width) > 1 else "columns"]
         start = code.at("float", TILE_SHAPES.step(code, pointer, row, wide), column)
-        there = TILE_SHAPES.step(code, start, gate, self.given["columns"])
+        there = TILE_SHAPES.step(code, start, gate, self.dims["columns"])
         return TILE_SHAPES.places(code, there, self.plan.vectors)
 
     def _read(

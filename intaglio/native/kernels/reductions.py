@@ -142,12 +142,12 @@ class _ReductionBuilder:
         self.element = element
         self.joining = Joining(self.code, kind, element)
         self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
         self.source = self.code.load("ptr", "%ins", 8)
         self.target = self.code.load("ptr", "%outs", 8)
         self.divisor = ""
         if element.letter == "f":
-            whole = self.given["divisor"]
+            whole = self.dims["divisor"]
             divisor = self.code.let(f"sitofp i64 {whole} to {element.llvm}")
             self.divisor = self.code.splat(self.tiles.lanes, element.llvm, divisor)
 
@@ -162,24 +162,24 @@ class _ReductionBuilder:
 
     def _chunk(self, number: str) -> tuple[str, str, str]:
         """Where the rows of a chunk lie: of which outer one, the first and beyond the last."""
-        code, given = self.code, self.given
-        outer = code.integer("sdiv", number, given["chunks"])
-        first = code.integer("mul", code.integer("srem", number, given["chunks"]), given["chunk"])
-        last = code.least(code.integer("add", first, given["chunk"]), given["length"])
+        code, dims = self.code, self.dims
+        outer = code.integer("sdiv", number, dims["chunks"])
+        first = code.integer("mul", code.integer("srem", number, dims["chunks"]), dims["chunk"])
+        last = code.least(code.integer("add", first, dims["chunk"]), dims["length"])
         return outer, first, last
 
     def down(self) -> Code:
         """A part is a chunk of rows, and a slice of their columns."""
-        code, tiles, given = self.code, self.tiles, self.given
-        inner, lanes = given["inner"], tiles.lanes
+        code, tiles, dims = self.code, self.tiles, self.dims
+        inner, lanes = dims["inner"], tiles.lanes
         with code.loop("%from", "%to") as part:
-            number = code.integer("sdiv", part, given["slices"])
+            number = code.integer("sdiv", part, dims["slices"])
             left = code.integer(
-                "mul", code.integer("srem", part, given["slices"]), COLUMNS_PER_CHUNK
+                "mul", code.integer("srem", part, dims["slices"]), COLUMNS_PER_CHUNK
             )
             right = code.least(code.integer("add", left, COLUMNS_PER_CHUNK), inner)
             outer, first, last = self._chunk(number)
-            rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))
+            rows = tiles.step(code, self.source, outer, code.integer("mul", dims["length"], inner))
             target = tiles.step(code, self.target, number, inner)
             group = lanes * VECTORS_PER_STEP
             count = code.integer("sdiv", code.integer("sub", right, left), group)
@@ -210,17 +210,17 @@ class _ReductionBuilder:
             last,
             1,
             [self.neutral],
-            lambda row: self._seen(tiles.step(code, top, row, self.given["inner"]), 1, mask),
+            lambda row: self._seen(tiles.step(code, top, row, self.dims["inner"]), 1, mask),
         )
         value = self._divided(value)
         tiles.write(code, value, code.at(self.element.llvm, target, j), mask)
 
     def across(self) -> Code:
         """A part is a chunk of a row."""
-        code, tiles, given = self.code, self.tiles, self.given
+        code, tiles, dims = self.code, self.tiles, self.dims
         with code.loop("%from", "%to") as part:
             outer, first, last = self._chunk(part)
-            row = tiles.step(code, self.source, outer, given["length"])
+            row = tiles.step(code, self.source, outer, dims["length"])
             total = self.joining.row(
                 first,
                 last,

@@ -46,7 +46,7 @@ class Repeat(NamedTuple):
         nodes = self.nodes[place :: self.period]
         return [n.inputs[number].node.attrs["value"].reshape(-1)[0] for n in nodes]
 
-    def made(self, place: int, iteration: int) -> SymbolicTensor:
+    def value_of(self, place: int, iteration: int) -> SymbolicTensor:
         """The value at a place of an iteration; of one before the first, where `iteration` is negative."""
         index = iteration * self.period + place
         return (self.nodes if index >= 0 else self.before)[index].outputs[0]
@@ -56,8 +56,8 @@ def periods(graph: Graph) -> list[Node | Repeat]:
     """The graph's nodes that are computed, in their order."""
     found = graph.derived.get(periods)
     if found is None:
-        given = {id(v) for v in graph.inputs}
-        nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in given]
+        inputs = {id(v) for v in graph.inputs}
+        nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in inputs]
         found = graph.derived[periods] = list(_Search(graph, nodes).parts(0, len(nodes)))
     return found
 
@@ -180,13 +180,13 @@ def alike(node: Node) -> Any:
 def form(graph: Graph, numbers: Sequence[Any]) -> Any:
     """Equal for graphs that are the same code if `numbers` are given to it; None: nobody knows."""
     wires: dict[int, Any] = {id(v): i for i, v in enumerate(graph.inputs)}
-    given = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
+    constants = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
     nodes: list[Any] = [tuple([v.dtype for v in graph.inputs]), [n.dtype for n in numbers]]
     for node in graph.nodes:
         if node.op is raw.Const:
             value = node.attrs["value"]
             key = value.dtype, value.reshape(-1)[0].tobytes()
-            wires[id(node.outputs[0])] = given.get(key, key)
+            wires[id(node.outputs[0])] = constants.get(key, key)
         elif id(node.outputs[0]) not in wires:
             key = alike(node)
             if key is None:

@@ -82,7 +82,7 @@ class Step:
         kind: str = "",
         divisor: int = 1,
     ) -> None:
-        self.made = result
+        self.result = result
         self.inputs = inputs
         self.compute = compute
         self.kind = kind
@@ -112,12 +112,12 @@ class Plan:
 
         Large results may be written in two ways, of which one does nothing; sums in one only.
         """
-        results = [s.made for s in self.steps]
+        results = [s.result for s in self.steps]
         alone = len({v.form for v, _ in self.outputs}) == 1
         rows = any(v.form == "narrow" for v in (*self.inputs, *results))
         return alone and not rows and self.length <= MIN_FLAT_ROWS
 
-    def given(self, form: Form) -> Value:
+    def new_input(self, form: Form) -> Value:
         """The next input."""
         value = Value(form, 0)
         value.input = len(self.inputs)
@@ -127,7 +127,7 @@ class Plan:
     def number(self, number: float) -> Value:
         """A number, as a step without inputs."""
         value = Value("number", 0)
-        self.steps.append(Step(value, [], lambda s, given: s.constant(number, FLOAT)))
+        self.steps.append(Step(value, [], lambda s, operands: s.constant(number, FLOAT)))
         return value
 
     def map(self, compute: Compute, *inputs: Value) -> Value:
@@ -152,13 +152,13 @@ class Plan:
     def softmax(self, x: Value, logarithm: bool) -> Value:
         """The softmax of every row, or its logarithm."""
         most = self.reduce("maximum", x)
-        shifted = self.map(lambda s, given: s.sub(*given), x, most)
-        grown = self.map(lambda s, given: s.exp(given[0]), shifted)
+        shifted = self.map(lambda s, operands: s.sub(*operands), x, most)
+        grown = self.map(lambda s, operands: s.exp(operands[0]), shifted)
         total = self.reduce("sum", grown)
         if not logarithm:
-            return self.map(lambda s, given: s.div(*given), grown, total)
-        less = self.map(lambda s, given: s.log(given[0]), total)
-        return self.map(lambda s, given: s.sub(*given), shifted, less)
+            return self.map(lambda s, operands: s.div(*operands), grown, total)
+        less = self.map(lambda s, operands: s.log(operands[0]), total)
+        return self.map(lambda s, operands: s.sub(*operands), shifted, less)
 
     def result(self, value: Value, dims: tuple[int, ...], form: Form = "") -> None:
         """Makes a value the next result, of a shape that says its form if nothing else does."""
@@ -169,19 +169,21 @@ class Plan:
 
     def finish(self) -> None:
         """Says which values are kept for later passes; after the last step and result."""
-        self.stages = 1 + max([s.made.stage for s in self.steps], default=0)
+        self.stages = 1 + max([s.result.stage for s in self.steps], default=0)
         for step in self.steps:
             for value in step.inputs:
                 value.kept |= value.form == "wide" and value.stage < self._stage(step)
 
     def _stage(self, step: Step) -> int:
         """The pass in which a step is made; results of reductions are there in the next."""
-        return step.made.stage - (bool(step.kind) and step.made.form == "narrow")
+        return step.result.stage - (bool(step.kind) and step.result.form == "narrow")
 
     def steps_of(self, stage: int) -> list[Step]:
         """What a pass makes, in order; the narrow values that are there before it are not."""
         return [
-            s for s in self.steps if (s.made.form != "narrow" or s.kind) and self._stage(s) == stage
+            s
+            for s in self.steps
+            if (s.result.form != "narrow" or s.kind) and self._stage(s) == stage
         ]
 
     def narrow(self, stage: int) -> list[Step]:
@@ -189,7 +191,7 @@ class Plan:
         return [
             s
             for s in self.steps
-            if s.made.form in ("narrow", "number") and not s.kind and s.made.stage == stage
+            if s.result.form in ("narrow", "number") and not s.kind and s.result.stage == stage
         ]
 
 
@@ -208,7 +210,7 @@ class _RowKernelBuilder:
     def write(self) -> Code:
         """The function: blocks of rows."""
         code, plan = self.code, self.plan
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         ins = [self._pointer("%ins", i) for i in range(len(plan.inputs))]
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:
@@ -219,14 +221,14 @@ class _RowKernelBuilder:
             elif value.form == "number":
                 self.single[id(value)] = self._spread(ins[value.input])
         for step in plan.steps:
-            if step.made.kept or step.made.form == "columns":
-                self.pointers[id(step.made)] = self._room()
-        columns = [s.made for s in plan.steps if s.made.form == "columns"]
+            if step.result.kept or step.result.form == "columns":
+                self.pointers[id(step.result)] = self._room()
+        columns = [s.result for s in plan.steps if s.result.form == "columns"]
         with code.loop("%from", "%to") as block:
             for value in columns:
                 self._clear(self.pointers[id(value)])
-            first = code.integer("mul", block, given["block"])
-            last = code.least(code.integer("add", first, given["block"]), given["rows"])
+            first = code.integer("mul", block, dims["block"])
+            last = code.least(code.integer("add", first, dims["block"]), dims["rows"])
             self._rows(first, last, ins, outs)
             for (value, _), out in zip(plan.outputs, outs, strict=True):
                 if value.form == "columns":
@@ -276,7 +278,7 @@ class _RowKernelBuilder:
         for step in plan.narrow(0):  # numbers
             assert step.compute is not None
             lanes = step.compute(Functions(self.code, tiles.lanes, 1), [])
-            self.single[id(step.made)] = lanes.names[0]
+            self.single[id(step.result)] = lanes.names[0]
         rows = self.code.integer("sub", last, first)
         whole = plan.length // tiles.lanes * tiles.lanes
         if whole:
@@ -294,7 +296,7 @@ class _RowKernelBuilder:
         for key, single in self.single.items():
             kept[key] = Lanes(FLOAT, (single,) * vectors)
         wide = [v for v in plan.inputs if v.form == "wide"]
-        sums = [step for step in plan.steps if step.made.form == "columns"]
+        sums = [step for step in plan.steps if step.result.form == "columns"]
         zeros = [(tiles.vector, "zeroinitializer")] * (len(sums) * vectors)
         with code.carrying("0", rows, 1, *zeros) as iteration:
             here = {**kept}
@@ -304,18 +306,18 @@ class _RowKernelBuilder:
             totals = iter(range(0, len(zeros), vectors))
             iteration.following = []
             for step in plan.steps:
-                given = [here[id(v)] for v in step.inputs]
-                if step.made.form == "columns":
+                operands = [here[id(v)] for v in step.inputs]
+                if step.result.form == "columns":
                     place = next(totals)
                     before = Lanes(FLOAT, tuple(iteration.values[place : place + vectors]))
-                    iteration.following += s.add(before, given[0]).names
-                elif step.compute is not None and id(step.made) not in here:
-                    here[id(step.made)] = step.compute(s, given)
+                    iteration.following += s.add(before, operands[0]).names
+                elif step.compute is not None and id(step.result) not in here:
+                    here[id(step.result)] = step.compute(s, operands)
             for value, target in self.targets:
                 self._write(here[id(value)], target, step_at, mask, self.streamed)
         for i, step in enumerate(sums):
             total = Lanes(FLOAT, tuple(iteration.values[i * vectors : (i + 1) * vectors]))
-            self._write(total, self.pointers[id(step.made)], at, mask)
+            self._write(total, self.pointers[id(step.result)], at, mask)
 
     # -- memory -------------------------------------------------------------------------
 
@@ -357,9 +359,9 @@ class _RowKernelBuilder:
         for stage in range(plan.stages):
             for step in plan.narrow(stage):
                 s = Functions(code, self.tiles.lanes, 1)
-                given = [Lanes(FLOAT, (self.single[id(v)],)) for v in step.inputs]
+                operands = [Lanes(FLOAT, (self.single[id(v)],)) for v in step.inputs]
                 assert step.compute is not None
-                self.single[id(step.made)] = step.compute(s, given).names[0]
+                self.single[id(step.result)] = step.compute(s, operands).names[0]
             self._pass(stage)
         for (value, form), out in zip(plan.outputs, outs, strict=True):
             if form == "narrow":
@@ -375,7 +377,7 @@ class _RowKernelBuilder:
         stores = [t for t in self.targets if t[0].stage == stage]
         if not steps and not stores:
             return
-        found = [s for s in steps if s.kind and s.made.form == "narrow"]
+        found = [s for s in steps if s.kind and s.result.form == "narrow"]
         neutral = [self.joinings[s.kind].neutral for s in found]
         group = tiles.lanes * VECTORS_PER_STEP
         middle = plan.length // group * group
@@ -391,7 +393,7 @@ class _RowKernelBuilder:
             mask = tiles.mask(self.code, str(whole), str(plan.length))
             sums = self._range(whole, plan.length, 1, mask, sums, found, (steps, stores))
         for step, total in zip(found, sums, strict=True):
-            self.single[id(step.made)] = self._result(step, total)
+            self.single[id(step.result)] = self._result(step, total)
 
     def _range(
         self,
@@ -441,14 +443,14 @@ class _RowKernelBuilder:
             return lanes
 
         for step in steps:
-            given = [value_of(v) for v in step.inputs]
+            operands = [value_of(v) for v in step.inputs]
             if step.compute is not None:
-                here[id(step.made)] = made_here = step.compute(s, given)
-                if step.made.kept:
-                    self._write(made_here, self.pointers[id(step.made)], at, mask)
-            elif step.made.form == "columns":
-                place = self.pointers[id(step.made)]
-                total = s.add(self._read(place, at, vectors, mask), given[0])
+                here[id(step.result)] = result_here = step.compute(s, operands)
+                if step.result.kept:
+                    self._write(result_here, self.pointers[id(step.result)], at, mask)
+            elif step.result.form == "columns":
+                place = self.pointers[id(step.result)]
+                total = s.add(self._read(place, at, vectors, mask), operands[0])
                 self._write(total, place, at, mask)
         for value, target in stores:
             self._write(value_of(value), target, at, mask, self.streamed)
@@ -497,7 +499,7 @@ def plan_of(body: Graph) -> Plan:
     plan = Plan(shape_of(body))
     values: dict[int, Value] = {}
     for value in body.inputs:
-        values[id(value)] = plan.given(form_of(value.dims, plan.shape))
+        values[id(value)] = plan.new_input(form_of(value.dims, plan.shape))
     for node in body.nodes:
         if node.op not in (raw.Placeholder, raw.Const):
             values[id(node.outputs[0])] = _written(plan, node, values)
@@ -527,8 +529,10 @@ def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
     if op in (raw.Softmax, raw.LogSoftmax):
         return plan.softmax(inputs[0], op is raw.LogSoftmax)
     if op is raw.AddN:
-        return functools.reduce(lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs)
-    return plan.map(lambda s, given: apply(s, node, given), *inputs)
+        return functools.reduce(
+            lambda x, y: plan.map(lambda s, operands: s.add(*operands), x, y), inputs
+        )
+    return plan.map(lambda s, operands: apply(s, node, operands), *inputs)
 
 
 def kernel(plan: Plan) -> Chain:

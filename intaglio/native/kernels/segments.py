@@ -47,12 +47,12 @@ def _sums(name: str, dtype: Any) -> Kernel:
     """The sums of segments whose numbers rise; zeros where there are no rows."""
     kind = kind_of(dtype)
     code = Code(name, entry.KERNEL)
-    data, places, numbers, given = (
+    data, places, numbers, words = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(4)
     )
     out = code.load("ptr", "%outs", 8)
     rows, count, width = (
-        code.load("i64", code.at("i64", given, str(i)), 8) for i in range(len(GIVEN))
+        code.load("i64", code.at("i64", words, str(i)), 8) for i in range(len(GIVEN))
     )
     size = code.integer("mul", width, kind.bytes)
 

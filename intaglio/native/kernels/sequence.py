@@ -64,13 +64,13 @@ class Chain:
     def __call__(self, *arrays: Any) -> Any:
         values: list[Any] = [*arrays]
         for step, makers, takes in self._calls:
-            given = [values[t] if isinstance(t, int) else t for t in takes]
+            operands = [values[t] if isinstance(t, int) else t for t in takes]
             if step.cacheable:
-                values.append(DERIVED.of(given[0], step.kernel, step.run))
+                values.append(DERIVED.of(operands[0], step.kernel, step.run))
                 continue
             outputs = [make() for make in makers]
-            if step.kernel(*given, *outputs) is NotImplemented:
-                step.kernel(*[np.ascontiguousarray(a) for a in given], *outputs)
+            if step.kernel(*operands, *outputs) is NotImplemented:
+                step.kernel(*[np.ascontiguousarray(a) for a in operands], *outputs)
             values += outputs
         if self._single:
             return values[self.gives[0]]

@@ -36,12 +36,12 @@ class _Walk:
 
     def __init__(self, name: str) -> None:
         self.code = code = Code(name, entry.KERNEL)
-        objects, given = self.array(0), self.array(1)
+        objects, words = self.array(0), self.array(1)
         self.objects = objects
         self.told = {
-            part: code.load("i64", code.at("i64", given, str(i)), 8) for i, part in enumerate(GIVEN)
+            part: code.load("i64", code.at("i64", words, str(i)), 8) for i, part in enumerate(GIVEN)
         }
-        self.given = given
+        self.dims = words
         self.out = self.result(0)
         self.flag = self.result(1)
 
@@ -60,7 +60,7 @@ class _Walk:
     def more(self, number: int) -> Word:
         """A word that this kernel alone is told, behind those of all."""
         code = self.code
-        place = code.at("i64", self.given, str(len(GIVEN) + number))
+        place = code.at("i64", self.dims, str(len(GIVEN) + number))
         return Word(code, code.load("i64", place, 8))
 
     def unexpected(self) -> None:
@@ -154,12 +154,12 @@ def _parts() -> Kernel:
     walk = _Walk("parts")
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
-    given = [walk.array(2 + i) for i in range(2)]
+    numbers = [walk.array(2 + i) for i in range(2)]
     new, release = walk.pointer("new"), walk.pointer("release")
     with walk.texts() as (i, data, size):
         start, count = (
             code.load("i64", code.at("i64", array, code.integer("mul", i, step)), 8)
-            for array, step in zip(given, steps, strict=True)
+            for array, step in zip(numbers, steps, strict=True)
         )
         behind = code.integer("icmp slt", start, 0)
         back = code.let(f"select i1 {behind}, i64 {size}, i64 0")
@@ -273,10 +273,10 @@ def texts(name: str) -> Run | None:
 
     def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
         flat = np.ascontiguousarray(objects).reshape(-1)
-        given = np.array([flat.size, *told, *words], np.int64)
+        words_array = np.array([flat.size, *told, *words], np.int64)
         results = [np.empty(flat.size, dtype) for dtype in dtypes]
         flag = np.zeros(1, np.int64)
-        kernel(flat, given, *arrays, results[0], flag, *results[1:])
+        kernel(flat, words_array, *arrays, results[0], flag, *results[1:])
         if flag[0]:
             return None
         return results[0] if len(results) == 1 else results

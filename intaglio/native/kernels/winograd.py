@@ -75,10 +75,10 @@ class WinogradBuilder(Blocks):
         a matrix of channels and columns.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
-        columns = given["filters"]
-        window = code.integer("mul", given["channels"], columns)
+        columns = dims["filters"]
+        window = code.integer("mul", dims["channels"], columns)
         with (
             code.loop("%from", "%to") as channel,
             self.panels(code, columns, TILE_VECTORS) as (start, count),
@@ -91,7 +91,7 @@ class WinogradBuilder(Blocks):
                 seen = [
                     tiles.read(code, tiles.step(code, top, tap, window), mask) for tap in range(9)
                 ]
-                self._put(code, given, seen, channel, (start, wide, j))
+                self._put(code, dims, seen, channel, (start, wide, j))
         code.do("ret void")
         return code
 
@@ -102,9 +102,9 @@ class WinogradBuilder(Blocks):
         registers and wait in cache until all nine are there.
         """
         code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
-        channels, columns = given["channels"], given["filters"]
+        channels, columns = dims["channels"], dims["filters"]
         window = code.integer("mul", channels, columns)
         waiting = code.let(f"alloca [{9 * lanes * lanes} x {self.kind}], align 64")
         with (
@@ -129,14 +129,14 @@ class WinogradBuilder(Blocks):
                     number = code.integer("sub", channel, first)
                     top = tiles.step(code, waiting, number, 9 * lanes)
                     seen = [tiles.read(code, p, "") for p in tiles.places(code, top, 9)]
-                    self._put(code, given, seen, channel, (start, wide, j))
+                    self._put(code, dims, seen, channel, (start, wide, j))
         code.do("ret void")
         return code
 
     def _put(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         seen: list[str],
         channel: str,
         at: tuple[str, str, str],
@@ -144,7 +144,7 @@ class WinogradBuilder(Blocks):
         """Transforms the nine elements of a channel's filters, for a vector of the columns of
         a panel: where that begins, how wide it is, and the first of the vector."""
         start, wide, j = at
-        sums, channels = Sums(code, self.tiles), given["channels"]
+        sums, channels = Sums(code, self.tiles), dims["channels"]
         out = code.load("ptr", "%outs", 8)
         begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
@@ -224,8 +224,8 @@ class WinogradBuilder(Blocks):
             ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         ), self.tiles  # fmt: skip
-        given, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
-        low = convolution.floor_divide(code, tiles, given["floored"])
+        dims, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
+        low = convolution.floor_divide(code, tiles, dims["floored"])
         side = self.transform.step
 
         def body(tile: str, places: Places) -> None:
@@ -242,19 +242,19 @@ class WinogradBuilder(Blocks):
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 pixels = [sums.add(value, bias) for value in pixels]
                 pixels = [convolution.ceil_divide(code, tiles, value, low) for value in pixels]
-                self.results(code, given, pixels, tile, places, c, mask)
+                self.results(code, dims, pixels, tile, places, c, mask)
 
             self.vectors(code, "%count", transformed)
 
         out = self.at(code, code.load("ptr", "%outs", 8), "%column")
-        self.walk(code, out, given, "out_", side, "%scrap", body)
+        self.walk(code, out, dims, "out_", side, "%scrap", body)
         code.do("ret void")
         return code
 
     def results(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         pixels: list[str],
         tile: str,
         places: Places,
@@ -268,11 +268,11 @@ class WinogradBuilder(Blocks):
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, self.dims)
+        dims = entry.load_dims(code, self.dims)
         images, filters, bias = (
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
         )
-        channels, columns, block = given["channels"], given["filters"], given["block"]
+        channels, columns, block = dims["channels"], dims["filters"], dims["block"]
         deep = self.rounded(code, channels, self.lanes)
         element = code.integer("add", code.integer("mul", block, deep), GAP_BYTES)
         product = code.integer("mul", block, self.widest(code, columns, TILE_VECTORS))
@@ -294,7 +294,7 @@ class WinogradBuilder(Blocks):
         chunk = code.integer("mul", block, self.lanes)
         with code.loop("%from", "%to") as part:
             first = code.integer("mul", part, block)
-            last = code.least(code.integer("add", first, block), given["tiles"])
+            last = code.least(code.integer("add", first, block), dims["tiles"])
             code.do(
                 f"call fastcc void @gather(ptr {images}, ptr {scratch}, i64 {element}, "
                 f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"

@@ -161,7 +161,7 @@ class Blocks:
         self,
         code: Code,
         images: str,
-        given: dict[str, str],
+        dims: dict[str, str],
         of: str,
         side: int,
         outside: str,
@@ -174,19 +174,19 @@ class Blocks:
         others: `places(c)` is where element c of each of the `side` times `side` pixels is. Pixels
         that do not exist are in `outside`, which is as large as a row of a tile.
         """
-        depth = given["filters" if of else "channels"]
-        columns, step = given["columns"], self.transform.step
-        left = "0" if of else given["left"]
+        depth = dims["filters" if of else "channels"]
+        columns, step = dims["columns"], self.transform.step
+        left = "0" if of else dims["left"]
         # From the first tile whose columns all exist to the first after it of which some do not.
         before = self.quotient(code, left, step)
-        rest = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)
+        rest = code.integer("add", code.integer("add", dims[f"{of}width"], left), step - side)
         after = self.most(code, before, code.integer("sdiv", rest, step))
         rows = code.integer("sdiv", "%first", columns), self.quotient(code, "%last", columns)
         with code.loop(*rows) as row:
             tile = code.integer("mul", row, columns)
             first = self.most(code, code.integer("sub", "%first", tile), 0)
             last = code.least(code.integer("sub", "%last", tile), columns)
-            lines = self._lines(code, images, given, of, side, outside, row)
+            lines = self._lines(code, images, dims, of, side, outside, row)
             with code.loop("0", "2") as part:
                 begin = code.integer("icmp eq", part, 0)
                 start = code.let(
@@ -200,7 +200,7 @@ class Blocks:
                         self._there(
                             code,
                             code.integer("add", x, j),
-                            given[f"{of}width"],
+                            dims[f"{of}width"],
                             self.tiles.step(code, top, j, depth),
                             outside,
                         )
@@ -226,7 +226,7 @@ class Blocks:
         self,
         code: Code,
         images: str,
-        given: dict[str, str],
+        dims: dict[str, str],
         of: str,
         side: int,
         outside: str,
@@ -234,18 +234,18 @@ class Blocks:
     ) -> list[tuple[str, str]]:
         """For every line of a row of tiles, counted through all images: its first pixel, and
         how far the next tile's is."""
-        depth, step = given["filters" if of else "channels"], self.transform.step
-        top, left = ("0", "0") if of else (given["top"], given["left"])
-        line = code.integer("mul", given[f"{of}width"], depth)
-        size = code.integer("mul", given[f"{of}height"], line)
-        number, y = (code.integer(word, row, given["rows"]) for word in ("sdiv", "srem"))
+        depth, step = dims["filters" if of else "channels"], self.transform.step
+        top, left = ("0", "0") if of else (dims["top"], dims["left"])
+        line = code.integer("mul", dims[f"{of}width"], depth)
+        size = code.integer("mul", dims[f"{of}height"], line)
+        number, y = (code.integer(word, row, dims["rows"]) for word in ("sdiv", "srem"))
         y = code.integer("sub", code.integer("mul", y, step), top)
         place = self.tiles.step(code, images, number, size)
         place = self.tiles.step(code, place, y, line)
         place = self.tiles.step(code, place, code.integer("sub", 0, left), depth)
         found: list[tuple[str, str]] = []
         for i in range(side):
-            there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])
+            there = code.integer("icmp ult", code.integer("add", y, i), dims[f"{of}height"])
             at = self.tiles.step(code, place, i, line)
             at = code.let(f"select i1 {there}, ptr {at}, ptr {outside}")
             further = code.integer("mul", depth, step)
@@ -285,8 +285,8 @@ class Blocks:
             ],
             "internal fastcc void",
         )
-        given, sums = entry.load_dims(code, DIMS), Sums(code, self.tiles)
-        depth = given["filters" if of else "channels"]
+        dims, sums = entry.load_dims(code, DIMS), Sums(code, self.tiles)
+        depth = dims["filters" if of else "channels"]
 
         def body(tile: str, places: Places) -> None:
             local = code.integer("sub", tile, "%first")
@@ -295,7 +295,7 @@ class Blocks:
             def transformed(c: str, mask: str) -> None:
                 seen = [self.tiles.read(code, place, mask) for place in places(c)]
                 values = two_dimensional(seen, side, lambda line: along(sums, line))
-                chunk = code.integer("mul", c, given["block"])
+                chunk = code.integer("mul", c, dims["block"])
                 to = self.at(code, "%to", code.integer("add", chunk, row))
                 targets = self.elements(code, to, "%element")
                 for target, value in zip(targets, values, strict=True):
@@ -303,6 +303,6 @@ class Blocks:
 
             self.vectors(code, depth, transformed)
 
-        self.walk(code, "%images", given, of, side, "%zeros", body)
+        self.walk(code, "%images", dims, of, side, "%zeros", body)
         code.do("ret void")
         return code

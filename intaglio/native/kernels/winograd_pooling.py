@@ -34,7 +34,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
     def results(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         pixels: list[str],
         tile: str,
         places: Places,
@@ -42,19 +42,19 @@ class _PoolingWinogradBuilder(WinogradBuilder):
         mask: str,
     ) -> None:
         """Pools the results of a tile, and writes them if they are wanted too."""
-        pool, side = Pool(code, self.tiles, given), self.transform.step
-        with code.when(pool.given["whole"]):
-            super().results(code, given, pixels, tile, places, c, mask)
+        pool, side = Pool(code, self.tiles, dims), self.transform.step
+        with code.when(pool.flags["whole"]):
+            super().results(code, dims, pixels, tile, places, c, mask)
         # Tiles, and windows, are counted through all images.
-        row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))
+        row, column = (code.integer(word, tile, dims["columns"]) for word in ("sdiv", "srem"))
         windows = side // 2
-        across = code.integer("mul", given["columns"], windows)
+        across = code.integer("mul", dims["columns"], windows)
         for i in range(windows):
             y = code.integer("add", code.integer("mul", row, windows), i)
             for j in range(windows):
                 x = code.integer("add", code.integer("mul", column, windows), j)
                 pixel = code.integer("add", code.integer("mul", y, across), x)
-                at = code.integer("mul", pixel, given["filters"])
+                at = code.integer("mul", pixel, dims["filters"])
                 at = code.integer("add", code.integer("add", at, "%column"), c)
                 corner = 2 * (i * side + j)
                 beside = (0, 1, side, side + 1)

@@ -86,9 +86,9 @@ class Code:
     def call(self, returns: str, intrinsic: str, *arguments: tuple[str, str]) -> str:
         """A call of one of LLVM's intrinsics; arguments are pairs of type and value."""
         types = ", ".join([kind for kind, _ in arguments])
-        given = ", ".join([f"{kind} {value}" for kind, value in arguments])
+        operands = ", ".join([f"{kind} {value}" for kind, value in arguments])
         self.declarations.add(f"declare {returns} @{intrinsic}({types})")
-        call = f"call {returns} @{intrinsic}({given})"
+        call = f"call {returns} @{intrinsic}({operands})"
         if returns == "void":
             self.do(call)
             return ""

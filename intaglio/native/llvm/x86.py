@@ -36,8 +36,8 @@ def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
     held = s.code.named(f"bitcast {register} <{numbers}> to {register}")
 
     def permuted(part: str) -> str:
-        given = (register, held), (f"<{size} x i32>", part)
-        return s.code.call(register, _PERMUTATIONS[size], *given)
+        operands = (register, held), (f"<{size} x i32>", part)
+        return s.code.call(register, _PERMUTATIONS[size], *operands)
 
     return _by_registers(s, permuted, index)
 
@@ -46,8 +46,8 @@ def scaled(s: Builder, x: Lanes, power: Lanes) -> Lanes:
     """x times 2 to the floor of a power, rounded once, wherever in the range that is."""
 
     def one(x: str, power: str) -> str:
-        given = [("<16 x float>", name) for name in (x, power, "poison")]
-        return _instruction(s, "scalef", *given)
+        operands = [("<16 x float>", name) for name in (x, power, "poison")]
+        return _instruction(s, "scalef", *operands)
 
     return _by_registers(s, one, x, power)
 
@@ -66,15 +66,15 @@ def significand(s: Builder, x: Lanes) -> Lanes:
 
     def one(x: str) -> str:
         interval = ("i32", str(_AROUND_ONE))
-        given = ("<16 x float>", x), interval, ("<16 x float>", "poison")
-        return _instruction(s, "getmant", *given)
+        operands = ("<16 x float>", x), interval, ("<16 x float>", "poison")
+        return _instruction(s, "getmant", *operands)
 
     return _by_registers(s, one, x)
 
 
-def _instruction(s: Builder, name: str, *given: tuple[str, str]) -> str:
+def _instruction(s: Builder, name: str, *operands: tuple[str, str]) -> str:
     full = f"llvm.x86.avx512.mask.{name}.ps.512"
-    return s.code.call("<16 x float>", full, *given, *_PLAIN)
+    return s.code.call("<16 x float>", full, *operands, *_PLAIN)
 
 
 def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lanes:

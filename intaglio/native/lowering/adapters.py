@@ -37,12 +37,12 @@ def select(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if condition.shape not in ((), x.shape):
         ones = (1,) * (len(x.shape) - 1)
         condition = condition.reshaped((*condition.shape, *ones))
-    given = [condition, x, y]
-    shape = elementwise.broadcast(given)
+    operands = [condition, x, y]
+    shape = elementwise.broadcast(operands)
     alike = _as(node, raw.SelectV2, node.inputs)
     if not is_small(shape):
-        return elementwise.loop(w, node.outputs, elementwise.alone(alike), given, shape)
-    return elementwise.elementwise(w, alike, given)
+        return elementwise.loop(w, node.outputs, elementwise.alone(alike), operands, shape)
+    return elementwise.elementwise(w, alike, operands)
 
 
 @lowering(raw.ConjugateTranspose)

@@ -45,14 +45,14 @@ def truth(w: FunctionLowering, operand: ArrayOperand) -> str:
 @takes_handles
 def choice(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
-    condition, given = inputs[0], lent(w, node, inputs, 1)
+    condition, operands = inputs[0], lent(w, node, inputs, 1)
     branches = [node.attrs[k] for k in ("then_branch", "else_branch")]
     if condition.known is not None:
         taken = branches[0 if condition.known.any() else 1]
-        return w.graph(taken, given)
+        return w.graph(taken, operands)
     yes, no = w.code.new_label("then"), w.code.new_label("else")
     w.code.branch(truth(w, condition), yes, no)
-    return _joined(w, node, list(zip((yes, no), branches, strict=True)), given)
+    return _joined(w, node, list(zip((yes, no), branches, strict=True)), operands)
 
 
 @lowering(raw.Case, raw.StatelessCase)
@@ -68,7 +68,7 @@ def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 def _joined(
-    w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], given: list[Value]
+    w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], arguments: list[Value]
 ) -> list[Value]:
     """What the branch that was taken gives."""
     code, after = w.code, w.code.new_label("join")
@@ -77,7 +77,7 @@ def _joined(
     ends: list[tuple[str, list[Value]]] = []
     for label, graph in branches:
         code.label(label)
-        results = [_settled(w, v) for v in w.graph(graph, given, targets)]
+        results = [_settled(w, v) for v in w.graph(graph, arguments, targets)]
         ends.append((code.block, results))
         code.jump(after)
     code.label(after)
@@ -177,11 +177,11 @@ def lent(
     w: FunctionLowering, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
 ) -> list[Value]:
     """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
-    given: list[Value] = []
+    operands: list[Value] = []
     for i, value in enumerate(inputs[first:], first):
         if isinstance(value, ListOperand) and i not in but:
             tensor_lists.placed(w, value)
-            given.append(value.lent() if used_later(w, node, i) else value)
+            operands.append(value.lent() if used_later(w, node, i) else value)
         else:
-            given.append(value)
-    return given
+            operands.append(value)
+    return operands

@@ -103,9 +103,9 @@ class FunctionLowering:
     # -- the whole ---------------------------------------------------------------------
 
     def write(
-        self, graph: Graph, given: Sequence[Value], outputs: int, variables: int
+        self, graph: Graph, arguments: Sequence[Value], outputs: int, variables: int
     ) -> list[Value]:
-        """Writes the function of a graph; `given` are its inputs. Gives what the results are.
+        """Writes the function of a graph; `arguments` are its inputs. Gives what the results are.
 
         After the outputs stand the places of variables that are written, then the memory.
         Raises Unsupported, with the node that has no code as `node`.
@@ -115,7 +115,7 @@ class FunctionLowering:
         self.memory = self.argument("%outs", outputs + variables)
         self.arena.block(8)  # what `guard` writes to
         code.do(f"store i64 0, ptr {self.memory}, align 8")
-        results = self.graph(graph, given, pointers)
+        results = self.graph(graph, arguments, pointers)
         for value, operand, pointer in zip(graph.outputs, results, pointers, strict=True):
             if isinstance(operand, ArrayOperand):
                 self.store(operand, pointer)
@@ -192,7 +192,7 @@ class FunctionLowering:
     def graph(
         self,
         graph: Graph,
-        given: Sequence[Value],
+        arguments: Sequence[Value],
         targets: Sequence[str] = (),
         places: dict[int, str] | None = None,
     ) -> list[Value]:
@@ -201,7 +201,7 @@ class FunctionLowering:
         `targets` are where these are best written, `places` where other values are, by their ids.
         """
         scope = Scope(graph)
-        for value, operand in zip(graph.inputs, given, strict=True):
+        for value, operand in zip(graph.inputs, arguments, strict=True):
             scope.values[id(value)] = operand
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
@@ -212,18 +212,18 @@ class FunctionLowering:
             for key, variable in variables.targets(self, graph).items():
                 if key not in scope.targets:
                     scope.targets[key], scope.assigned[key] = variable.target, variable
-        given_ids = {id(v) for v in graph.inputs}
+        argument_ids = {id(v) for v in graph.inputs}
         for index, node in enumerate(graph.nodes):
-            if node.outputs and id(node.outputs[0]) in given_ids:
+            if node.outputs and id(node.outputs[0]) in argument_ids:
                 continue
             scope.at = index
             self._node(scope, node)
             for key in scope.ends.get(index, ()):
-                if key not in given_ids and key in scope.values:
+                if key not in argument_ids and key in scope.values:
                     self.release(scope.values.pop(key))
         results = [self.retain(scope.values[id(v)]) for v in graph.outputs]
         for key, operand in scope.values.items():
-            if key not in given_ids:
+            if key not in argument_ids:
                 self.release(operand)
         self.scopes.pop()
         return results

@@ -155,23 +155,23 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
     source, rows = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
     names = ("every", "size") if flat else ("every", "middle", "each", "length", "size")
-    given = entry.load_dims(code, names)
+    dims = entry.load_dims(code, names)
 
     def copy(to: str, place: str, first: str) -> None:
         row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)
-        here = code.at("i8", source, code.integer("mul", row, given["size"]))
-        there = code.at("i8", target, code.integer("mul", to, given["size"]))
-        move(code, here, there, given["size"], size, element)
+        here = code.at("i8", source, code.integer("mul", row, dims["size"]))
+        there = code.at("i8", target, code.integer("mul", to, dims["size"]))
+        move(code, here, there, dims["size"], size, element)
 
     with code.loop("%from", "%to") as i:
         if flat:
             copy(i, i, "0")
         else:
-            ahead = code.integer("mul", i, given["each"])
-            lead = code.integer("sdiv", i, given["middle"])
-            first = code.integer("mul", i, given["length"])
-            start = code.integer("mul", lead, given["each"])
-            with code.loop("0", given["each"]) as j:
+            ahead = code.integer("mul", i, dims["each"])
+            lead = code.integer("sdiv", i, dims["middle"])
+            first = code.integer("mul", i, dims["length"])
+            start = code.integer("mul", lead, dims["each"])
+            with code.loop("0", dims["each"]) as j:
                 copy(code.integer("add", ahead, j), code.integer("add", start, j), first)
     code.do("ret void")
     return code
@@ -435,18 +435,18 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     indices, on = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, ("outer", "depth", "inner"))
+    dims = entry.load_dims(code, ("outer", "depth", "inner"))
     element = f"i{8 * kind.bytes}"
     mark = code.load(element, on, kind.bytes)
-    with code.loop("%from", "%to") as i, code.loop("0", given["inner"]) as j:
-        at = code.integer("add", code.integer("mul", i, given["inner"]), j)
+    with code.loop("%from", "%to") as i, code.loop("0", dims["inner"]) as j:
+        at = code.integer("add", code.integer("mul", i, dims["inner"]), j)
         place = code.load(index.llvm, code.at(index.llvm, indices, at), index.bytes)
         if index.bits < 64:
             word = "sext" if index.letter == "i" else "zext"
             place = code.let(f"{word} {index.llvm} {place} to i64")
-        with code.when(code.integer("icmp ult", place, given["depth"])):
-            row = code.integer("add", code.integer("mul", i, given["depth"]), place)
-            there = code.integer("add", code.integer("mul", row, given["inner"]), j)
+        with code.when(code.integer("icmp ult", place, dims["depth"])):
+            row = code.integer("add", code.integer("mul", i, dims["depth"]), place)
+            there = code.integer("add", code.integer("mul", row, dims["inner"]), j)
             code.do(
                 f"store {element} {mark}, ptr {code.at(element, target, there)}, align {kind.bytes}"
             )

@@ -27,11 +27,11 @@ def as_single(rule: Rule) -> Rule:
         short = [isinstance(h, ArrayOperand) and h.kind.short for h in inputs]
         if not any(short):
             return rule(w, node, inputs)
-        given = [
+        widened = [
             converted(w, h, v.dtype, float32) if s else h
             for h, v, s in zip(inputs, node.inputs, short, strict=True)
         ]
-        singles = rule(w, _single(node), given)
+        singles = rule(w, _single(node), widened)
         how = w.how
         results = [
             converted(w, h, float32, v.dtype, v) if w.kind(v).short else h
@@ -40,7 +40,7 @@ def as_single(rule: Rule) -> Rule:
         for operand, value in zip(singles, node.outputs, strict=True):
             if w.kind(value).short:
                 w.release(operand)
-        for operand, s in zip(given, short, strict=True):
+        for operand, s in zip(widened, short, strict=True):
             if s:
                 w.release(operand)
         w.how = how or w.how
@@ -64,10 +64,10 @@ def converted(
 
 
 def _cast(dtype: DType, to: DType, shape: tuple[int, ...]) -> Graph:
-    (given,) = _placeholders([Spec(dtype, shape)])
+    (placeholder,) = _placeholders([Spec(dtype, shape)])
     attrs = {"DstT": to, "Truncate": False}
-    cast = Node(raw.Cast, [given], attrs, "cast", [Spec(to, shape)])
-    return Graph("cast", [given], [given.node, cast], cast.outputs)
+    cast = Node(raw.Cast, [placeholder], attrs, "cast", [Spec(to, shape)])
+    return Graph("cast", [placeholder], [placeholder.node, cast], cast.outputs)
 
 
 def _placeholders(specs: Sequence[Spec]) -> list[SymbolicTensor]:

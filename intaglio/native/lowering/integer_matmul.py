@@ -41,7 +41,7 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
 
 def _kernel(name: str, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
-    given = entry.load_dims(code, ("rows", "inner", "columns"))
+    dims = entry.load_dims(code, ("rows", "inner", "columns"))
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
     count = code.integer("sub", "%to", "%from")
@@ -49,7 +49,7 @@ def _kernel(name: str, kind: Kind) -> Code:
     middle = code.integer("add", "%from", blocks)
     for start, stop, step in (("%from", middle, ROWS), (middle, "%to", 1)):
         with code.loop(start, stop, step) as i:
-            _rows(code, kind, (a, b, c), given, i, step)
+            _rows(code, kind, (a, b, c), dims, i, step)
     code.do("ret void")
     return code
 
@@ -58,14 +58,14 @@ def _rows(
     code: Code,
     kind: Kind,
     arrays: tuple[str, str, str],
-    given: dict[str, str],
+    dims: dict[str, str],
     first: str,
     count: int,
 ) -> None:
     """Some rows of the result, vector by vector."""
     a, b, c = arrays
     lanes = jit.WIDTH // kind.bytes
-    vector, inner, columns = f"<{lanes} x {kind.llvm}>", given["inner"], given["columns"]
+    vector, inner, columns = f"<{lanes} x {kind.llvm}>", dims["inner"], dims["columns"]
     suffix = f"v{lanes}{'f' if kind.letter == 'f' else 'i'}{kind.bits}"
     rows = [code.integer("add", first, r) for r in range(count)]
     lefts = [code.at(kind.llvm, a, code.integer("mul", r, inner)) for r in rows]

@@ -36,9 +36,9 @@ def stepped(
     positions = list(range(len(places)))
     for step in steps:
         taken = positions if step.operands is None else step.operands
-        given = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
+        operands = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
         positions = list(range(len(places), len(places) + len(step.results)))
-        there = _kept(w, step, given) if step.cacheable else ""
+        there = _kept(w, step, operands) if step.cacheable else ""
         if there:
             places.append(there)
             continue
@@ -46,15 +46,15 @@ def stepped(
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             there = rooms.get(number)
             places.append(w.scratch(size) if there is None else there.pointer)
-        w.call_step(step, given, [places[number] for number in positions])
+        w.call_step(step, operands, [places[number] for number in positions])
     w.long = True
     w.how = "kernel"
     return list(rooms.values())
 
 
-def _kept(w: FunctionLowering, step: Step, given: Sequence[str]) -> str:
+def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:
     """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
-    (place,) = given
+    (place,) = pointers
     return w.derived(step, place) if place in w.variables else ""
 
 

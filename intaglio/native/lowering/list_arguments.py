@@ -23,7 +23,9 @@ from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
 FORM = (3,)
 
 
-def given(w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int) -> ListOperand:
+def list_argument(
+    w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int
+) -> ListOperand:
     """The list that the input of a number is. Raises Unsupported if nobody says what its elements are."""
     dtype, dims = element_of(graph, value)
     if dtype is None or not numeric(dtype):
@@ -40,7 +42,7 @@ def given(w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int
     return ListOperand(kind, element, place, size, MAX_LIST_CAPACITY, (), declared, owned=False)
 
 
-def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
+def elements_of(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
     """The elements of a list as an array, and where that is.
 
     None if they are too many or not alike, or were never set.
@@ -59,7 +61,7 @@ def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any,
     return array, np.array([address, len(array), value.limit], np.int64)
 
 
-def made(rows: Any, element: DType, declared: Any) -> TensorList:
+def list_of_rows(rows: Any, element: DType, declared: Any) -> TensorList:
     """The list of an array's rows, which is the list's alone.
 
     Its limit and its elements' shape are `declared`, or those of that list: not what the rows

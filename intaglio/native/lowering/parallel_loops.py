@@ -102,7 +102,7 @@ class _Part:
         self.ins: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self._count = 0
-        given = [self._given(i, h) for i, h in enumerate(inputs)]
+        operands = [self._operand_of(i, h) for i, h in enumerate(inputs)]
         graph = self._graph(node)
         kept = [i for i, h in enumerate(inputs) if found.changes(i) and not self._in_place(i, h)]
         self.outs = {i: n for n, i in enumerate(kept)}
@@ -110,7 +110,7 @@ class _Part:
         p.memory = p.argument("%outs", len(kept))
         p.arena.block(8)
         p.code.do(f"store i64 0, ptr {p.memory}, align 8")
-        results = p.graph(graph, given)
+        results = p.graph(graph, operands)
         # What lists that no rows are in have become.
         self.lists: dict[int, ListOperand] = {}
         for i, pointer in pointers.items():
@@ -131,7 +131,7 @@ class _Part:
         self._count += 1
         return self.writer.argument("%ins", self._count - 1)
 
-    def _given(self, index: int, operand: Value) -> Value:
+    def _operand_of(self, index: int, operand: Value) -> Value:
         """What an input of the loop is in a block."""
         found, axis = self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
@@ -350,8 +350,8 @@ def _blocks() -> Code:
     with code.loop("%from", "%to") as block:
         for array, first, last in (("%ins", "0", inputs), ("%outs", inputs, total)):
             with code.loop(first, last) as i:
-                given = code.integer("sub", i, first)
-                start = code.load("ptr", code.at("ptr", array, given), 8)
+                offset = code.integer("sub", i, first)
+                start = code.load("ptr", code.at("ptr", array, offset), 8)
                 step = code.load("i64", code.at("i64", steps, i), 8)
                 place = code.at("i8", start, code.integer("mul", block, step))
                 code.do(f"store ptr {place}, ptr {code.at('ptr', table, i)}, align 8")

@@ -252,8 +252,8 @@ def _range(w: FunctionLowering, bounds: Sequence[ArrayOperand]) -> None:
 
 def _bounded(name: str, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
-    given, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    words = [code.load("i64", code.at("i64", given, str(i)), 8) for i in (0, 1)]
+    pointer, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+    words = [code.load("i64", code.at("i64", pointer, str(i)), 8) for i in (0, 1)]
     if kind.bits < 64:
         words = [code.let(f"trunc i64 {word} to {kind.llvm}") for word in words]
     s = Functions(code, 1, 1)

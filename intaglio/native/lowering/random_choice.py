@@ -130,8 +130,8 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
-    given = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
-    classes, count = given["classes"], given["count"]
+    dims = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
+    classes, count = dims["classes"], dims["count"]
     with code.loop("%from", "%to") as number:
         row = code.at(kind.memory, logits, code.integer("mul", number, classes))
         _exponentials(code, kind, row, sums, classes)
@@ -145,7 +145,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
             at = code.integer("add", first, i)
             number_of = code.load("double", code.at("double", drawn, at), 8)
             wanted = code.let(f"fmul double {number_of}, {state.values[0]}")
-            found = _beyond(code, sums, classes, given["halvings"], wanted)
+            found = _beyond(code, sums, classes, dims["halvings"], wanted)
             if result.bits < 64:
                 found = code.let(f"trunc i64 {found} to {result.llvm}")
             code.do(

@@ -71,8 +71,8 @@ def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[Arra
     if there is None or any(not isinstance(h, ArrayOperand) for h in inputs):
         raise Unsupported("a cell whose weights are not packed")
     name = named(w, "cell", recurrent_cell.cell(body, product, plan))
-    given = {id(v): h for v, h in zip(body.inputs, inputs, strict=True)}
-    others = [given[id(v)] for v in recurrent_cell.others(body, product)]
+    operands = {id(v): h for v, h in zip(body.inputs, inputs, strict=True)}
+    others = [operands[id(v)] for v in recurrent_cell.others(body, product)]
     ins = [w.pointer(inputs[first]), there, *[w.pointer(h) for h in others]]
     results = [w.allocate(v, FLOAT, known(v.dims)) for v in node.outputs]
     # Rows are read until the last column is written.

@@ -133,8 +133,8 @@ def sparse_cross_entropy(
         w.allocate(value, logits.kind, shape)
         for value, (shape, _) in zip(node.outputs, step.results, strict=True)
     ]
-    given = [w.pointer(logits), w.pointer(numbers)]
-    w.call_step(step, given, [h.pointer for h in results])
+    pointers = [w.pointer(logits), w.pointer(numbers)]
+    w.call_step(step, pointers, [h.pointer for h in results])
     w.how = "kernel"
     return results
 

@@ -135,8 +135,8 @@ def _along(
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     # What is left out by its weight may lie anywhere.
     places = np.clip(taps.places.astype(np.int64), 0, taps.size - 1)
-    given = [constant(places), constant(taps.weight.astype(dtype.numpy))]
-    pointers = [w.pointer(h) for h in (source, *given)]
+    tables = [constant(places), constant(taps.weight.astype(dtype.numpy))]
+    pointers = [w.pointer(h) for h in (source, *tables)]
     result = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
     if name not in w.functions:
@@ -157,8 +157,8 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
     )
     target = code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, DIMS)
-    inner, out = given["inner"], given["out"]
+    dims = entry.load_dims(code, DIMS)
+    inner, out = dims["inner"], dims["out"]
     lanes = max(jit.WIDTH // kind.bytes, 1)
 
     def weight(s: Functions, at: str) -> Lanes:
@@ -178,13 +178,13 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
             return s.add(s.mul(step, weight(s, other)), first)
         start = s.mul(first, weight(s, i))
         kinds = (s.vector(kind), start.names[0])
-        with code.carrying("1", given["taps"], 1, kinds) as state:
+        with code.carrying("1", dims["taps"], 1, kinds) as state:
             at = code.integer("add", code.integer("mul", state.index, out), i)
             part = s.mul(read(s, slab, at, j), weight(s, at))
             state.following.append(s.add(Lanes(kind, (state.values[0],)), part).names[0])
         return Lanes(kind, (state.values[0],))
 
-    size = code.integer("mul", given["size"], inner)
+    size = code.integer("mul", dims["size"], inner)
     whole = code.integer("mul", code.integer("sdiv", inner, lanes), lanes)
     with code.loop("%from", "%to") as part:
         i = code.integer("srem", part, out)

@@ -76,7 +76,7 @@ def _running(
 ) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     source, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    given = entry.load_dims(code, DIMS)
+    dims = entry.load_dims(code, DIMS)
     # 16-bit floats are added up as float32.
     wide = FLOAT if kind.short else kind
     method, neutral, before = step
@@ -86,12 +86,12 @@ def _running(
         s = Functions(code, width, 1)
         first = s.constant(neutral if wide.letter in "fc" else int(neutral), wide)
         vector = f"<{width} x {kind.llvm}>"
-        with code.carrying("0", given["length"], 1, (s.vector(wide), first.names[0])) as state:
+        with code.carrying("0", dims["length"], 1, (s.vector(wide), first.names[0])) as state:
             row = state.index
             if reverse:
-                last = code.integer("sub", given["length"], 1)
+                last = code.integer("sub", dims["length"], 1)
                 row = code.integer("sub", last, state.index)
-            at = code.integer("add", code.integer("mul", row, given["inner"]), column)
+            at = code.integer("add", code.integer("mul", row, dims["inner"]), column)
             at = code.integer("add", slab, at)
             here = code.load(vector, code.at(kind.llvm, source, at), kind.bytes)
             x = s.converted(Lanes(kind, (here,)), wide)
@@ -111,10 +111,10 @@ def _running(
             )
             state.following.append(total.names[0])
 
-    size = code.integer("mul", given["length"], given["inner"])
+    size = code.integer("mul", dims["length"], dims["inner"])
     with code.loop("%from", "%to") as outer:
         slab = code.integer("mul", outer, size)
-        _columns(code, given["inner"], lanes, lambda c, n: scan(slab, c, n))
+        _columns(code, dims["inner"], lanes, lambda c, n: scan(slab, c, n))
     code.do("ret void")
     return code
 
@@ -155,20 +155,20 @@ class _Finder:
         self.wide = FLOAT if kind.short else kind
         self.lanes = jit.WIDTH // 8
         self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
 
     def write(self, rows: bool) -> Code:
         """The kernel: for rows that lie in order, or for columns."""
-        code, given = self.code, self.given
-        size = code.integer("mul", given["length"], given["inner"])
+        code, dims = self.code, self.dims
+        size = code.integer("mul", dims["length"], dims["inner"])
         with code.loop("%from", "%to") as outer:
             slab = code.at(self.kind.llvm, self.source, code.integer("mul", outer, size))
             if rows:
                 self._row(slab, outer)
             else:
-                first = code.integer("mul", outer, given["inner"])
+                first = code.integer("mul", outer, dims["inner"])
                 _columns(
-                    code, given["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n)
+                    code, dims["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n)
                 )
         code.do("ret void")
         return code
@@ -195,14 +195,14 @@ class _Finder:
         return [s.select(better, x, old).names[0], s.select(better, places, where).names[0]]
 
     def _column(self, slab: str, first: str, column: str, width: int) -> None:
-        code, given = self.code, self.given
+        code, dims = self.code, self.dims
         s = Functions(code, width, 1)
         start = [
             (s.vector(self.wide), self._worst(s).names[0]),
             (s.vector(WORD), "zeroinitializer"),
         ]
-        with code.carrying("0", given["length"], 1, *start) as state:
-            at = code.integer("mul", state.index, given["inner"])
+        with code.carrying("0", dims["length"], 1, *start) as state:
+            at = code.integer("mul", state.index, dims["inner"])
             at = code.integer("add", at, column)
             x = self._read(s, code.at(self.kind.llvm, slab, at))
             place = Lanes(WORD, (code.splat(width, "i64", state.index),))
@@ -215,7 +215,7 @@ class _Finder:
         )
 
     def _row(self, slab: str, outer: str) -> None:
-        code, length = self.code, self.given["length"]
+        code, length = self.code, self.dims["length"]
         lanes = self.lanes
         s, one = Functions(code, lanes, 1), Functions(code, 1, 1)
         vectors = [s.vector(self.wide), s.vector(WORD)]

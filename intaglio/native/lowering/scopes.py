@@ -52,9 +52,12 @@ class Scope:
                 raise AssertionError(
                     f"code for {node.op.name} gives the shape {operand.shape}, not {value.dims}"
                 )
-            for given in inputs:
-                same = isinstance(given, ArrayOperand) and operand.pointer == given.pointer != ""
-                if same and not {*given.blocks} <= {*operand.blocks}:
+            for operand_in in inputs:
+                same = (
+                    isinstance(operand_in, ArrayOperand)
+                    and operand.pointer == operand_in.pointer != ""
+                )
+                if same and not {*operand_in.blocks} <= {*operand.blocks}:
                     raise AssertionError(
                         f"code for {node.op.name} hands on memory that the result does not hold"
                     )

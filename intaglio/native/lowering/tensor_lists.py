@@ -24,7 +24,7 @@ from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import ArrayOperand, Operand, known, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
-from intaglio.ops.control_flow.tensor_list import given_dims
+from intaglio.ops.control_flow.tensor_list import dims_of_form
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
 MOST_BYTES = 1 << 25
@@ -187,9 +187,9 @@ class CarriedList:
         iterations: int,
     ) -> None:
         """A loop variable of a body that runs `iterations` times, if that is known; else they are 0."""
-        given = body.inputs[index]
-        changed = not only_read(body, given)
-        tight = first.tight and not never_grows(body, given)
+        value = body.inputs[index]
+        changed = not only_read(body, value)
+        tight = first.tight and not never_grows(body, value)
         pushes = iterations if pushed(body, index) else 0
         self.w = w
         self.changed = changed
@@ -234,7 +234,7 @@ class CarriedList:
 
 @lowering(raw.EmptyTensorList, raw.TensorListReserve)
 @takes(ListOperand)
-def made(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
+def new_list(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """EmptyTensorList and TensorListReserve."""
     form, number = inputs
     if form.known is None:
@@ -242,8 +242,8 @@ def made(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     if not numeric(node.attrs["element_dtype"]):
         raise Unsupported(f"a list of {node.attrs['element_dtype'].name}")
     kind = kind_of(node.attrs["element_dtype"].numpy)
-    element = _element(w, given_dims(form.known), node.outputs[0])
-    size, dims = "0", given_dims(form.known)
+    element = _element(w, dims_of_form(form.known), node.outputs[0])
+    size, dims = "0", dims_of_form(form.known)
     if node.op is raw.EmptyTensorList:
         if number.known is None:
             raise Unsupported("a list whose limit is data")
@@ -457,7 +457,7 @@ def places(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int
     Only the push may look at such a list: the element is there earlier than the list knows.
     """
     users = walk.uses(body)
-    given = {id(v) for v in body.inputs}
+    inputs = {id(v) for v in body.inputs}
     found: dict[int, str] = {}
     for handle, operand in zip(body.inputs, state, strict=True):
         users_of = users.get(id(handle), [])
@@ -469,7 +469,7 @@ def places(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int
             continue
         item = users_of[0].inputs[1]
         if (
-            id(item) in given
+            id(item) in inputs
             or id(item) in found
             or item.dims != operand.element
             or is_small(operand.element)
@@ -547,9 +547,9 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
 
 def pushed(body: Graph, index: int) -> bool:
     """True if every iteration pushes one element onto a list that it hands on."""
-    result, given = body.outputs[index], body.inputs[index]
+    result, value = body.outputs[index], body.inputs[index]
     push = result.node
-    return push.op is raw.TensorListPushBack and push.inputs[0] is given
+    return push.op is raw.TensorListPushBack and push.inputs[0] is value
 
 
 def only_read(graph: Graph, value: SymbolicTensor) -> bool:

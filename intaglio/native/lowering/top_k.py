@@ -64,7 +64,7 @@ class _TopKBuilder:
         self.kind, self.places = kind, places
         self.wide = FLOAT if kind.short else kind
         self.source = self.code.load("ptr", "%ins", 8)
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
         self.one = Functions(self.code, 1, 1)
 
     def _out(self, number: int) -> str:
@@ -94,9 +94,9 @@ class _TopKBuilder:
 
     def few(self) -> Code:
         """Keeps the best so far in the results, in order."""
-        code, given = self.code, self.given
+        code, dims = self.code, self.dims
         values, places = self._out(0), self._out(1)
-        count, length = given["count"], given["length"]
+        count, length = dims["count"], dims["length"]
         last = code.integer("sub", count, 1)
         lanes = max(jit.WIDTH // self.wide.bytes, 1)
         s = Functions(code, lanes, 1)
@@ -124,7 +124,7 @@ class _TopKBuilder:
     def _offered(self, row: str, best: str, where: str, start: str, stop: str) -> None:
         """Takes those of a range that are better than the last of the best."""
         code = self.code
-        last = code.integer("sub", self.given["count"], 1)
+        last = code.integer("sub", self.dims["count"], 1)
         with code.loop(start, stop) as i:
             least, x = self._load(self.one, best, last), self._load(self.one, row, i)
             with code.when(self._is(self._better(self.one, x, least))):
@@ -164,9 +164,9 @@ class _TopKBuilder:
 
     def many(self) -> Code:
         """Sorts the places of a row by the bytes of numbers that grow as elements get worse."""
-        code, given = self.code, self.given
+        code, dims = self.code, self.dims
         values, places, operand = (self._out(i) for i in range(3))
-        count, length = given["count"], given["length"]
+        count, length = dims["count"], dims["length"]
         counts = code.first(f"alloca [{DIGITS} x i64], align 64")
         with code.loop("%from", "%to") as number:
             row = self._row(self.kind, self.source, number, length)
@@ -216,7 +216,7 @@ class _TopKBuilder:
 
     def _by_byte(self, here: str, there: str, counts: str, shift: int) -> None:
         """Brings numbers, and the places behind them, in the order of one byte."""
-        code, length = self.code, self.given["length"]
+        code, length = self.code, self.dims["length"]
 
         def digit(number: str) -> str:
             return code.integer("and", code.integer("lshr", number, shift), DIGITS - 1)

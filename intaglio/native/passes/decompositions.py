@@ -22,8 +22,8 @@ def expression(node: Node) -> Graph | None:
         return None
     specs = [(v.dtype, v.dims, "x") for v in node.inputs]
 
-    def function(*given: Any) -> Any:
-        inputs = [_known(a, v) for a, v in zip(given, node.inputs, strict=True)]
+    def function(*tensors: Any) -> Any:
+        inputs = [_known(a, v) for a, v in zip(tensors, node.inputs, strict=True)]
         asked = node.op.known(inputs, node.attrs)
         return rule(**asked | {name: asked[name].spec for name in rule.specs})
 
@@ -35,8 +35,8 @@ def expression(node: Node) -> Graph | None:
     return traced.freeze_function()
 
 
-def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
+def _known(tensor: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
     """The input of a rule, with what is known of its value."""
     if value.node.op is raw.Const:
-        given.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
-    return given
+        tensor.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
+    return tensor

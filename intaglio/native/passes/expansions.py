@@ -97,12 +97,12 @@ def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
         change = element.node
         reserve, index, item = change.inputs
         attrs = {"element_dtype": item.dtype}
-        given, specs = [total, index, reserve.node.inputs[0]], [item.spec]
-        before = new.like(node, given, op=raw.TensorListGetItem, attrs=attrs, specs=specs)
+        list_inputs, specs = [total, index, reserve.node.inputs[0]], [item.spec]
+        before = new.like(node, list_inputs, op=raw.TensorListGetItem, attrs=attrs, specs=specs)
         both = [before.outputs[0], item]
         after = new.like(node, both, op=raw.AddV2, specs=specs)
-        given = [total, index, after.outputs[0]]
-        total = new.like(node, given, op=change.op, attrs=change.attrs).outputs[0]
+        list_inputs = [total, index, after.outputs[0]]
+        total = new.like(node, list_inputs, op=change.op, attrs=change.attrs).outputs[0]
     return total
 
 

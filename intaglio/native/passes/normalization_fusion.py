@@ -31,8 +31,8 @@ def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
         if node.op not in FORWARD or not fits(node) or not fuel.burn():
             continue
         if not node.attrs["is_training"]:
-            for old, given in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
-                new.substitute(old, now.inputs[given])
+            for old, index in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
+                new.substitute(old, now.inputs[index])
         for old in node.outputs[5:]:
             if id(old) in users:
                 new.record_beside(node)

@@ -96,14 +96,14 @@ def _divided(graph: Graph, node: Node, threads: int) -> dict[str, object] | None
 
 def _form(graph: Graph, node: Node, index: int) -> Dims | None:
     """The shape of a loop variable, of a list that of its elements; None if it is not known."""
-    given, value = node.inputs[index], node.attrs["body"].inputs[index]
+    operand, value = node.inputs[index], node.attrs["body"].inputs[index]
     if value.dtype is resource:
         return ()
     if value.dtype is variant:
         dims = element_of(node.attrs["body"], value)[1]
-        dims = dims if shapes.known(dims) else element_of(graph, given)[1]
+        dims = dims if shapes.known(dims) else element_of(graph, operand)[1]
     else:
-        dims = given.dims if shapes.known(given.dims) else value.dims
+        dims = operand.dims if shapes.known(operand.dims) else value.dims
     return tuple(dims) if shapes.known(dims) else None
 
 

@@ -45,12 +45,12 @@ class Rows:
             if value is not result:
                 self._axes[id(value)] = self._first(value, result)
         read = {id(v) for n in cond.nodes for v in n.inputs}
-        for given, value in zip(cond.inputs, body.inputs, strict=True):
-            if id(given) in read:
+        for inner, value in zip(cond.inputs, body.inputs, strict=True):
+            if id(inner) in read:
                 self.settle(value, SHARED)
-        given_nodes = {id(v.node) for v in body.inputs}
+        placeholder_nodes = {id(v.node) for v in body.inputs}
         for node in body.nodes:
-            if id(node) not in given_nodes:
+            if id(node) not in placeholder_nodes:
                 self._node(node)
         for value, result in zip(body.inputs, body.outputs, strict=True):
             self.settle(result, self.axis(value))
@@ -115,13 +115,13 @@ class Rows:
     def resized(self, size: int) -> Graph:
         """The body for so many rows. Raises Dependent where a shape is not one of them."""
         new = Rewriter(self.body)
-        given = {id(v.node) for v in self.body.inputs}
+        body_inputs = {id(v.node) for v in self.body.inputs}
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
             attrs, inputs = node.attrs, new.values(node.inputs)
             if node.op.reduces and (inputs[0].spec.count or 0) <= MAX_REGISTER_ELEMENTS:
                 raise Dependent  # in registers they would be added in another order
-            if id(node) in given:
+            if id(node) in body_inputs:
                 attrs = {**attrs, "shape": specs[0].shape}
             if node.op is raw.Const and self.axis(node.outputs[0]) == 0:
                 attrs = {**attrs, "value": node.attrs["value"][:size]}

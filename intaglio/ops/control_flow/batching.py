@@ -198,10 +198,10 @@ class BatchFunction(Op):
     batch_padding_policy = ("PAD_UP", "BATCH_DOWN", "MINIMIZE_TPU_COST_PER_REQUEST")
 
     def infer(self, in_tensors, captured_tensors, f: Any) -> Any:
-        given = len(in_tensors) + len(captured_tensors)
-        if given != len(f.inputs):
+        count = len(in_tensors) + len(captured_tensors)
+        if count != len(f.inputs):
             raise ShapeError(
-                f"Function {f.name} takes {len(f.inputs)} arguments but {given} were given"
+                f"Function {f.name} takes {len(f.inputs)} arguments but {count} were given"
             )
         sizes = {s.shape[0] for s in in_tensors if s.shape}
         size = sizes.pop() if len(sizes) == 1 else None

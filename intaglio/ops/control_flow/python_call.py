@@ -131,8 +131,8 @@ class EagerPyFunc(Op):
         named = function_of(token)
         named.recorded = True
 
-        def backward(*given: Any) -> Any:
-            return HOOKS.replay_python_call(named, given[: len(Tin)], Tout, given[len(Tin) :])
+        def backward(*tensors: Any) -> Any:
+            return HOOKS.replay_python_call(named, tensors[: len(Tin)], Tout, tensors[len(Tin) :])
 
         back = Token.of(backward)
         return [raw.EagerPyFunc([*input, *doutput], token=back, Tout=list(Tin))]
@@ -152,8 +152,8 @@ class _NumpyCall(Op):
         named = function_of(token)
         try:
             # Copies; a scalar as NumPy's own, and a string as bytes.
-            given = [np.array(array)[()] for array in input]
-            values = as_list(named.function(*given))
+            arrays = [np.array(array)[()] for array in input]
+            values = as_list(named.function(*arrays))
         except Exception as e:
             raise translated(e) from e
         if len(values) != len(Tout):

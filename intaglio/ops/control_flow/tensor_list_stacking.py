@@ -18,9 +18,9 @@ from intaglio.ops.control_flow.list_value import TensorList, rows_of, stacked, z
 from intaglio.ops.control_flow.tensor_list import (
     ListOp,
     check_dtype,
+    dims_of_form,
     element_form,
     element_shape_of,
-    given_dims,
     merged_dims,
     rows_form,
     zeros_of,
@@ -267,10 +267,10 @@ class TensorListFromTensor(ListOp):
     def kernel(self, tensor, element_shape, element_dtype):
         if not np.ndim(tensor):
             raise invalid_argument("Tensor must be at least a vector, but saw shape: []")
-        dims, given = tensor.shape[1:], given_dims(element_shape)
-        if not shapes.compatible(dims, given):
+        dims, declared = tensor.shape[1:], dims_of_form(element_shape)
+        if not shapes.compatible(dims, declared):
             raise invalid_argument(
-                f"Specified a list with shape {shapes.brackets(given)} from a tensor with shape "
+                f"Specified a list with shape {shapes.brackets(declared)} from a tensor with shape "
                 f"{shapes.brackets(dims)}"
             )
         return TensorList(rows_of(tensor), len(tensor), element_dtype, -1, dims)
@@ -325,8 +325,8 @@ class TensorListSplit(ListOp):
             raise invalid_argument(
                 f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {start}"
             )
-        given = given_dims(element_shape)
-        return TensorList(parts, len(parts), element_dtype, -1, given)
+        declared = dims_of_form(element_shape)
+        return TensorList(parts, len(parts), element_dtype, -1, declared)
 
     def gradient(self, doutput_handle, tensor: Spec, lengths) -> Any:
         whole, _ = raw.TensorListConcatV2(
@@ -389,7 +389,7 @@ class TensorListScatterV2(Scattered):
 
     def kernel(self, tensor, indices, element_shape, num_elements, element_dtype):
         size = max(int(num_elements), 0)
-        dims = given_dims(element_shape)
+        dims = dims_of_form(element_shape)
         start = TensorList.unset(size, element_dtype, dims)
         return self.filled(start, tensor, indices)
 
@@ -407,7 +407,7 @@ class TensorListScatter(Scattered):
     )
 
     def kernel(self, tensor, indices, element_shape, element_dtype):
-        start = TensorList.unset(0, element_dtype, given_dims(element_shape))
+        start = TensorList.unset(0, element_dtype, dims_of_form(element_shape))
         return self.filled(start, tensor, indices)
 
     def gradient(self, doutput_handle, tensor: Spec, indices) -> Any:

@@ -202,7 +202,7 @@ class CropAndResizeGradImage(Op):
         check_boxes(boxes, box_ind, batch)
         rows, columns = _lines(boxes, (height, width), grads.shape[1:3])
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
-        given = np.where(inside, grads, 0)
+        gradients = np.where(inside, grads, 0)
         total = np.zeros(batch * height * width * depth)
 
         def add(r: Any, c: Any, share: Any) -> None:
@@ -211,11 +211,11 @@ class CropAndResizeGradImage(Op):
             total[:] += np.bincount(places, share.reshape(-1), len(total))
 
         if method == "nearest":
-            add(_nearest(rows), _nearest(columns), given)
+            add(_nearest(rows), _nearest(columns), gradients)
         else:
             down = rows.part[:, :, None, None]
             across = columns.part[:, None, :, None]
-            top, low = given * (1 - down), given * down
+            top, low = gradients * (1 - down), gradients * down
             add(rows.low, columns.low, top * (1 - across))
             add(rows.low, columns.high, top * across)
             add(rows.high, columns.low, low * (1 - across))
@@ -256,9 +256,9 @@ class CropAndResizeGradBoxes(Op):
         upper, lower = above[1] - above[0], below[1] - below[0]
         by_column = upper + (lower - upper) * down
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
-        given = np.where(inside, grads, 0)
-        first_y, last_y = _ends((given * by_row).sum(axis=(2, 3)), sizes[0])
-        first_x, last_x = _ends((given * by_column).sum(axis=(1, 3)), sizes[1])
+        inner_gradients = np.where(inside, grads, 0)
+        first_y, last_y = _ends((inner_gradients * by_row).sum(axis=(2, 3)), sizes[0])
+        first_x, last_x = _ends((inner_gradients * by_column).sum(axis=(1, 3)), sizes[1])
         gradients = np.stack([first_y, first_x, last_y, last_x], axis=1)
         return gradients.astype(np.float32, copy=False)
 

@@ -40,11 +40,11 @@ def _added(values: Any, size: int | None, weights: Any) -> Any:
     if not size or (count and count != values.spec.count):
         return NotImplemented
     places = raw.Minimum(values, constant(size, values))
-    given = raw.Reshape(weights, [-1])
+    addends = raw.Reshape(weights, [-1])
     if not count:
-        given = raw.Fill([values.spec.count], constant(1, weights))
+        addends = raw.Fill([values.spec.count], constant(1, weights))
     places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)
-    return raw.Slice(raw.ScatterNd(places, given, shape), [0], [size])
+    return raw.Slice(raw.ScatterNd(places, addends, shape), [0], [size])
 
 
 def _checked(values, size, weights) -> int:

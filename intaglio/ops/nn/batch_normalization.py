@@ -73,8 +73,8 @@ def normalize(
     kind = scale.dtype
     run = _offered("batch normalization", wide, column, wide.shape, training, epsilon, factor)
     if run is not None:
-        given = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]
-        y, *kept = run(wide, *given)
+        parameters = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]
+        y, *kept = run(wide, *parameters)
     else:
         y, *kept = _normalized(
             wide, scale, offset, mean, variance, epsilon, factor, over, column, training
@@ -139,8 +139,8 @@ def normalize_gradient(
         "batch normalization gradient", wide, column, wide.shape, training, epsilon, "", same
     )
     if run is not None:
-        given = [v.astype(wide.dtype, copy=False) for v in (scale, mean, variance)]
-        by_x, by_scale, by_offset = run(d.flat[:1] if same else d, wide, *given)
+        parameters = [v.astype(wide.dtype, copy=False) for v in (scale, mean, variance)]
+        by_x, by_scale, by_offset = run(d.flat[:1] if same else d, wide, *parameters)
     else:
         by_x, by_scale, by_offset = _gradient(
             d, wide, scale, mean, variance, epsilon, over, column, training
@@ -365,7 +365,7 @@ class _Second:
 
     def gradients(self, d: Any, scale: Any, by_x: Any, by_scale: Any, by_offset: Any) -> Any:
         """The gradients by y_backprop, x and scale."""
-        given, given_scale, out = d.dtype, scale.dtype, self.wide
+        dtype, scale_dtype, out = d.dtype, scale.dtype, self.wide
         d, scale = raw.Cast(d, DstT=out), raw.Cast(scale, DstT=out)
         zero = raw.ZerosLike(d)
         a = zero if by_x is None else raw.Cast(by_x, DstT=out)
@@ -383,9 +383,9 @@ class _Second:
         if self.training:
             to_x = self._to_x(a, d, scale, b, matched)
         return (
-            raw.Cast(to_d, DstT=given),
-            raw.Cast(to_x, DstT=given),
-            raw.Cast(to_scale, DstT=given_scale),
+            raw.Cast(to_d, DstT=dtype),
+            raw.Cast(to_x, DstT=dtype),
+            raw.Cast(to_scale, DstT=scale_dtype),
         )
 
     def _to_x(self, a: Any, d: Any, scale: Any, b: Any, matched: Any) -> Any:

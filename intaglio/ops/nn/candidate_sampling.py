@@ -197,9 +197,9 @@ class FixedUnigramCandidateSampler(Sampler):
     ):
         if bool(vocab_file) == bool(len(unigrams)):
             raise invalid_argument("Must provide either vocab_file or unigrams.")
-        given = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
-        weights = np.zeros(num_reserved_ids + len(given))
-        weights[num_reserved_ids:] = given**distortion
+        frequencies = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
+        weights = np.zeros(num_reserved_ids + len(frequencies))
+        weights[num_reserved_ids:] = frequencies**distortion
         if len(weights) != range_max:
             raise invalid_argument(
                 f"range_max is {range_max}, but there are {len(weights)} classes with "

@@ -162,11 +162,11 @@ def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
     depth = None if inputs is None else inputs[-1]
     _demand_rank(1, min=low, max=high)
     for name, dims in (("min", low), ("max", high)):
-        given = dims[0] if dims else None
-        if None not in (depth, given) and depth != given:
+        channels = dims[0] if dims else None
+        if None not in (depth, channels) and depth != channels:
             raise ShapeError(
-                f"Dimensions must be equal, but are {depth} and {given}",
-                eager=f"{name} has incorrect size, expected {depth} was {given}",
+                f"Dimensions must be equal, but are {depth} and {channels}",
+                eager=f"{name} has incorrect size, expected {depth} was {channels}",
             )
 
 

@@ -18,12 +18,12 @@ ATTRS = "strides: list(int), rates: list(int), padding: str"
 
 def _plan(input: Any, filter: Any, strides: Any, rates: Any, padding: str) -> Any:
     """The axes for rows and columns. Raises InvalidArgumentError."""
-    for name, given in (("strides", strides), ("rates", rates)):
-        if len(given) != 4:
-            raise invalid_argument(f"{name} must have 4 numbers, got {list(given)}")
-        if given[0] != 1 or given[3] != 1:
+    for name, numbers in (("strides", strides), ("rates", rates)):
+        if len(numbers) != 4:
+            raise invalid_argument(f"{name} must have 4 numbers, got {list(numbers)}")
+        if numbers[0] != 1 or numbers[3] != 1:
             raise UnimplementedError(
-                None, None, f"{name} must be [1, rows, columns, 1], got {list(given)}"
+                None, None, f"{name} must be [1, rows, columns, 1], got {list(numbers)}"
             )
     if input.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional: {list(input.shape)}")

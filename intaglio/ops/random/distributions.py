@@ -265,11 +265,11 @@ def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
 class TruncatedNormals(Op):
     """Normals of given means and deviations between given bounds."""
 
-    def drawn(self, stream: Stream, dims: tuple[int, ...], given: Any, own: Any) -> Any:
+    def drawn(self, stream: Stream, dims: tuple[int, ...], parameters: Any, own: Any) -> Any:
         """The numbers. Raises InvalidArgumentError for an empty range."""
         if not dims or not all(dims):
             raise invalid_argument(f"Shape must not be empty, got {list(dims)}")
-        means, stddevs, low, high = (np.asarray(g, np.float64) for g in given)
+        means, stddevs, low, high = (np.asarray(g, np.float64) for g in parameters)
         if np.any(stddevs <= 0) or np.any(low >= high):
             raise invalid_argument("Invalid parameters: stddev > 0 and minval < maxval")
         uniform = philox.uniform(stream, shapes.count(dims) or 0, np.dtype(np.float64))
@@ -293,15 +293,15 @@ class StatelessParameterizedTruncatedNormal(TruncatedNormals):
         return Spec(means.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, means, stddevs, minvals, maxvals):
-        given = (means, stddevs, minvals, maxvals)
+        parameters = (means, stddevs, minvals, maxvals)
         dims = dims_of(shape)
-        both = np.broadcast_shapes(*(np.shape(g) for g in given))
+        both = np.broadcast_shapes(*(np.shape(g) for g in parameters))
         if dims[max(len(dims) - len(both), 0) :] != both:
             raise invalid_argument(
                 f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
                 f"end with {list(both)}"
             )
-        return self.drawn(seeded(seed), dims, given, means.dtype)
+        return self.drawn(seeded(seed), dims, parameters, means.dtype)
 
 
 @op
@@ -332,8 +332,8 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
                 raise invalid_argument(
                     f"Input parameters must be scalars or vectors, got shape {list(np.shape(g))}"
                 )
-        given = [
+        parameters = [
             np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g
             for g in (means, stdevs, minvals, maxvals)
         ]
-        return self.drawn(start, dims, given, means.dtype)
+        return self.drawn(start, dims, parameters, means.dtype)

@@ -81,9 +81,9 @@ class SobolSample(Op):
     differentiable = False
 
     def infer(self, dim: Spec, num_results: Spec, skip: Spec, dtype) -> Spec:
-        for given in (dim, num_results, skip):
-            if given.rank not in (None, 0):
-                raise ShapeError(f"Shape must be rank 0 but is rank {given.rank}")
+        for spec in (dim, num_results, skip):
+            if spec.rank not in (None, 0):
+                raise ShapeError(f"Shape must be rank 0 but is rank {spec.rank}")
         sizes = [numbers(s) for s in (num_results, dim)]
         dims = tuple([None if n is None or n[0] < 0 else n[0] for n in sizes])
         return Spec(dtype, dims)

@@ -389,7 +389,7 @@ class AnyAxes(Op):
     function: Any = None
     back: str = ""
 
-    def made(self, x: Any, fft_length: Any, axes: Any, dtype: DType, kind: str) -> Any:
+    def transformed_array(self, x: Any, fft_length: Any, axes: Any, dtype: DType, kind: str) -> Any:
         """The transform of an array."""
         along = _axes_of(axes, x.ndim)
         lengths = _lengths(fft_length, x, along, kind == "irfft")
@@ -411,7 +411,7 @@ class ComplexAnyAxes(AnyAxes):
 
     def kernel(self, input, fft_length, axes):
         kind = complex128 if input.itemsize == 16 else complex64
-        return self.made(input, fft_length, axes, kind, "fft")
+        return self.transformed_array(input, fft_length, axes, kind, "fft")
 
 
 @op
@@ -466,7 +466,7 @@ class RFFTND(AnyAxes):
 
     def kernel(self, input, fft_length, axes, Tcomplex: DType):
         _check_kinds(float64 if input.itemsize == 8 else float32, Tcomplex, "forward")
-        return self.made(input, fft_length, axes, Tcomplex, "rfft")
+        return self.transformed_array(input, fft_length, axes, Tcomplex, "rfft")
 
     def gradient(self, input: Spec, fft_length, axes, doutput, Tcomplex: DType) -> Any:
         length = _given_lengths(fft_length)
@@ -491,7 +491,7 @@ class IRFFTND(AnyAxes):
     def kernel(self, input, fft_length, axes, Treal: DType):
         wide = complex128 if input.itemsize == 16 else complex64
         _check_kinds(Treal, wide, "backward")
-        return self.made(input, fft_length, axes, Treal, "irfft")
+        return self.transformed_array(input, fft_length, axes, Treal, "irfft")
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
         length = _given_lengths(fft_length)

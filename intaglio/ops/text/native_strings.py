@@ -43,8 +43,8 @@ def parts(texts: Any, starts: Any, counts: Any) -> Any:
     None too if a place is outside of a text.
     """
     steps = [int(np.ndim(x) > 0) for x in (starts, counts)]
-    given = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]
-    return _run("parts", texts, *given, words=steps)
+    numbers = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]
+    return _run("parts", texts, *numbers, words=steps)
 
 
 def numbers(texts: Any) -> Any:

@@ -367,9 +367,9 @@ def _no_axes(spec: Spec) -> bool:
     return spec.shape is not None and spec.shape == (0,)
 
 
-def _axes(rank: int, given: Any) -> list[int]:
+def _axes(rank: int, numbers: Any) -> list[int]:
     axes: list[int] = []
-    for axis in np.asarray(given).reshape(-1).tolist():
+    for axis in np.asarray(numbers).reshape(-1).tolist():
         if not -rank <= axis < rank:
             raise OutOfRangeError(
                 None, None, f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"

@@ -151,8 +151,8 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
     >>> tf.io.parse_tensor(tf.io.serialize_tensor("text"), tf.string).numpy()
     b'text'
     """
-    given = convert.to_tensor(serialized, string)
-    return raw.ParseTensor(given, out_type=as_dtype(out_type), name=name)
+    tensor = convert.to_tensor(serialized, string)
+    return raw.ParseTensor(tensor, out_type=as_dtype(out_type), name=name)
 
 
 __all__ = [
