@@ -52,7 +52,7 @@ def _peak(tiles: Tiles) -> Code:
         with code.carrying("0", str(TURNS), 1, *zeros) as turn:
             turn.following = [tiles.fma(code, factor, v, factor) for v in turn.values]
         place = tiles.step(code, out, part, tiles.lanes * SUMS)
-        for target, value in zip(tiles.places(code, place, SUMS), turn.values, strict=True):
+        for target, value in zip(tiles.pointers(code, place, SUMS), turn.values, strict=True):
             tiles.write(code, value, target)
     code.do("ret void")
     return code

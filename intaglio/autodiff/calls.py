@@ -59,7 +59,7 @@ def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> 
 
 def absent(needs: Sequence[Any], derivative: Derivative, values: Sequence[Any]) -> list[Any]:
     """The needs that are neither inputs of the graph nor outputs of the call yet."""
-    have = {id(v) for v in values} | derivative.places.keys()
+    have = {id(v) for v in values} | derivative.input_numbers.keys()
     return [n for n in needs if id(n) not in have and derivative.owns(n)]
 
 
@@ -74,8 +74,8 @@ def fetched(
     index = {id(v): i for i, v in enumerate(values)}
     found: list[Any] = []
     for need in needs:
-        if id(need) in derivative.places:
-            found.append(inputs[derivative.places[id(need)]])
+        if id(need) in derivative.input_numbers:
+            found.append(inputs[derivative.input_numbers[id(need)]])
         elif id(need) in index:
             found.append(outputs[index[id(need)]])
         else:
@@ -176,8 +176,8 @@ class _WatchedCall:
         index = {id(v): i for i, v in enumerate(values)}
         sources: list[tuple[int, Any]] = []
         for need in backward.needs:
-            if id(need) in derivative.places:
-                sources.append((0, derivative.places[id(need)]))
+            if id(need) in derivative.input_numbers:
+                sources.append((0, derivative.input_numbers[id(need)]))
             elif id(need) in index:
                 sources.append((1, index[id(need)]))
             else:

@@ -90,7 +90,7 @@ class Derivative:
             self.tape.record(node.op, node.attrs, node.inputs, node.outputs)
             if node.op.shape_only:
                 self.shapes[_shape_key(node)] = node.outputs[0]
-        self.places = {id(v): i for i, v in enumerate(self.inputs)}
+        self.input_numbers = {id(v): i for i, v in enumerate(self.inputs)}
 
     # -- the forward graph -------------------------------------------------------------
 

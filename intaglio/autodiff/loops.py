@@ -72,7 +72,7 @@ def _sorted_needs(
     fixed: dict[int, Tensor] = {}
     stacked: list[SymbolicTensor] = []
     for need in backward.needs:
-        place = derivative.places.get(id(need))
+        place = derivative.input_numbers.get(id(need))
         if place is not None and outs[place] is derivative.inputs[place]:
             fixed[id(need)] = node.inputs[place]
         elif derivative.owns(need):

@@ -13,10 +13,10 @@ from intaglio.autograph import aliases, provenance, telling
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.identity import Identities, Moves, slots
+from intaglio.autograph.locations import Elements, Item, elements_of, location_of
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
-from intaglio.autograph.places import Elements, Item, elements_of, place_of
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
@@ -199,7 +199,7 @@ class Block:
         for spoilt in self.spoilt:
             spoilt.spoil()
         for i in self.composites:  # those around this one have them as they are now
-            place = place_of(self.own_names[i], self.get_state)
+            place = location_of(self.own_names[i], self.get_state)
             if place is not None and type(place[0]) is not GrownList:
                 note_place(*place, is_attribute=not self.own_names[i].endswith("]"))
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
@@ -266,7 +266,7 @@ class Block:
         """The values of the block's own names. Looking at a defaultdict adds nothing to it."""
         lacking: list[tuple[int, Any, Any]] = []
         for i in self.composites:
-            place = place_of(self.own_names[i], self.get_state)
+            place = location_of(self.own_names[i], self.get_state)
             if place is None or not hasattr(type(place[0]), "__missing__"):
                 continue
             if place[1] not in place[0]:
@@ -323,7 +323,7 @@ class Block:
 
     def _as_it_is(self, name: str, own: dict[str, Any]) -> Any:
         """What to set an element to that is changed with all others."""
-        place = place_of(name, self.get_state)
+        place = location_of(name, self.get_state)
         if place is None:
             return UNCHANGED
         owner = own.get(name[: name.rindex("[")], place[0])
@@ -331,7 +331,7 @@ class Block:
 
     def _remove_undefined(self) -> None:
         for i in self.composites:
-            place = place_of(self.own_names[i], self.get_state)
+            place = location_of(self.own_names[i], self.get_state)
             if place is None:
                 continue
             owner, key = place
@@ -534,13 +534,13 @@ def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
 
 
 def _ident(name: str, accessor: Any) -> tuple[int, Any] | None:
-    place = place_of(name, accessor)
+    place = location_of(name, accessor)
     return None if place is None else (id(place[0]), place[1])
 
 
 def _owner(name: str, accessor: Any) -> Any:
     """The list that grows, or array, that a name is an element of: it is changed as a whole."""
-    place = None if name.isidentifier() else place_of(name, accessor)
+    place = None if name.isidentifier() else location_of(name, accessor)
     owner = place[0] if place else None
     whole = (GrownList, bytearray, np.ndarray, collections.deque)
     return owner if isinstance(owner, whole) else None

@@ -15,8 +15,8 @@ from intaglio.autograph import libraries, source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
+from intaglio.autograph.locations import note_free_variables
 from intaglio.autograph.names import Namer, all_names
-from intaglio.autograph.places import note_free_variables
 from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
 
 ACCESSORS = ("get_state", "set_state")

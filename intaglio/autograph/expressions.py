@@ -59,7 +59,7 @@ class Expressions(ast.NodeTransformer):
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
         self.objects: set[str] = set()  # names that may have objects of the user's classes
-        self.places: set[str] = set()  # attributes and items that the function writes
+        self.composite_names: set[str] = set()  # attributes and items that the function writes
         # Inside a `raise` statement, whose text is made when it raises.
         self.raised = False
 
@@ -83,7 +83,7 @@ class Expressions(ast.NodeTransformer):
             if use == "tested":
                 call.args.append(located(ast.Constant(False), node))
             return call
-        elif use is None and (text in self.places or _is_item(node)):
+        elif use is None and (text in self.composite_names or _is_item(node)):
             if is_inner and isinstance(node, ast.Subscript):
                 node.value = ag("looked", node.value, at=node)
             return ag("ld", node, at=node)

@@ -19,8 +19,8 @@ from intaglio.autograph.blocks import Block, Change, Found, Spoilt, State, spoil
 from intaglio.autograph.carried import has_tensor, is_carried, list_form, may_be_state, now
 from intaglio.autograph.containers import Contents, is_equal
 from intaglio.autograph.joins import is_same
+from intaglio.autograph.locations import Elements
 from intaglio.autograph.memory import Memory, around, remembering
-from intaglio.autograph.places import Elements
 from intaglio.autograph.regions import MARK, Unreachable
 from intaglio.autograph.static_errors import left_to_the_run
 from intaglio.autograph.strictness import is_strict

@@ -85,7 +85,7 @@ class FunctionConverter:
         self.expressions.objects = {
             n for n in (*known, *Activity.of(body).writes, *self.outside) if n.isidentifier()
         }
-        self.expressions.places = set(filter(is_composite, Activity.of(body).writes))
+        self.expressions.composite_names = set(filter(is_composite, Activity.of(body).writes))
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
         if returns.found:

@@ -13,8 +13,8 @@ import numpy as np
 from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.joins import DIFFERS
+from intaglio.autograph.locations import Item
 from intaglio.autograph.logs import is_log
-from intaglio.autograph.places import Item
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined

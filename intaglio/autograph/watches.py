@@ -22,9 +22,9 @@ from intaglio.autograph import aliases, containers, provenance, renewed
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
+from intaglio.autograph.locations import Attribute, Elements, Item, Location, variables_of
 from intaglio.autograph.mutators import LOSING, SETTING, WRITING, keys_written, mutators_of
 from intaglio.autograph.optional import Maybe, value_or
-from intaglio.autograph.places import Attribute, Elements, Item, Place, variables_of
 from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
@@ -53,7 +53,7 @@ class Seen:
     )
 
     def __init__(
-        self, place: Place, certain: bool, where: Any = (), may_only: bool = False
+        self, place: Location, certain: bool, where: Any = (), may_only: bool = False
     ) -> None:
         self.place = place
         self.value = place.get()
@@ -152,7 +152,7 @@ class Watch:
         self.copied: set[int] = set()  # arrays of which the block changes a copy
 
     def note(
-        self, place: Place, certain: bool = False, where: Any = (), may_only: bool = False
+        self, place: Location, certain: bool = False, where: Any = (), may_only: bool = False
     ) -> None:
         """Remembers what a place holds, the first time."""
         ident = place.ident
@@ -220,7 +220,7 @@ def is_watched() -> bool:
     return any([watch.staged for watch in _watches.stack])
 
 
-def _note(place: Place, may_only: bool = False) -> None:
+def _note(place: Location, may_only: bool = False) -> None:
     where = origins.capture(3)[:1]
     for watch in _watches.stack:
         watch.note(place, where=where, may_only=may_only)
@@ -374,11 +374,11 @@ def note_attribute(owner: Any, name: str) -> None:
         _note(_attribute(owner, name))
 
 
-def _attribute(owner: Any, name: str) -> Place:
+def _attribute(owner: Any, name: str) -> Location:
     return Attribute(owner, name, f"{_label(owner)}.{name}", provenance.of(owner))
 
 
-def _item(owner: Any, key: Any) -> Place:
+def _item(owner: Any, key: Any) -> Location:
     at = key + len(owner) if type(owner) is list and key < 0 else key
     return Item(owner, at, f"{_label(owner)}[{key!r}]", provenance.of(owner))
 

@@ -101,9 +101,9 @@ def _of_rows(
             table[:, width - length : width - length + 4] ^= 0xFF
     else:
         before = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+        indices = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
         blank = width - lengths
-        table[np.arange(width) >= blank[:, None]] = octets[places]
+        table[np.arange(width) >= blank[:, None]] = octets[indices]
         first = (np.arange(len(starts)) * width + blank)[lengths >= 4]
         table.reshape(-1)[first[:, None] + np.arange(4)] ^= 0xFF
     columns = np.ascontiguousarray(table.view("<u2").reshape(-1, size // 2).T)

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from intaglio.base.shapes import Dims
 
 # By record ("intaglio.base.hooks") and field, the place of what it is: see `later.named`.
-_PLACES: dict[str, Mapping[str, str]] = {}
+_TARGETS: dict[str, Mapping[str, str]] = {}
 
 
-def wire(places: Mapping[str, Mapping[str, str]]) -> None:
+def wire(targets: Mapping[str, Mapping[str, str]]) -> None:
     """Names what the fields of all records are: by the record's module, field to place.
 
     Called once, by `intaglio.bootstrap`.
     """
-    _PLACES.update(places)
+    _TARGETS.update(targets)
 
 
 class Hooks:
@@ -37,7 +37,7 @@ class Hooks:
 
         Raises AttributeError for a field that bootstrap does not name.
         """
-        place = _PLACES.get(type(self).__module__, {}).get(field)
+        place = _TARGETS.get(type(self).__module__, {}).get(field)
         if place is None:
             raise AttributeError(f"{type(self).__name__} has no field {field!r} that is wired")
         found = later.named(place)

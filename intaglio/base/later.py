@@ -49,9 +49,9 @@ def _adviser(module: str) -> str | None:
 
 
 def attributes(
-    module: str, places: Mapping[str, str]
+    module: str, origins: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of `module`, by which it has what `places` names.
+    """`__getattr__` and `__dir__` of `module`, by which it has what `origins` names.
 
     A place is what `named` takes. What was found stays in the module, so that only the first
     access comes here.
@@ -62,19 +62,19 @@ def attributes(
     """
 
     def find(name: str) -> Any:
-        if name not in places:
+        if name not in origins:
             message = f"module {module!r} has no attribute {name!r}"
             adviser = None if name.startswith("__") else _adviser(module)
             if adviser is not None:
                 message += named(adviser)(module, name)
             raise AttributeError(message, name=name, obj=sys.modules[module])
-        found = named(places[name])
+        found = named(origins[name])
         if isinstance(found, types.ModuleType) and _adviser(found.__name__):
             _adopt()
         setattr(sys.modules[module], name, found)
         return found
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *places})
+        return sorted({*vars(sys.modules[module]), *origins})
 
     return find, names

@@ -239,8 +239,8 @@ def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
     counts = [p.size for p in parts]
     indices = np.empty((sum(counts), 1 + row_shape.size), np.int64)
     indices[:, 0] = np.repeat(np.arange(len(parts)), counts)
-    places = [np.indices(p.shape).reshape(p.ndim, p.size).T for p in parts]
-    indices[:, 1:] = np.concatenate(places)
+    indices_of_parts = [np.indices(p.shape).reshape(p.ndim, p.size).T for p in parts]
+    indices[:, 1:] = np.concatenate(indices_of_parts)
     values = np.concatenate([p.ravel() for p in parts])
     shape = np.array([len(parts), *row], np.int64)
     return Variants([HeldTensor(a) for a in (indices, values, shape)], (3,))

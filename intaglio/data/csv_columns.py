@@ -157,14 +157,14 @@ def chosen_columns(select: Any, names: Sequence[str]) -> list[int]:
         raise ValueError("`select_columns` should not be empty.")
     if len({*select}) != len(select):
         raise ValueError("`select_columns` contains duplicate columns")
-    places = {n: i for i, n in enumerate(names)}
+    positions = {n: i for i, n in enumerate(names)}
     for column in select:
-        if not (column in places if isinstance(column, str) else 0 <= column < len(names)):
+        if not (column in positions if isinstance(column, str) else 0 <= column < len(names)):
             raise ValueError(
                 f"Column {column} specified in `select_columns` must be of one of the columns: "
-                f"{places.keys()}."
+                f"{positions.keys()}."
             )
-    return sorted([places[c] if isinstance(c, str) else c for c in select])
+    return sorted([positions[c] if isinstance(c, str) else c for c in select])
 
 
 def named_names(column_names: Any, header: Header, has_header: bool) -> list[str]:

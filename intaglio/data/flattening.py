@@ -145,13 +145,13 @@ class _Cycle:
     def _turn_to_ready(self, arrived: threading.Event) -> None:
         """Gives the turn to the next dataset that has an element, once there is one."""
         count = len(self._slots)
-        places = [(self._at + i) % count for i in range(count)]
+        order = [(self._at + i) % count for i in range(count)]
         while True:
             arrived.clear()
-            for at in places:
+            for at in order:
                 if self._slots[at] is None:
                     self._refill(at)
-            computing = [(at, self._slots[at]) for at in places if self._slots[at]]
+            computing = [(at, self._slots[at]) for at in order if self._slots[at]]
             for at, inner in computing:
                 if inner is not None and inner.advance.ready():  # type: ignore[attr-defined]  # iterators of ours have it
                     if at != self._at:

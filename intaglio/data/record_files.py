@@ -159,9 +159,9 @@ def _checked(data: bytes, starts: np.ndarray, offset: int) -> Iterator[bytes]:
         raise _corrupted(offset + int(starts[good]), hint)
 
 
-def _numbers(octets: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
+def _numbers(octets: np.ndarray, offsets: np.ndarray, size: int) -> np.ndarray:
     """The `size` bytes at each place, as rows."""
-    return octets[places[:, None] + np.arange(size)]
+    return octets[offsets[:, None] + np.arange(size)]
 
 
 def _truncated(data: bytes, offset: int) -> str:

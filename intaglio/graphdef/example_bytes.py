@@ -69,11 +69,11 @@ class Table:
         row = np.flatnonzero((sizes > 0) & ~wrong & (begins < ends))
         at, stop = begins[row], ends[row]
         rows: list[Any] = []
-        places: list[Any] = []
+        offsets: list[Any] = []
         stops: list[Any] = []
         while row.size:
             rows.append(row)
-            places.append(at)
+            offsets.append(at)
             stops.append(stop)
             word = words[at]
             after = at + ((word >> 8) & 0x7F) + 2
@@ -85,7 +85,7 @@ class Table:
             odd[row[wrong]] = True
             going = np.flatnonzero((after < stop) & ~wrong)
             row, at, stop = row[going], after[going], stop[going]
-        return _joined(rows), _joined(places), _joined(stops), odd
+        return _joined(rows), _joined(offsets), _joined(stops), odd
 
     def _find(self, entries: Any, count: int, keys: tuple[bytes, ...]) -> Any:
         """Fill the table; the records that are odd, or None."""
@@ -175,9 +175,9 @@ _MIX = np.int64(0x1E3779B97F4A7C15)
 _KEPT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [-1], np.int64)
 
 
-def _digest(head: Any, tail: Any, size: Any, salt: int, places: int) -> Any:
-    """A number below `places` for a name, of its first and last bytes and its length."""
-    return (((head ^ (tail * 3) ^ size) * (_MIX + 2 * salt)) >> 44) & (places - 1)
+def _digest(head: Any, tail: Any, size: Any, salt: int, buckets: int) -> Any:
+    """A number below `buckets` for a name, of its first and last bytes and its length."""
+    return (((head ^ (tail * 3) ^ size) * (_MIX + 2 * salt)) >> 44) & (buckets - 1)
 
 
 def _ends_of(words: Any, at: Any, size: Any) -> tuple[Any, Any]:
@@ -195,10 +195,10 @@ def _index(keys: tuple[bytes, ...]) -> tuple[Any, Any, Any, Any, int]:
     sizes = np.array([len(k) for k in keys], np.int64)
     words = _at_every_byte(b"".join([*keys, _SPARE]), np.dtype("<i8"))
     head, tail = _ends_of(words, np.cumsum(sizes) - sizes, sizes)
-    places = 1 << (12 if len(keys) <= 64 else 16)
-    found = np.full(places, -1, np.int64)
+    buckets = 1 << (12 if len(keys) <= 64 else 16)
+    found = np.full(buckets, -1, np.int64)
     for salt in range(200):
-        digest = _digest(head, tail, sizes, salt, places)
+        digest = _digest(head, tail, sizes, salt, buckets)
         if np.unique(digest).size == len(keys):
             found[digest] = np.arange(len(keys))
             return head, tail, sizes, found, salt
@@ -209,13 +209,13 @@ def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...])
     """The place among `keys` of the names at `at`; -1 for others."""
     if not keys or not at.size:
         return np.full(at.shape, -1)
-    heads, tails, sizes, places, salt = _index(keys)
+    heads, tails, sizes, buckets, salt = _index(keys)
     if salt < 0:  # too many keys for digests, or such as differ in their middle only
         by_key = {key: i for i, key in enumerate(keys)}
         spans = zip(at.tolist(), (at + size).tolist(), strict=True)
         return np.array([by_key.get(data[a:b], -1) for a, b in spans], np.int64)
     head, tail = _ends_of(words, at, size)
-    found = places[_digest(head, tail, size, salt, places.size)]
+    found = buckets[_digest(head, tail, size, salt, buckets.size)]
     same = (heads[found] == head) & (sizes[found] == size) & (tails[found] == tail)
     found = np.where(same, found, -1)
     for i in np.flatnonzero(sizes > 16).tolist():
@@ -230,20 +230,20 @@ def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...])
 _LONG = 256  # bytes of a list of which no copy goes from number to number
 
 
-def lists(table: Table, places: list[int], kind: int) -> list[tuple[Any, Any]]:
+def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     """The values of some features of one kind, and how many each record has.
 
     The values of a feature stand one after the other; records without it have -1 of them. Raises
     OddError for a list that cannot be read.
     """
-    held = table.kinds[places] == kind
+    held = table.kinds[entries] == kind
     at = np.flatnonzero(held)
-    begins, ends = (x[places].reshape(-1)[at] for x in (table.begins, table.ends))
-    alone = len(places) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
+    begins, ends = (x[entries].reshape(-1)[at] for x in (table.begins, table.ends))
+    alone = len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
     found = None if alone else _READERS[kind](table, begins, ends)
     if found is None:
-        if len(places) > 1:
-            return [lists(table, [place], kind)[0] for place in places]
+        if len(entries) > 1:
+            return [lists(table, [place], kind)[0] for place in entries]
         found = _by_messages(table, begins, ends, kind, at)
     values, counts = found
     if at.size == held.size:

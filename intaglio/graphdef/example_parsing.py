@@ -142,15 +142,15 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
             own = [i for i, want in enumerate(wants) if want[1] is dtype]
             if not own:
                 continue
-            places = [keys[wants[i][0]] for i in own]
-            kinds = table.kinds[places]
+            indices = [keys[wants[i][0]] for i in own]
+            kinds = table.kinds[indices]
             other = (kinds != kind) & (kinds != NONE)
             if other.any():
                 row, at = np.argwhere(other)[0].tolist()
                 key, _, dense = wants[own[row]]
                 had = _TABLE_NAMES[int(kinds[row, at])]
                 raise _other_type(names, key.decode(), at, dtype, had, dense)
-            read = lists(table, places, kind)
+            read = lists(table, indices, kind)
             for i, (values, lengths) in zip(own, read, strict=True):
                 found[i] = Column(values, lengths)
     except OddError as error:

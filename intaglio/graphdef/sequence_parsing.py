@@ -191,14 +191,14 @@ class Steps:
         flat = [{key: feature} for features in found for feature in features]
         self.column = column_of(flat, key, dtype, names)
 
-    def _places(self) -> tuple[Any, Any]:
+    def _row_positions(self) -> tuple[Any, Any]:
         """The record and the step of each feature."""
         ids = np.repeat(np.arange(self.counts.size), self.counts)
         return ids, np.arange(ids.size) - (np.cumsum(self.counts) - self.counts)[ids]
 
     def sparse(self, scalar: bool) -> tuple[Any, Any, Any]:
         """The parts of a sparse tensor [record, step, value]."""
-        ids, step = self._places()
+        ids, step = self._row_positions()
         indices, values, shape = sparse_parts(self.column, False)
         table = np.stack([ids[indices[:, 0]], step[indices[:, 0]], indices[:, 1]], 1)
         dims = np.array([self.counts.size, self.counts.max(initial=0), shape[1]], np.int64)
@@ -222,7 +222,7 @@ class Steps:
                 f"!= expected.  values size: {int(self.column.counts[at])} but output "
                 f"shape: {brackets(tuple(shape))}"
             )
-        ids, step = self._places()
+        ids, step = self._row_positions()
         longest = int(self.counts.max(initial=0))
         blank = b"" if self.column.values.dtype == object else 0
         found = np.full((self.counts.size, longest, *shape), blank, self.column.values.dtype)

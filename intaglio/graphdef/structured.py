@@ -18,8 +18,8 @@ from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError
-from intaglio.graphdef.places import EXTENSION, EXTENSION_PLACES, SPEC_PLACES
 from intaglio.graphdef.saved_messages import StructuredValue
+from intaglio.graphdef.spec_classes import EXTENSION, EXTENSION_CLASSES, SPEC_CLASSES
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.state.variable_spec import VariableSpec
 from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
@@ -36,8 +36,8 @@ def _number_of(kind: type[TypeSpec]) -> int | None:
     if number is not None:
         return number
     ends = f":{kind.__name__}"
-    places = [(n, p) for n, p in SPEC_PLACES.items() if p.endswith(ends)]
-    return next((n for n, place in places if later.named(place) is kind), None)
+    candidates = [(n, p) for n, p in SPEC_CLASSES.items() if p.endswith(ends)]
+    return next((n for n, place in candidates if later.named(place) is kind), None)
 
 
 def encode(value: Any) -> Any:
@@ -90,7 +90,7 @@ def _fill_spec(proto: Any, spec: TypeSpec) -> None:
         return
     number, name = _number_of(type(spec)), type(spec).__name__
     if number is None:
-        found = [n for n in EXTENSION_PLACES if n.endswith(name)]
+        found = [n for n in EXTENSION_CLASSES if n.endswith(name)]
         if not found:
             raise ValueError(f"A {name} has no written form: {spec!r}")
         number, name = EXTENSION, found[0]
@@ -141,10 +141,10 @@ def _tensor_spec(proto: Any) -> TensorSpec:
 
 def _type_spec(proto: Any) -> TypeSpec:
     kind = _SPEC_CLASSES.get(proto.type_spec_class)
-    if kind is None and proto.type_spec_class in SPEC_PLACES:
-        kind = later.named(SPEC_PLACES[proto.type_spec_class])
+    if kind is None and proto.type_spec_class in SPEC_CLASSES:
+        kind = later.named(SPEC_CLASSES[proto.type_spec_class])
     if proto.type_spec_class == EXTENSION:
-        place = EXTENSION_PLACES.get(proto.type_spec_class_name)
+        place = EXTENSION_CLASSES.get(proto.type_spec_class_name)
         kind = None if place is None else later.named(place)
     if kind is None:
         raise NotImplementedError(

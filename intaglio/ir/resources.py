@@ -83,8 +83,8 @@ def _handed_on(value: SymbolicTensor) -> SymbolicTensor | None:
         if graph.opaque or len(graph.outputs) != len(node.outputs):
             continue  # the condition of a loop
         inner = origin(graph.outputs[index])
-        places = [i for i, v in enumerate(graph.inputs) if v is inner]
-        found.add(places[0] + len(node.inputs) - len(graph.inputs) if places else -1)
+        indices = [i for i, v in enumerate(graph.inputs) if v is inner]
+        found.add(indices[0] + len(node.inputs) - len(graph.inputs) if indices else -1)
     if len(found) != 1 or -1 in found:
         return None
     return node.inputs[found.pop()]

@@ -242,8 +242,8 @@ class Program:
         allocate_bytes["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
-            "".join([f"{letter}{i}, " for i in places])
-            for letter, places in (
+            "".join([f"{letter}{i}, " for i in numbers])
+            for letter, numbers in (
                 ("i", self.writes),
                 ("i", [i for i in every if i not in self.writes]),
                 ("a", self.writes),

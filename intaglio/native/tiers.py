@@ -162,7 +162,7 @@ class Counted(Background):
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
-        self._made: Run | None = None
+        self._compiled_run: Run | None = None
         self._interpreted, self._name = run, graph.name
         self._streams: list[Any] = []
         self._lock = threading.Lock()
@@ -189,8 +189,8 @@ class Counted(Background):
                 self.compile()
             elif not self._left and self.compiling is not None:
                 self.compiling.join()
-                if self._made is not None:
-                    super()._ready(functools.partial(self._first, self._made))
+                if self._compiled_run is not None:
+                    super()._ready(functools.partial(self._first, self._compiled_run))
 
     def compile(self) -> None:
         """Begins to compile, while the graph is still known."""
@@ -199,14 +199,14 @@ class Counted(Background):
         super().compile()
 
     def _ready(self, compiled: Run) -> None:
-        self._made = compiled
+        self._compiled_run = compiled
 
     def _first(self, compiled: Run, *arrays: Any) -> tuple[Any, ...]:
         """A call of code that has not run yet: where it fails the graph stays interpreted."""
         drawn = self._streams
         results, good = first_call.call(self._name, compiled, self._interpreted, arrays, drawn)
         self.run, self.native = (compiled if good else self._interpreted), good
-        self._made = None
+        self._compiled_run = None
         return results
 
 

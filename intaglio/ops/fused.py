@@ -103,7 +103,7 @@ class _ReluMaxPool(Op):
     channels last, and even heights and widths.
     """
 
-    signature = "x: float32 -> y: float32, places: uint8"
+    signature = "x: float32 -> y: float32, argmax: uint8"
     differentiable = False
 
     def infer(self, x: Spec) -> Any:
@@ -116,25 +116,25 @@ class _ReluMaxPool(Op):
         least = np.finfo(x.dtype).min
         found = np.where(wrong, least, seen)
         y = found.max(0)
-        places = np.where(wrong.all(0), NOWHERE, found.argmax(0))
-        return y, np.where(y > 0, places, places | CUT).astype(np.uint8)
+        argmax = np.where(wrong.all(0), NOWHERE, found.argmax(0))
+        return y, np.where(y > 0, argmax, argmax | CUT).astype(np.uint8)
 
 
 @op
 class _ReluMaxPoolGrad(Op):
     """The gradient of `_ReluMaxPool` by x: that by y where the maxima were found."""
 
-    signature = "places: uint8, gradients: float32 -> x_backprop: float32"
+    signature = "argmax: uint8, gradients: float32 -> x_backprop: float32"
     differentiable = False
 
     def infer(self, gradients: Spec) -> Spec:
         return Spec(gradients.dtype, _sided(gradients.shape, lambda side: side * 2))
 
-    def kernel(self, places, gradients):
+    def kernel(self, argmax, gradients):
         images, height, width, channels = gradients.shape
         result = np.zeros((images, height, 2, width, 2, channels), gradients.dtype)
-        slope = gradients * (places < CUT)
+        slope = gradients * (argmax < CUT)
         for number in range(4):
             at = result[:, :, number // 2, :, number % 2]
-            np.copyto(at, slope, where=places & ~np.uint8(CUT) == number)
+            np.copyto(at, slope, where=argmax & ~np.uint8(CUT) == number)
         return result.reshape(images, 2 * height, 2 * width, channels)

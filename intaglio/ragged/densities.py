@@ -81,8 +81,8 @@ def _unpadded(x: Any, padding: Any, ragged_rank: int, dtype: Any) -> Any:
     real: Any = raw.Cast(raw.LogicalNot(equal), DstT=dtype)
     shape: Any = raw.Shape(real, out_type=dtype)
     one = convert.to_tensor(1, dtype)
-    places = raw.Range(one, shape[ragged_rank] + one, one)
-    return raw.Reshape(raw.Max(real * places, [ragged_rank]), np.asarray([-1], np.int32))
+    positions = raw.Range(one, shape[ragged_rank] + one, one)
+    return raw.Reshape(raw.Max(real * positions, [ragged_rank]), np.asarray([-1], np.int32))
 
 
 def _by_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
@@ -94,8 +94,8 @@ def _by_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
     zero = convert.to_tensor(0, dtype)
     lengths = raw.Minimum(lengths, shape[1])
     lengths = raw.Maximum(lengths, zero)
-    places = raw.Range(zero, shape[1], convert.to_tensor(1, dtype))
-    there: Any = raw.Less(raw.ExpandDims(places, 0), raw.ExpandDims(lengths, 1))
+    positions = raw.Range(zero, shape[1], convert.to_tensor(1, dtype))
+    there: Any = raw.Less(raw.ExpandDims(positions, 0), raw.ExpandDims(lengths, 1))
     chosen: Any = raw.Where(raw.Reshape(there, np.asarray([-1], np.int32)))
     values = raw.GatherV2(_rows(x), chosen[:, 0], 0)
     return core.from_lengths(values, lengths)

@@ -141,10 +141,10 @@ def _by_row(params: Any, indices: Any) -> Any:
     return raw.Reshape(taken, raw.ConcatV2([shape, tail], 0))
 
 
-def _flat_or_dense(values: Any, places: Any) -> Any:
+def _flat_or_dense(values: Any, indices: Any) -> Any:
     if isinstance(values, Ragged):
-        return _flat(values, places)
-    return raw.GatherV2(values, places, 0)
+        return _flat(values, indices)
+    return raw.GatherV2(values, indices, 0)
 
 
 def _shifted(flat: Any, rows: Any, rowids: Any, rank: int) -> Any:

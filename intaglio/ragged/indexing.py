@@ -29,15 +29,15 @@ def getitem(x: Any, key: Any) -> Any:
 
 def _without_ellipsis(x: Any, keys: list[Any]) -> list[Any]:
     """`...` as as many `:` as there are dimensions without a key."""
-    places = [i for i, k in enumerate(keys) if k is Ellipsis]
-    if not places:
+    positions = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if not positions:
         return keys
     rank = core.rank_of(x)
     if rank is None:
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
     taken = len([k for k in keys if k is not None and k is not Ellipsis])
     open_dims = max(0, rank - taken)
-    at = places[0]
+    at = positions[0]
     rest = [k for k in keys[at + 1 :] if k is not Ellipsis]
     return [*keys[:at], *[_ALL] * open_dims, *rest]
 

@@ -46,9 +46,9 @@ def index_vector(value: Any, name: str, dtype: Any = None, hint: Any = None) -> 
 
 def row_ids(splits: Any, count: Any) -> Tensor:
     """The row of each of `count` values."""
-    places = raw.Range(_like(0, splits), count, _like(1, splits))
+    rows = raw.Range(_like(0, splits), count, _like(1, splits))
     found = raw.UpperBound(
-        raw.ExpandDims(splits[1:], 0), raw.ExpandDims(places, 0), out_type=splits.dtype
+        raw.ExpandDims(splits[1:], 0), raw.ExpandDims(rows, 0), out_type=splits.dtype
     )
     return raw.Squeeze(found, axis=[0])
 
@@ -250,9 +250,9 @@ class RowPartition(CompositeTensor):
             else:
                 rows = index_vector(nrows, "nrows", length.dtype)
             _check_uniform(length, rows, count, validate)
-            places = raw.Range(_like(0, length), rows + 1, _like(1, length))
+            row_indices = raw.Range(_like(0, length), rows + 1, _like(1, length))
             return cls(
-                places * length,
+                row_indices * length,
                 nrows=rows,
                 uniform_row_length=length,
                 nvals=count,

@@ -31,8 +31,8 @@ def segments(op: Segments, data: Any, ids: Any, count: Any) -> Any:
     lengths = raw.Maximum(lengths, convert.to_tensor(0, dtype))
     splits: Any = splits_of(lengths)
     starts: Any = raw.GatherV2(raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0)
-    places = starts + data.partition.offsets_in_rows()
-    values = segments(op, data.values, places, splits[-1])
+    indices = starts + data.partition.offsets_in_rows()
+    values = segments(op, data.values, indices, splits[-1])
     return core.from_splits(values, splits)
 
 
@@ -233,8 +233,8 @@ def reduce_join(
         return raw.UnsortedSegmentJoin(data, ids, count, separator=separator)
 
     def dense(x: Any, axes: Any) -> Any:
-        places = np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
-        return raw.ReduceJoin(x, places, separator=separator)
+        reduced_axes = np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
+        return raw.ReduceJoin(x, reduced_axes, separator=separator)
 
     with name_scope(name or "RaggedReduceJoin"):
         return _reduced(dense, join, inputs, axis, bool(keepdims))

@@ -98,13 +98,13 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise ValueError("No SparseTensor in argument list of map_values")
     first = as_sparse(found[0])
     for other in found[1:]:
-        _check_places(first, as_sparse(other))
+        _check_equal_indices(first, as_sparse(other))
     plain = [as_sparse(v).values if is_sparse(v) else v for v in args]
     named = {k: as_sparse(v).values if is_sparse(v) else v for k, v in kwargs.items()}
     return first.with_values(op(*plain, **named))
 
 
-def _check_places(a: SparseTensor, b: SparseTensor) -> None:
+def _check_equal_indices(a: SparseTensor, b: SparseTensor) -> None:
     if not a.shape.is_compatible_with(b.shape):
         raise ValueError(f"Shapes {a.shape} and {b.shape} are incompatible")
     for mine, theirs, what in (

@@ -24,7 +24,7 @@ from intaglio.composite_ops.math.casting import bitcast, cast, complex, saturate
 from intaglio.composite_ops.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
 from intaglio.composite_ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
 from intaglio.composite_ops.printing import print
-from intaglio.graphdef import places
+from intaglio.graphdef import spec_classes
 from intaglio.ir.graph import Node as Operation
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
@@ -444,14 +444,14 @@ if not TYPE_CHECKING:
     later.advise(__name__, "intaglio.tf.absent:advice")
 
 # The type specs of higher layers, by their numbers in saved structures.
-places.expect(
+spec_classes.expect(
     {
         1: "intaglio.sparse.api:SparseTensorSpec",
         3: "intaglio.ragged.api:RaggedTensorSpec",
         10: "intaglio.ragged.api:RowPartitionSpec",
     }
 )
-places.expect_extensions(
+spec_classes.expect_extensions(
     dict.fromkeys(
         ("tf.EagerWeakTensor.Spec", "tf.GraphWeakTensor.Spec", "tf.WeakTensor.Spec"),
         "intaglio.promotion.weak_tensor:WeakTensorSpec",

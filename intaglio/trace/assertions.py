@@ -163,10 +163,10 @@ def _compare_now(
     lines.append(f"Condition x {symbol} y did not hold.")
     if one.shape == two.shape and one.ndim:
         wrong = ~mask
-        places = np.argwhere(wrong)[:count]
+        indices = np.argwhere(wrong)[:count]
         lines += [
-            f"Indices of first {len(places)} different values:",
-            str(places),
+            f"Indices of first {len(indices)} different values:",
+            str(indices),
             "Corresponding x values:",
             str(one[wrong][:count]),
             "Corresponding y values:",

@@ -121,16 +121,16 @@ class HeldArray:
 
     def gather(self, indices: Any, name: str | None) -> Tensor:
         """The elements at the indices as rows."""
-        places = [operator.index(i) for i in np.asarray(indices)]
-        if not places:
+        positions = [operator.index(i) for i in np.asarray(indices)]
+        if not positions:
             tail = self.facts.dims if shapes.known(self.facts.dims) else ()
             return _empty(self.facts, (0, *tail))
-        for at in places:
+        for at in positions:
             if not -len(self.elements) <= at < len(self.elements):  # as lists count
                 raise IndexError(
                     f"list index out of range: index {at} of a TensorArray of size {len(self.elements)}"
                 )
-        rows = [self.elements[at] for at in places]
+        rows = [self.elements[at] for at in positions]
         return raw.Pack([self._zero() if r is None else r for r in rows], axis=0)
 
     def concat(self, name: str | None) -> Tensor:
@@ -183,13 +183,13 @@ class HeldArray:
         """Writes the rows of a tensor at the indices."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
-        places = [operator.index(i) for i in np.asarray(indices)]
+        positions = [operator.index(i) for i in np.asarray(indices)]
         rows = self._rows(tensor)
-        if len(places) != len(rows):
+        if len(positions) != len(rows):
             raise _invalid(
-                f"Expected len(indices) == tensor.shape[0], but saw: {len(places)} vs. {len(rows)}"
+                f"Expected len(indices) == tensor.shape[0], but saw: {len(positions)} vs. {len(rows)}"
             )
-        for at, row in zip(places, rows, strict=True):
+        for at, row in zip(positions, rows, strict=True):
             self.write(at, row, None)
         return self
 

@@ -275,15 +275,15 @@ class GrownList(CompositeTensor):
             for flow, t in zip(self.flows, self.form.tensors(_plain(value)), strict=True)
         ]
 
-    def _around(self, places: slice) -> tuple[GrownList, GrownList]:
+    def _around(self, selected: slice) -> tuple[GrownList, GrownList]:
         """What is in front of a slice, and what is behind it. Raises ValueError for a step."""
-        if places.step not in (None, 1):
+        if selected.step not in (None, 1):
             raise ValueError(
                 "A slice with a step cannot be set in a list that grows in staged control flow: set "
                 "its elements one by one."
             )
-        end = self[:0] if places.stop is None else self[places.stop :]
-        return self[: 0 if places.start is None else places.start], end
+        end = self[:0] if selected.stop is None else self[selected.stop :]
+        return self[: 0 if selected.start is None else selected.start], end
 
     def __delitem__(self, index: Any) -> None:
         if isinstance(index, slice):

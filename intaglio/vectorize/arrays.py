@@ -90,11 +90,11 @@ def transpose(rows: Rows, node: Node, x: Row, order: Row) -> Any:
     known = order.numbers
     if known is not None:
         kind = order.spec.dtype.numpy
-        places: Any = np.asarray([0, *[p % max(x.rank, 1) + 1 for p in known]], kind)
+        permutation: Any = np.asarray([0, *[p % max(x.rank, 1) + 1 for p in known]], kind)
     else:
         one = np.asarray(1, order.spec.dtype.numpy)
-        places = raw.ConcatV2([[one - one], raw.AddV2(order.same, one)], 0)
-    return again(node, [x.tensor, places])
+        permutation = raw.ConcatV2([[one - one], raw.AddV2(order.same, one)], 0)
+    return again(node, [x.tensor, permutation])
 
 
 @vectorizes(raw.ExpandDims)
@@ -284,21 +284,21 @@ def _gathered(rows: Rows, params: Row, indices: Row, axis: int, batch: int) -> A
     table = rows.stack(params)
     if not indices.stacked and batch == 0:
         return raw.GatherV2(table, indices.tensor, np.int32(axis + 1))
-    places = rows.stack(indices)
-    return raw.GatherV2(table, places, np.int32(axis + 1), batch_dims=batch + 1)
+    stacked = rows.stack(indices)
+    return raw.GatherV2(table, stacked, np.int32(axis + 1), batch_dims=batch + 1)
 
 
 def _with_row(rows: Rows, indices: Row) -> Any:
     """Indices of elements of a row as those of elements of all rows."""
-    places = rows.stack(indices)
+    stacked = rows.stack(indices)
     kind = indices.spec.dtype
     number = rows.numbers(kind)
     for _ in range(indices.rank):
         number = raw.ExpandDims(number, np.int32(-1))
-    shape = raw.Shape(places)
+    shape = raw.Shape(stacked)
     front = raw.StridedSlice(shape, [0], [-1], [1], begin_mask=1)
     number = raw.BroadcastTo(number, raw.ConcatV2([front, [1]], 0))
-    return raw.ConcatV2([number, places], np.int32(-1))
+    return raw.ConcatV2([number, stacked], np.int32(-1))
 
 
 @vectorizes(raw.GatherNd)
@@ -327,8 +327,8 @@ def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -
 )
 def tensor_scatter(rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row) -> Any:
     """The row is the first number of a place."""
-    places = _with_row(rows, indices)
-    return again(node, [rows.stack(tensor), places, rows.stack(updates)])
+    with_row = _with_row(rows, indices)
+    return again(node, [rows.stack(tensor), with_row, rows.stack(updates)])
 
 
 # -- convolutions, pools and what else has examples ------------------------------------

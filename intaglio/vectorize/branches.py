@@ -104,36 +104,38 @@ def _by_rows(
     else:
         truth = _truth(chosen.tensor)
         masks = [truth, raw.LogicalNot(truth)]
-    places = [_places(m) for m in masks]
-    parts = [_for_some(vectorizer, g, operands, p) for g, p in zip(graphs, places, strict=True)]
+    rows_of_branches = [_true_rows(m) for m in masks]
+    parts = [
+        _for_some(vectorizer, g, operands, p) for g, p in zip(graphs, rows_of_branches, strict=True)
+    ]
     specs = [v.spec for v in node.outputs]
-    merged = [raw.DynamicStitch(places, list(c)) for c in zip(*parts, strict=True)]
+    merged = [raw.DynamicStitch(rows_of_branches, list(c)) for c in zip(*parts, strict=True)]
     return [Row(_with_rows(m, rows, s), True, s) for m, s in zip(merged, specs, strict=True)]
 
 
-def _places(mask: Any) -> Any:
+def _true_rows(mask: Any) -> Any:
     """The numbers of the rows for which a mask holds."""
     return raw.Cast(raw.Squeeze(raw.Where(mask), axis=[1]), DstT=int32)
 
 
-def _picked(row: Row, places: Any) -> Row:
+def _picked(row: Row, row_indices: Any) -> Row:
     """The value for some of the rows."""
     if not row.stacked:
         return row
     if row.tensor.dtype in (variant, resource):
         raise NotVectorizableError("rows that go different ways share a list")
-    return Row(raw.GatherV2(row.tensor, places, np.int32(0)), True, row.spec)
+    return Row(raw.GatherV2(row.tensor, row_indices, np.int32(0)), True, row.spec)
 
 
 def _for_some(
-    vectorizer: Vectorizer, graph: Graph, operands: Sequence[Row], places: Any
+    vectorizer: Vectorizer, graph: Graph, operands: Sequence[Row], row_indices: Any
 ) -> list[Any]:
     """The outputs of a graph for some of the rows; nothing runs where there are none."""
-    count = places.dims[0] if places.dims is not None else None
-    some = Rows(count if count is not None else raw.Size(places))
+    count = row_indices.dims[0] if row_indices.dims is not None else None
+    some = Rows(count if count is not None else raw.Size(row_indices))
 
     def carried() -> list[Any]:
-        found = vectorizer.run(graph, [_picked(r, places) for r in operands], some)
+        found = vectorizer.run(graph, [_picked(r, row_indices) for r in operands], some)
         return [raw.Identity(some.stack(r)) for r in found]
 
     if not all(shapes.known(v.dims) for v in graph.outputs):
@@ -185,11 +187,11 @@ def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
         return flat(vectorizer.run(body, state(values), rows), rows)
 
     def apart(alive: Any, *values: Any) -> list[Any]:
-        places = _places(alive)
-        some = Rows(raw.Size(places))
-        picked = [_picked(r, places) for r in state(values)]
+        row_indices = _true_rows(alive)
+        some = Rows(raw.Size(row_indices))
+        picked = [_picked(r, row_indices) for r in state(values)]
         found = flat(vectorizer.run(body, picked, some), some)
-        at = raw.ExpandDims(places, np.int32(1))
+        at = raw.ExpandDims(row_indices, np.int32(1))
         after = [
             raw.TensorScatterUpdate(v, at, f) if flags[i] else f
             for i, v, f in zip(varying, values, found, strict=True)

@@ -245,15 +245,15 @@ class _ConvolutionBuilder:
             with code.loop("0", across) as x:
                 left = tiles.step(code, top, code.integer("mul", x, 2), columns)
                 upper = code.at(self.kind, left, c)
-                places = [upper, tiles.step(code, upper, "1", columns)]
-                places += [code.at(self.kind, p, line) for p in places]
+                pointers = [upper, tiles.step(code, upper, "1", columns)]
+                pointers += [code.at(self.kind, p, line) for p in pointers]
                 window: list[str] = []
-                for place in places:
+                for place in pointers:
                     seen = tiles.read(code, place, mask)
                     value = code.let(f"fadd {tiles.vector} {seen}, {added}")
                     window.append(ceil_divide(code, tiles, value, low))
                 with code.when(pool.flags["whole"]):
-                    for place, value in zip(places, window, strict=True):
+                    for place, value in zip(pointers, window, strict=True):
                         tiles.write(code, value, place, mask)
                 start = code.integer("add", before, code.integer("mul", x, columns))
                 pool.write(window, code.integer("add", start, c), mask)

@@ -183,10 +183,10 @@ def _flipped(k: Sliding) -> None:
     """The filters turned around: the places of the window from `from` to `to`."""
     code, dims = k.code, k.dims
     source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
-    places = code.integer("mul", dims["window_height"], dims["window_width"])
+    taps = code.integer("mul", dims["window_height"], dims["window_width"])
     size = code.integer("mul", dims["channels"], 4)
     with code.loop("%from", "%to") as place:
-        other = code.integer("sub", code.integer("sub", places, 1), place)
+        other = code.integer("sub", code.integer("sub", taps, 1), place)
         to, tap = (
             k.tiles.step(code, array, at, dims["channels"])
             for array, at in ((target, place), (source, other))

@@ -292,18 +292,20 @@ class LoopNest:
                 continue
             names = [
                 self._read(kind, p, mask)
-                for p, mask in zip(self._places(s, kind, pointers[i], index), masks, strict=True)
+                for p, mask in zip(
+                    self._vector_pointers(s, kind, pointers[i], index), masks, strict=True
+                )
             ]
             inputs.append(Lanes(kind, tuple(names)))
         results = evaluate(s, self.graph, inputs, self.numbers)
         for kind, lanes, pointer in zip(
             self.results, results, pointers[len(self.kinds) :], strict=True
         ):
-            places = self._places(s, kind, pointer, index)
-            for place, name, mask in zip(places, lanes.names, masks, strict=True):
+            addresses = self._vector_pointers(s, kind, pointer, index)
+            for place, name, mask in zip(addresses, lanes.names, masks, strict=True):
                 self._write(kind, place, name, mask)
 
-    def _places(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
+    def _vector_pointers(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
         first = self.code.at(kind.memory, pointer, index)
         return [
             self.code.at(kind.memory, first, str(v * self.lanes)) if v else first

@@ -49,8 +49,8 @@ def _pack(tiles: Tiles) -> Code:
     with code.loop("0", "%depth") as index:
         source = tiles.step(code, "%from", index, "%row")
         target = tiles.step(code, "%to", index, tiles.width)
-        sources = tiles.places(code, source, TILE_VECTORS)
-        targets = tiles.places(code, target, TILE_VECTORS)
+        sources = tiles.pointers(code, source, TILE_VECTORS)
+        targets = tiles.pointers(code, target, TILE_VECTORS)
         for there, here, mask in zip(sources, targets, masks, strict=True):
             tiles.write(code, tiles.read(code, there, mask), here)
     code.do("ret void")
@@ -196,9 +196,9 @@ def _products(tiles: Tiles, name: str) -> Code:
     ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
     arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
     arrays.append(code.load("ptr", "%outs", 8))
-    places = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
+    pointers = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
     with code.loop("%from", "%to") as number:
-        for array, place, step in zip(arrays, places, BATCH_DIMS[1:], strict=True):
+        for array, place, step in zip(arrays, pointers, BATCH_DIMS[1:], strict=True):
             at = code.at(kind, array, code.integer("mul", number, dims[step]))
             code.do(f"store ptr {at}, ptr {place}, align 8")
         code.do(

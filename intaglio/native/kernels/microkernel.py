@@ -116,7 +116,7 @@ class Tiles:
             (self.test, mask),
         )
 
-    def places(self, code: Code, pointer: str, count: int) -> list[str]:
+    def pointers(self, code: Code, pointer: str, count: int) -> list[str]:
         """Pointers to the vectors that follow each other from a pointer on."""
         return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]
 
@@ -210,12 +210,12 @@ class Tiles:
     ) -> list[str]:
         """One column of a times one row of b, added to the sums."""
         left, right, *copy = offsets
-        places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
-        panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
+        pointers = self.pointers(code, code.at(self.kind.llvm, "%b", right), len(masks))
+        panel = [self.read(code, p, m) for p, m in zip(pointers, masks, strict=True)]
         next_offsets = [code.integer("add", left, "%column"), code.integer("add", right, "%b_row")]
         for offset in copy:
             to = code.at(self.kind.llvm, "%panel", offset)
-            for vector, place in zip(panel, self.places(code, to, len(panel)), strict=True):
+            for vector, place in zip(panel, self.pointers(code, to, len(panel)), strict=True):
                 self.write(code, vector, place)
             next_offsets.append(code.integer("add", offset, self.width))
         for r, top in enumerate(tops):
@@ -242,7 +242,7 @@ class Tiles:
     def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
         """Where the vectors of c are."""
         tops = [self.step(code, "%c", r, "%c_row") for r in range(rows)]
-        return [place for top in tops for place in self.places(code, top, vectors)]
+        return [place for top in tops for place in self.pointers(code, top, vectors)]
 
     def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
         """Writes the sums, added to what is there already unless they are the first.
@@ -250,16 +250,16 @@ class Tiles:
         Then nothing is read, not even under an empty mask: that too would wait for the memory.
         """
         fresh, added = code.block, list[str]()
-        places = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
+        targets = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
         with code.when(code.let("xor i1 %first, true")):
-            for total, (place, mask) in zip(sums, places, strict=True):
+            for total, (place, mask) in zip(sums, targets, strict=True):
                 before = self.read(code, place, mask)
                 added.append(code.let(f"fadd {self.vector} {total}, {before}"))
             later = code.block
         totals = [code.phi(self.vector) for _ in sums]
         for phi, total, more in zip(totals, sums, added, strict=True):
             code.arrive(phi, (total, fresh), (more, later))
-        for phi, (place, mask) in zip(totals, places, strict=True):
+        for phi, (place, mask) in zip(totals, targets, strict=True):
             self.write(code, phi.name, place, mask)
 
     # -- calling ------------------------------------------------------------------------

@@ -102,8 +102,8 @@ def _square_rows(
 
             def of_channels(c: str, mask: str) -> None:
                 first = code.at("float", images, code.integer("add", left, c))
-                places = [code.at("float", first, step) for step in beside]
-                body(number, c, code.integer("add", window_x, c), places, mask)
+                pointers = [code.at("float", first, step) for step in beside]
+                body(number, c, code.integer("add", window_x, c), pointers, mask)
 
             k.vectors(of_channels)
 
@@ -112,9 +112,9 @@ def _square_maximum(k: Sliding) -> None:
     """The greatest element of windows of 2x2 side by side."""
     images, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
 
-    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+    def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        for place in places:
+        for place in pointers:
             seen = k.tiles.read(code, place, mask)
             ceil_divide = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
             most = code.let(f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}")
@@ -141,7 +141,7 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             size = code.integer("mul", channels, 4)
             code.zero(k.tiles.step(code, sums, number, channels), size)
 
-    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+    def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
         most, slope = (
             k.tiles.read(code, code.at("float", d, at), mask) for d in (maxima, gradients)
         )
@@ -152,7 +152,7 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             )
             slope = code.let(f"fmul {k.vector} {slope}, {share}")
         free, total = "splat (i1 true)", "zeroinitializer"
-        for place in places:
+        for place in pointers:
             seen = k.tiles.read(code, place, mask)
             hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
             hit = code.let(f"and {k.test} {hit}, {free}")
@@ -182,8 +182,8 @@ def _placed_maximum(k: Sliding) -> None:
     truth = {"mean": "0", "placed": "1", "whole": "0"}
     pool = Pool(code, k.tiles, truth)
 
-    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
-        seen = [k.tiles.read(code, place, mask) for place in places]
+    def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
+        seen = [k.tiles.read(code, place, mask) for place in pointers]
         pool.write([ceil_divide(code, k.tiles, v, zero) for v in seen], at, mask)
 
     _squares(k, images, body)
@@ -194,7 +194,7 @@ def _placed_gradient(k: Sliding) -> None:
 
     Inputs are places and gradients. Every element is written once.
     """
-    places, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    positions, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, sums = (k.pointer("%outs", i) for i in (0, 1))
     code, tiles, dims = k.code, k.tiles, k.dims
     channels = dims["channels"]
@@ -215,7 +215,7 @@ def _placed_gradient(k: Sliding) -> None:
                     x = iteration.index
                     at = code.integer("mul", code.integer("add", pixel, x), channels)
                     at = code.integer("add", at, c)
-                    place = read_bytes(code, tiles, code.at("i8", places, at), mask)
+                    place = read_bytes(code, tiles, code.at("i8", positions, at), mask)
                     slope = tiles.read(code, code.at("float", gradients, at), mask)
                     left = tiles.step(code, top, code.integer("mul", x, 2), channels)
                     left = code.at("float", left, c)

@@ -330,8 +330,8 @@ def _in_order(s: Functions, vectors: Sequence[Lanes]) -> list[str]:
     whole, vector, count = parts[0], f"<{width} x {element}>", len(vectors)
     iterations: list[str] = []
     for start in range(0, width, lanes):
-        places = [e % count * lanes + e // count for e in range(start, start + lanes)]
-        order = ", ".join([f"i32 {p}" for p in places])
+        lanes_in_order = [e % count * lanes + e // count for e in range(start, start + lanes)]
+        order = ", ".join([f"i32 {p}" for p in lanes_in_order])
         iterations.append(
             code.let(f"shufflevector {vector} {whole}, {vector} poison, <{lanes} x i32> <{order}>")
         )
@@ -363,9 +363,9 @@ def _swaps() -> Kernel:
     with code.loop("%from", code.integer("sub", "%to", 1)) as i:
         offset = code.load("i32", code.at("i32", offsets, i), 4)
         other = code.integer("add", i, code.let(f"zext i32 {offset} to i64"))
-        places = [code.at("i64", out, at) for at in (i, other)]
-        values = [code.load("i64", place, 8) for place in places]
-        for place, value in zip(places, values[::-1], strict=True):
+        pointers = [code.at("i64", out, at) for at in (i, other)]
+        values = [code.load("i64", place, 8) for place in pointers]
+        for place, value in zip(pointers, values[::-1], strict=True):
             code.do(f"store i64 {value}, ptr {place}, align 8")
     code.do("ret void")
     return Kernel(code, 1)

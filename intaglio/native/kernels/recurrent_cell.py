@@ -184,8 +184,8 @@ def pack(plan: Plan) -> Code:
                 there = tiles.step(code, row, gate, dims["columns"])
                 here = code.at("float", to, str(gate * plan.step))
                 for place, to_, mask in zip(
-                    tiles.places(code, there, plan.vectors),
-                    tiles.places(code, here, plan.vectors),
+                    tiles.pointers(code, there, plan.vectors),
+                    tiles.pointers(code, here, plan.vectors),
                     masks,
                     strict=True,
                 ):
@@ -285,7 +285,7 @@ class _Cell:
         with code.carrying("0", self.dims["inner"], 1, *start) as iteration:
             right = TILE_SHAPES.step(code, panel, iteration.index, abreast * TILE_SHAPES.lanes)
             vectors = [
-                TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.places(code, right, abreast)
+                TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.pointers(code, right, abreast)
             ]
             for r, top in enumerate(tops):
                 value = code.load("float", code.at("float", top, iteration.index), 4)
@@ -322,13 +322,15 @@ class _Cell:
         """How many gates a value of so many columns has."""
         return self.plan.gates if width == self.plan.gates * self.plan.columns else 1
 
-    def _places(self, pointer: str, row: str, gate: int, width: int, column: str) -> list[str]:
+    def _vector_pointers(
+        self, pointer: str, row: str, gate: int, width: int, column: str
+    ) -> list[str]:
         """Where the vectors of a gate are in a row."""
         code = self.code
         wide = self.dims["wide" if self._gates(width) > 1 else "columns"]
         start = code.at("float", TILE_SHAPES.step(code, pointer, row, wide), column)
         there = TILE_SHAPES.step(code, start, gate, self.dims["columns"])
-        return TILE_SHAPES.places(code, there, self.plan.vectors)
+        return TILE_SHAPES.pointers(code, there, self.plan.vectors)
 
     def _read(
         self, dims: Any, pointer: str, rows: list[str], column: str, masks: list[str]
@@ -343,8 +345,10 @@ class _Cell:
         for gate in range(self._gates(dims[-1])):
             names: list[str] = []
             for row in rows if each else ["0"]:
-                places = self._places(pointer, row, gate, dims[-1], column)
-                names += [TILE_SHAPES.read(code, p, m) for p, m in zip(places, masks, strict=True)]
+                pointers = self._vector_pointers(pointer, row, gate, dims[-1], column)
+                names += [
+                    TILE_SHAPES.read(code, p, m) for p, m in zip(pointers, masks, strict=True)
+                ]
             found.append(Lanes(FLOAT, tuple(names if each else names * len(rows))))
         return found
 
@@ -356,6 +360,6 @@ class _Cell:
         for gate, lanes in enumerate(gates):
             names = iter(lanes.names)
             for row in rows:
-                places = self._places(pointer, row, gate, width, column)
-                for place, mask in zip(places, masks, strict=True):
+                pointers = self._vector_pointers(pointer, row, gate, width, column)
+                for place, mask in zip(pointers, masks, strict=True):
                     TILE_SHAPES.write(self.code, next(names), place, mask)

@@ -152,8 +152,8 @@ class _ReductionBuilder:
             self.divisor = self.code.splat(self.tiles.lanes, element.llvm, divisor)
 
     def _seen(self, place: str, count: int, mask: str = "") -> list[str]:
-        places = self.tiles.places(self.code, place, count)
-        return [self.tiles.read(self.code, p, mask) for p in places]
+        pointers = self.tiles.pointers(self.code, place, count)
+        return [self.tiles.read(self.code, p, mask) for p in pointers]
 
     def _divided(self, value: str) -> str:
         if not self.divisor:
@@ -193,8 +193,10 @@ class _ReductionBuilder:
                     [self.neutral] * VECTORS_PER_STEP,
                     lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS_PER_STEP),
                 )
-                places = tiles.places(code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP)
-                for place, value in zip(places, sums, strict=True):
+                pointers = tiles.pointers(
+                    code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP
+                )
+                for place, value in zip(pointers, sums, strict=True):
                     tiles.write(code, self._divided(value), place)
             with code.loop(middle, right, lanes) as j:
                 self._column(code.at(self.element.llvm, rows, j), first, last, j, right, target)
@@ -285,16 +287,16 @@ def reduction(
     count = math.prod([length for gone, length in groups if gone])
     if not entry.AVAILABLE or 0 in shape or not _has_code(how, dtype):
         return None
-    places = [i for i, (gone, _) in enumerate(groups) if gone]
+    axes_gone = [i for i, (gone, _) in enumerate(groups) if gone]
     result = tuple(
         [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
     )
     runs: list[Any] = []
     kind = "sum" if how == "mean" else how  # which is divided at the end
-    for at in reversed(places):
+    for at in reversed(axes_gone):
         lengths = [length for _, length in groups]
         outer, inner = math.prod(lengths[:at]), math.prod(lengths[at + 1 :])
-        last = at == places[0]
+        last = at == axes_gone[0]
         form = result if last else (outer, inner)
         divisor = count if how == "mean" and last else 1
         runs.append(_levels(kind, outer, lengths[at], inner, divisor, form, dtype))

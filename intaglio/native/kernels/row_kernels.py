@@ -242,8 +242,8 @@ class _RowKernelBuilder:
         wide = [out for (_, form), out in zip(plan.outputs, outs, strict=True) if form == "wide"]
         self.streamed = plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
         if self.streamed:
-            places = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
-            bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
+            addresses = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
+            bits = functools.reduce(lambda x, y: code.integer("or", x, y), addresses)
             even = code.integer("icmp eq", code.integer("and", bits, CACHE_LINE_BYTES - 1), 0)
             with code.when(even):
                 self._go_over(first, last, ins, outs)
@@ -464,13 +464,13 @@ class _RowKernelBuilder:
         return joined
 
     def _read(self, place: str, at: str, vectors: int, mask: str) -> Lanes:
-        places = self.tiles.places(self.code, self.code.at("float", place, at), vectors)
-        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))
+        pointers = self.tiles.pointers(self.code, self.code.at("float", place, at), vectors)
+        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in pointers]))
 
     def _write(self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False) -> None:
         first = self.code.at("float", place, at)
-        places = self.tiles.places(self.code, first, len(value.names))
-        for target, name in zip(places, value.names, strict=True):
+        pointers = self.tiles.pointers(self.code, first, len(value.names))
+        for target, name in zip(pointers, value.names, strict=True):
             if streamed:
                 kind, align = self.tiles.vector, jit.WIDTH
                 self.code.do(f"store {kind} {name}, ptr {target}, align {align}, !nontemporal !0")

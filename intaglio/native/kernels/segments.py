@@ -47,7 +47,7 @@ def _sums(name: str, dtype: Any) -> Kernel:
     """The sums of segments whose numbers rise; zeros where there are no rows."""
     kind = kind_of(dtype)
     code = Code(name, entry.KERNEL)
-    data, places, numbers, words = (
+    data, indices, numbers, words = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(4)
     )
     out = code.load("ptr", "%outs", 8)
@@ -67,7 +67,7 @@ def _sums(name: str, dtype: Any) -> Kernel:
     with code.carrying("0", rows, 1, ("i64", "0")) as loop:
         (free,) = loop.values
         place, number = (
-            code.load("i64", code.at("i64", array, loop.index), 8) for array in (places, numbers)
+            code.load("i64", code.at("i64", array, loop.index), 8) for array in (indices, numbers)
         )
         source, target = row(data, place), row(out, number)
         fresh, more, done = map(code.new_label, ("fresh", "more", "done"))
@@ -103,13 +103,13 @@ def sums(dtype: Any) -> Run | None:
     library = LIBRARIES[dtype]
     kernel = library.entry(f"sums_{dtype.name}", shared=False).for_dims((1,))
 
-    def run(data: Any, places: Any, numbers: Any, count: int) -> Any:
+    def run(data: Any, indices: Any, numbers: Any, count: int) -> Any:
         rest = data.shape[1:]
         words = np.array([len(numbers), count, math.prod(rest)], np.int64)
         result = allocator((count, *rest), dtype)()
         rows = np.ascontiguousarray(data)
-        places, numbers = (np.ascontiguousarray(x, np.int64) for x in (places, numbers))
-        kernel(rows, places, numbers, words, result)
+        indices, numbers = (np.ascontiguousarray(x, np.int64) for x in (indices, numbers))
+        kernel(rows, indices, numbers, words, result)
         return result
 
     return run

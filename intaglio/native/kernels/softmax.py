@@ -54,14 +54,14 @@ class _Rows:
 
     def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
         """Vectors of a row, from an element on."""
-        places = self.tiles.places(self.code, self.at(row, at), count)
-        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in places]))
+        pointers = self.tiles.pointers(self.code, self.at(row, at), count)
+        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in pointers]))
 
     def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
         """Puts vectors into a row, from an element on."""
         first = self.at(row, at)
-        places = self.tiles.places(self.code, first, len(values.names))
-        for place, value in zip(places, values.names, strict=True):
+        pointers = self.tiles.pointers(self.code, first, len(values.names))
+        for place, value in zip(pointers, values.names, strict=True):
             self.tiles.write(self.code, value, place, mask)
 
     def over(self, joining: Joining, body: Callable[[Functions, str, str], Lanes]) -> str:

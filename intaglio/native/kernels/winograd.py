@@ -36,7 +36,14 @@ from intaglio.native.kernels.microkernel import (
     Tiles,
 )
 from intaglio.native.kernels.sequence import Chain
-from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP_BYTES, SHUFFLES, Blocks, Places
+from intaglio.native.kernels.winograd_blocks import (
+    DIMS,
+    FOUR,
+    GAP_BYTES,
+    SHUFFLES,
+    Blocks,
+    Pointers,
+)
 from intaglio.native.kernels.winograd_transforms import (
     F2_TRANSFORM,
     Sums,
@@ -128,7 +135,7 @@ class WinogradBuilder(Blocks):
                 with code.loop(first, last) as channel:
                     number = code.integer("sub", channel, first)
                     top = tiles.step(code, waiting, number, 9 * lanes)
-                    seen = [tiles.read(code, p, "") for p in tiles.places(code, top, 9)]
+                    seen = [tiles.read(code, p, "") for p in tiles.pointers(code, top, 9)]
                     self._put(code, dims, seen, channel, (start, wide, j))
         code.do("ret void")
         return code
@@ -148,9 +155,9 @@ class WinogradBuilder(Blocks):
         out = code.load("ptr", "%outs", 8)
         begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
-        places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
+        pointers = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
         transformed = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
-        for place, value in zip(places, transformed, strict=True):
+        for place, value in zip(pointers, transformed, strict=True):
             self.tiles.write(code, value, place)
 
     def cells(self, vectors: int) -> Code:
@@ -196,12 +203,12 @@ class WinogradBuilder(Blocks):
         tiles, lanes = self.tiles, self.lanes
         right, *sums = state
         rows = len(sums) // vectors
-        places = [self.at(code, left, r * lanes) for r in range(rows)]
+        pointers = [self.at(code, left, r * lanes) for r in range(rows)]
         shuffled = SHUFFLED_CHANNELS if vectors == 1 and count == FOUR else 0
-        fours = {r: self.four(code, places[r]) for r in range(rows - shuffled, rows)}
+        fours = {r: self.four(code, pointers[r]) for r in range(rows - shuffled, rows)}
         for channel in range(count):
-            panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]
-            for r, place in enumerate(places):
+            panel = [tiles.read(code, p, "") for p in tiles.pointers(code, right, vectors)]
+            for r, place in enumerate(pointers):
                 if r in fours:
                     factor = self.shuffled(code, fours[r], channel)
                 else:
@@ -228,7 +235,7 @@ class WinogradBuilder(Blocks):
         low = convolution.floor_divide(code, tiles, dims["floored"])
         side = self.transform.step
 
-        def body(tile: str, places: Places) -> None:
+        def body(tile: str, pointers: Pointers) -> None:
             local = code.integer("sub", tile, "%first")
             row = code.integer("mul", local, "%row")
 
@@ -242,7 +249,7 @@ class WinogradBuilder(Blocks):
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 pixels = [sums.add(value, bias) for value in pixels]
                 pixels = [convolution.ceil_divide(code, tiles, value, low) for value in pixels]
-                self.results(code, dims, pixels, tile, places, c, mask)
+                self.results(code, dims, pixels, tile, pointers, c, mask)
 
             self.vectors(code, "%count", transformed)
 
@@ -257,12 +264,12 @@ class WinogradBuilder(Blocks):
         dims: dict[str, str],
         pixels: list[str],
         tile: str,
-        places: Places,
+        pointers: Pointers,
         c: str,
         mask: str,
     ) -> None:
         """Writes the results of a tile, for a vector of columns from `c` on."""
-        for value, place in zip(pixels, places(c), strict=True):
+        for value, place in zip(pixels, pointers(c), strict=True):
             self.tiles.write(code, value, place, mask)
 
     def winograd(self, name: str) -> Code:

@@ -44,7 +44,7 @@ SHUFFLES = jit.CPU.startswith("znver") and jit.WIDTH == 64
 # Numbers that are read together to be shuffled.
 FOUR = 4
 
-Places = Callable[[str], list[str]]
+Pointers = Callable[[str], list[str]]
 
 
 class Blocks:
@@ -165,7 +165,7 @@ class Blocks:
         of: str,
         side: int,
         outside: str,
-        body: Callable[[str, Places], None],
+        body: Callable[[str, Pointers], None],
     ) -> None:
         """Goes over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
         for results.
@@ -257,16 +257,16 @@ class Blocks:
         there = code.integer("icmp ult", x, width)
         return code.let(f"select i1 {there}, ptr {place}, ptr {outside}")
 
-    def _beside(self, code: Code, tops: list[str], depth: str) -> Places:
+    def _beside(self, code: Code, tops: list[str], depth: str) -> Pointers:
         """The places of the pixels beside the first ones of some lines."""
 
-        def places(c: str) -> list[str]:
+        def pointers(c: str) -> list[str]:
             starts = [self._opaque(code, self.at(code, top, c)) for top in tops]
             return [
                 self.tiles.step(code, start, j, depth) for start in starts for j in range(len(tops))
             ]
 
-        return places
+        return pointers
 
     def gather(
         self, name: str, of: str, side: int, along: Callable[[Sums, Any], list[str]]
@@ -288,12 +288,12 @@ class Blocks:
         dims, sums = entry.load_dims(code, DIMS), Sums(code, self.tiles)
         depth = dims["filters" if of else "channels"]
 
-        def body(tile: str, places: Places) -> None:
+        def body(tile: str, pointers: Pointers) -> None:
             local = code.integer("sub", tile, "%first")
             row = code.integer("mul", local, self.lanes)
 
             def transformed(c: str, mask: str) -> None:
-                seen = [self.tiles.read(code, place, mask) for place in places(c)]
+                seen = [self.tiles.read(code, place, mask) for place in pointers(c)]
                 values = two_dimensional(seen, side, lambda line: along(sums, line))
                 chunk = code.integer("mul", c, dims["block"])
                 to = self.at(code, "%to", code.integer("add", chunk, row))

@@ -216,10 +216,10 @@ class _FilterGradientBuilder(Blocks):
             mask = tiles.mask(code, c, columns)
             place = self.at(code, tiles.step(code, partial, channel, wide), c)
             with code.carrying("0", stop, each, *zeros) as iteration:
-                places = self.elements(code, self.at(code, place, iteration.index), element)
+                pointers = self.elements(code, self.at(code, place, iteration.index), element)
                 iteration.following = [
                     sums.add(total, tiles.read(code, p, ""))
-                    for total, p in zip(iteration.values, places, strict=True)
+                    for total, p in zip(iteration.values, pointers, strict=True)
                 ]
             taps = two_dimensional(
                 iteration.values,

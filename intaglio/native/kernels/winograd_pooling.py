@@ -20,7 +20,7 @@ from intaglio.native.kernels.winograd import (
     tiles_of,
     transformed,
 )
-from intaglio.native.kernels.winograd_blocks import DIMS, Places
+from intaglio.native.kernels.winograd_blocks import DIMS, Pointers
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, Transform
 from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
@@ -37,14 +37,14 @@ class _PoolingWinogradBuilder(WinogradBuilder):
         dims: dict[str, str],
         pixels: list[str],
         tile: str,
-        places: Places,
+        pointers: Pointers,
         c: str,
         mask: str,
     ) -> None:
         """Pools the results of a tile, and writes them if they are wanted too."""
         pool, side = Pool(code, self.tiles, dims), self.transform.step
         with code.when(pool.flags["whole"]):
-            super().results(code, dims, pixels, tile, places, c, mask)
+            super().results(code, dims, pixels, tile, pointers, c, mask)
         # Tiles, and windows, are counted through all images.
         row, column = (code.integer(word, tile, dims["columns"]) for word in ("sdiv", "srem"))
         windows = side // 2

@@ -468,27 +468,27 @@ class Builder:
         """The upper half of the bits of integers."""
         return self._shift("lshr", x, x.kind.bits // 2)
 
-    def shift_left(self, x: Lanes, places: int) -> Lanes:
+    def shift_left(self, x: Lanes, count: int) -> Lanes:
         """Integers times 2 ** places, wrapping around."""
-        return self._shift("shl", x, places)
+        return self._shift("shl", x, count)
 
-    def shift_right(self, x: Lanes, places: int) -> Lanes:
+    def shift_right(self, x: Lanes, count: int) -> Lanes:
         """Integers divided by 2 ** places, rounded down."""
-        return self._shift("ashr", x, places)
+        return self._shift("ashr", x, count)
 
-    def _shift(self, word: str, x: Lanes, places: int) -> Lanes:
-        return self._bitwise(word, x, self.const(places, x))
+    def _shift(self, word: str, x: Lanes, count: int) -> Lanes:
+        return self._bitwise(word, x, self.const(count, x))
 
     def left_shift(self, x: Lanes, y: Lanes) -> Lanes:
         """x * 2 ** y, for y held inside the width of the type."""
-        return self._bitwise("shl", x, self._places(x, y))
+        return self._bitwise("shl", x, self._shift_count(x, y))
 
     def right_shift(self, x: Lanes, y: Lanes) -> Lanes:
         """x / 2 ** y rounded down, for y held inside the width of the type."""
         word = "ashr" if x.kind.letter == "i" else "lshr"
-        return self._bitwise(word, x, self._places(x, y))
+        return self._bitwise(word, x, self._shift_count(x, y))
 
-    def _places(self, x: Lanes, y: Lanes) -> Lanes:
+    def _shift_count(self, x: Lanes, y: Lanes) -> Lanes:
         most = self.const(x.kind.bits - 1, y)
         return self.minimum(self.maximum(y, self.const(0, y)), most)
 

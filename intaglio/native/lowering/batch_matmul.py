@@ -152,14 +152,14 @@ def _copied_in_order(
     w: FunctionLowering, operand: ArrayOperand, target: ArrayOperand, labels: Any, order: Any
 ) -> None:
     steps = [math.prod(operand.shape[i + 1 :]) for i in range(len(operand.shape))]
-    places = [labels.index(n) for n in order]
+    axes = [labels.index(n) for n in order]
     copied(
         w,
         operand.kind,
         w.pointer(operand),
         target.pointer,
-        [operand.shape[i] for i in places],
-        [steps[i] for i in places],
+        [operand.shape[i] for i in axes],
+        [steps[i] for i in axes],
         None,
     )
 

@@ -72,8 +72,8 @@ def _joined(
 ) -> list[Value]:
     """What the branch that was taken gives."""
     code, after = w.code, w.code.new_label("join")
-    places = [variables.target(w, v) for v in node.outputs]
-    targets = [pointer for pointer, _ in places]
+    targets_and_blocks = [variables.target(w, v) for v in node.outputs]
+    targets = [pointer for pointer, _ in targets_and_blocks]
     ends: list[tuple[str, list[Value]]] = []
     for label, graph in branches:
         code.label(label)
@@ -84,7 +84,7 @@ def _joined(
     w.how = "branch"
     columns = list(zip(*[results for _, results in ends], strict=True))
     operands = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
-    for value, (_, blocks) in zip(operands, places, strict=True):
+    for value, (_, blocks) in zip(operands, targets_and_blocks, strict=True):
         if blocks and isinstance(value, ArrayOperand) and not value.small:
             value.blocks += blocks
             for block in blocks:
@@ -160,7 +160,7 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     w.release(condition)
     code.label(inside)
     targets = [turning[i].next if i in turning else "" for i in range(len(state))]
-    results = w.graph(body, state, targets, tensor_lists.places(w, body, state))
+    results = w.graph(body, state, targets, tensor_lists.dests_in_state(w, body, state))
     names = {i: t.iteration(results[i]) for i, t in turning.items()}
     back = code.block
     code.jump(head)

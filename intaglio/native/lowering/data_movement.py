@@ -196,10 +196,10 @@ def _sliced_update(
     part = _part(node, source, inputs)
     if part.shape != value.shape:
         raise Unsupported("a slice of another shape")
-    places = [w.pointer(source), w.pointer(value)]
+    pointers = [w.pointer(source), w.pointer(value)]
     result = w.allocate(node.outputs[0], source.kind, source.shape)
-    w.copy(places[0], result.pointer, result.bytes)
-    _into_part(w, result, part, places[1])
+    w.copy(pointers[0], result.pointer, result.bytes)
+    _into_part(w, result, part, pointers[1])
     return [result]
 
 
@@ -259,8 +259,8 @@ def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if not form.size:
         raise Unsupported("no elements")
     if is_small(form.shape):
-        places = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
-        (order,) = index_maps_of(node, inputs, places)
+        indices = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
+        (order,) = index_maps_of(node, inputs, indices)
         return [permuted(w, node.outputs[0], data, order)]
     stacked = node.op is raw.Pack
     axis = node.attrs["axis"] if stacked else 0 if at is None else int(inputs[at].known)

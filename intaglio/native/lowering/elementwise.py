@@ -102,7 +102,7 @@ def loop(
     nest = _nest(body, pattern, numbers)
     name = named(w, "loop", nest.code)
     # A loop over elements may write where it reads, if nobody reads there afterwards.
-    places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
+    pointers = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
     results: list[ArrayOperand] = []
     for value, result in zip(values, body.outputs, strict=True):
         results.append(w.allocate(value, w.kind(result), shape))
@@ -110,7 +110,7 @@ def loop(
     if count >= entry.MIN_PARALLEL_ELEMENTS or count // nest.lanes * nest.cost >= LONG:
         name = shared(w, name, nest.unit)
         w.long = True
-    w.call_function(name, places, [h.pointer for h in results], dims)
+    w.call_function(name, pointers, [h.pointer for h in results], dims)
     w.how = "one loop"
     return results
 

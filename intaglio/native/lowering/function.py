@@ -194,18 +194,18 @@ class FunctionLowering:
         graph: Graph,
         arguments: Sequence[Value],
         targets: Sequence[str] = (),
-        places: dict[int, str] | None = None,
+        pointers: dict[int, str] | None = None,
     ) -> list[Value]:
         """Writes a graph's nodes; the results are the caller's to let go of.
 
-        `targets` are where these are best written, `places` where other values are, by their ids.
+        `targets` are where these are best written, `pointers` where other values are, by their ids.
         """
         scope = Scope(graph)
         for value, operand in zip(graph.inputs, arguments, strict=True):
             scope.values[id(value)] = operand
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
-        for key, place in (places or {}).items():
+        for key, place in (pointers or {}).items():
             scope.targets.setdefault(key, place)
         self.scopes.append(scope)
         if self.writes:
@@ -265,8 +265,8 @@ class FunctionLowering:
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
         self.draws += callbacks.streams(node)
-        places = [self.pointer(h) if h.known is None else "null" for h in inputs]
-        self._fill(places, [h.pointer for h in results])
+        pointers = [self.pointer(h) if h.known is None else "null" for h in inputs]
+        self._fill(pointers, [h.pointer for h in results])
         status = self.code.let(
             f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
         )
@@ -425,10 +425,10 @@ class FunctionLowering:
         if list(order) == list(range(count)):
             return lanes
         kind = lanes.kind.llvm
-        places = ", ".join([f"i32 {i}" for i in order])
+        pointers = ", ".join([f"i32 {i}" for i in order])
         name = self.code.let(
             f"shufflevector <{count} x {kind}> {lanes.names[0]}, <{count} x {kind}> poison, "
-            f"<{len(order)} x i32> <{places}>"
+            f"<{len(order)} x i32> <{pointers}>"
         )
         return Lanes(lanes.kind, (name,))
 

@@ -129,7 +129,7 @@ def taken(
     if not math.prod(shape) or not source.count or indices.shape[:batch] != lead:
         raise Unsupported(f"{node.op.name} of no elements")
     rows = numbered(w, indices, source.shape[axis : axis + 1])
-    places = [w.pointer(source), w.pointer(rows)]
+    pointers = [w.pointer(source), w.pointer(rows)]
     result = w.allocate(node.outputs[0], source.kind, shape)
     size = math.prod(rest) * source.kind.bytes
     every, each = math.prod((*lead, *middle)), math.prod(indices.shape[batch:])
@@ -144,7 +144,7 @@ def taken(
     if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, places, [result.pointer], dims)
+    w.call_function(name, pointers, [result.pointer], dims)
     w.how = "gather"
     return result
 
@@ -208,13 +208,13 @@ def taken_rows(
     """Rows of the first axis, of numbers that are inside."""
     rest = source.shape[1:]
     size = math.prod(rest) * source.kind.bytes
-    places = [w.pointer(source), w.pointer(rows)]
+    pointers = [w.pointer(source), w.pointer(rows)]
     result = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
     form = size if size in (1, 2, 4, 8, 16) else "long"
     name = f"take_row_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)
-    w.call_function(name, places, [result.pointer], [rows.count, size])
+    w.call_function(name, pointers, [result.pointer], [rows.count, size])
     w.how = "gather"
     return result
 
@@ -243,11 +243,11 @@ def scattered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     """TensorScatterUpdate and its like: the value, changed at rows of coordinates."""
     source, indices, updates = inputs
     rows = _rows(w, node, source.shape, indices, updates)
-    places = [w.pointer(source), w.pointer(updates)]
+    pointers = [w.pointer(source), w.pointer(updates)]
     result = w.allocate(node.outputs[0], source.kind, source.shape)
-    if result.pointer != places[0]:
-        w.copy(places[0], result.pointer, result.bytes)
-    _write_rows(w, node.op.combines, result, rows, updates, places[1])
+    if result.pointer != pointers[0]:
+        w.copy(pointers[0], result.pointer, result.bytes)
+    _write_rows(w, node.op.combines, result, rows, updates, pointers[1])
     return [result]
 
 
@@ -416,7 +416,7 @@ def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if not math.prod(shape) or on.shape or off.shape:
         raise Unsupported("OneHot of no elements")
     kind = off.kind
-    places = [w.pointer(indices), w.pointer(on)]
+    pointers = [w.pointer(indices), w.pointer(on)]
     result = w.allocate(node.outputs[0], kind, shape)
     if off.known is not None and not np.any(off.known):
         zeroed(w, result)
@@ -426,7 +426,7 @@ def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if name not in w.functions:
         w.functions[name] = _marking(name, indices.kind, kind)
     dims = [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
-    w.call_function(name, places, [result.pointer], dims)
+    w.call_function(name, pointers, [result.pointer], dims)
     w.how = "kernel"
     return [result]
 

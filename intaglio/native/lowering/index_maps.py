@@ -47,13 +47,13 @@ def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int
     if total > MAX_MAP_ELEMENTS:
         raise Unsupported(f"{node.op.name} of {total} elements")
     numbers = _lots(total)
-    places = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
+    codes = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
     arrays = [h.known for h in inputs]
     starts = np.cumsum([0, *counts])
     for which, i in enumerate(data):
         part = numbers[starts[which] : starts[which + 1]]
         arrays[i] = part.reshape(inputs[i].shape)
-    return [_places(node, a, numbers, places) for a in index_map_of(node, arrays)]
+    return [_codes_of(node, a, numbers, codes) for a in index_map_of(node, arrays)]
 
 
 def _lots(count: int) -> Any:
@@ -61,7 +61,7 @@ def _lots(count: int) -> Any:
     return np.random.default_rng(count).integers(1, 1 << 62, count)
 
 
-def _places(node: Node, result: Any, numbers: Any, places: Any) -> Any:
+def _codes_of(node: Node, result: Any, numbers: Any, codes: Any) -> Any:
     if result.dtype != np.int64 or result.size > MAX_MAP_ELEMENTS:
         raise Unsupported(f"{node.op.name} of {result.size} elements")
     ranks = np.argsort(numbers)
@@ -71,7 +71,7 @@ def _places(node: Node, result: Any, numbers: Any, places: Any) -> Any:
     known = there[at] == flat if len(there) else np.zeros(flat.shape, bool)
     if not np.all(known | (flat == 0)):
         raise Unsupported(f"{node.op.name} that computes")
-    found = np.where(known, places[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)
+    found = np.where(known, codes[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)
     return found.reshape(result.shape)
 
 
@@ -125,8 +125,8 @@ def _copied_in_runs(
         w.functions[name] = _runs(name, size, kind.bytes)
     called = shared(w, name, 1) if order.size >= entry.MIN_PARALLEL_ELEMENTS else name
     w.long |= called != name
-    places = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
-    w.call_function(called, places, [target.pointer], [len(table), size])
+    pointers = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
+    w.call_function(called, pointers, [target.pointer], [len(table), size])
 
 
 def _run_length(order: Any) -> int:

@@ -33,8 +33,8 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if name not in w.functions:
         w.functions[name] = _kernel(name, kind)
     result = w.allocate(node.outputs[0], kind, (rows, columns))
-    places = [w.pointer(a), w.pointer(b)]
-    w.call_function(name, places, [result.pointer], (rows, inner, columns))
+    pointers = [w.pointer(a), w.pointer(b)]
+    w.call_function(name, pointers, [result.pointer], (rows, inner, columns))
     w.how = "kernel"
     return [result]
 

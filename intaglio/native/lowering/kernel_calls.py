@@ -31,22 +31,22 @@ def stepped(
     steps: list[Step] = getattr(run, "steps", [])
     if not steps:
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
-    places = [w.pointer(inputs[i]) for i in takes]
-    rooms = _rooms(w, node, run, len(places))
-    positions = list(range(len(places)))
+    pointers = [w.pointer(inputs[i]) for i in takes]
+    rooms = _rooms(w, node, run, len(pointers))
+    positions = list(range(len(pointers)))
     for step in steps:
         taken = positions if step.operands is None else step.operands
-        operands = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
-        positions = list(range(len(places), len(places) + len(step.results)))
+        operands = [pointers[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
+        positions = list(range(len(pointers), len(pointers) + len(step.results)))
         there = _kept(w, step, operands) if step.cacheable else ""
         if there:
-            places.append(there)
+            pointers.append(there)
             continue
         for number, (shape, dtype) in zip(positions, step.results, strict=True):
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             there = rooms.get(number)
-            places.append(w.scratch(size) if there is None else there.pointer)
-        w.call_step(step, operands, [places[number] for number in positions])
+            pointers.append(w.scratch(size) if there is None else there.pointer)
+        w.call_step(step, operands, [pointers[number] for number in positions])
     w.long = True
     w.how = "kernel"
     return list(rooms.values())

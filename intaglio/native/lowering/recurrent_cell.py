@@ -22,11 +22,11 @@ from intaglio.opdef import raw
 
 def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
     """Packs the weights of a loop's cells, before the loop."""
-    places = {id(v): operand for v, operand in zip(body.inputs, state, strict=True)}
+    operands = {id(v): operand for v, operand in zip(body.inputs, state, strict=True)}
     for node in body.nodes:
         if node.op is not raw._FusedCell:
             continue
-        plan, weights = _plan(node), places[id(_weights(node))]
+        plan, weights = _plan(node), operands[id(_weights(node))]
         if not isinstance(weights, ArrayOperand):
             raise Unsupported("weights that are no tensor")
         pointer = w.scratch(plan.bytes)
@@ -38,14 +38,14 @@ def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
 def _weights(node: Node) -> SymbolicTensor:
     """The weights of a cell, as its node is given them."""
     body: Graph = node.attrs["body"]
-    return node.inputs[_places(body)[1]]
+    return node.inputs[_product_operands(body)[1]]
 
 
 def _product_of(body: Graph) -> Node:
     return next(n for n in body.nodes if n.op is raw.MatMul)
 
 
-def _places(body: Graph) -> list[int]:
+def _product_operands(body: Graph) -> list[int]:
     """Which inputs of a cell are multiplied."""
     found = [id(v) for v in body.inputs]
     return [found.index(id(v)) for v in _product_of(body).inputs]
@@ -66,7 +66,7 @@ def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[Arra
     """_FusedCell."""
     body: Graph = node.attrs["body"]
     product, plan = _product_of(body), _plan(node)
-    first, second = _places(body)
+    first, second = _product_operands(body)
     there = w.packed.get((id(inputs[second]), plan.layout))
     if there is None or any(not isinstance(h, ArrayOperand) for h in inputs):
         raise Unsupported("a cell whose weights are not packed")

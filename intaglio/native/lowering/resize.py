@@ -134,8 +134,8 @@ def _along(
     kind, shape = source.kind, source.shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     # What is left out by its weight may lie anywhere.
-    places = np.clip(taps.places.astype(np.int64), 0, taps.size - 1)
-    tables = [constant(places), constant(taps.weight.astype(dtype.numpy))]
+    indices = np.clip(taps.indices.astype(np.int64), 0, taps.size - 1)
+    tables = [constant(indices), constant(taps.weight.astype(dtype.numpy))]
     pointers = [w.pointer(h) for h in (source, *tables)]
     result = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
@@ -144,7 +144,7 @@ def _along(
     if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    dims = [outer * taps.out, taps.size, inner, taps.out, len(places)]
+    dims = [outer * taps.out, taps.size, inner, taps.out, len(indices)]
     w.call_function(name, pointers, [result.pointer], dims)
     w.how = "kernel"
     return result
@@ -153,7 +153,7 @@ def _along(
 def _mapping(name: str, kind: Kind, between: bool) -> Code:
     """A kernel of new rows: sums of old ones with weights, or what is between two."""
     code = Code(name, entry.KERNEL, "internal void")
-    source, places, weights = (
+    source, indices, weights = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
     )
     target = code.load("ptr", "%outs", 8)
@@ -166,7 +166,7 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         return Lanes(kind, (code.splat(s.lanes, kind.llvm, one),))
 
     def read(s: Functions, slab: str, at: str, j: str) -> Lanes:
-        place = code.load("i64", code.at("i64", places, at), 8)
+        place = code.load("i64", code.at("i64", indices, at), 8)
         row = code.at(kind.llvm, slab, code.integer("mul", place, inner))
         return Lanes(kind, (code.load(s.vector(kind), code.at(kind.llvm, row, j), kind.bytes),))
 

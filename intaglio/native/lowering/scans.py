@@ -188,11 +188,11 @@ class _Finder:
     def _better(self, s: Functions, x: Lanes, best: Lanes) -> Lanes:
         return s.gt(x, best) if self.greatest else s.lt(x, best)
 
-    def _step(self, s: Functions, x: Lanes, places: Lanes, best: str, at: str) -> list[str]:
+    def _step(self, s: Functions, x: Lanes, positions: Lanes, best: str, at: str) -> list[str]:
         """The best and its place after one more element."""
         old, where = Lanes(self.wide, (best,)), Lanes(WORD, (at,))
         better = self._better(s, x, old)
-        return [s.select(better, x, old).names[0], s.select(better, places, where).names[0]]
+        return [s.select(better, x, old).names[0], s.select(better, positions, where).names[0]]
 
     def _column(self, slab: str, first: str, column: str, width: int) -> None:
         code, dims = self.code, self.dims
@@ -225,8 +225,8 @@ class _Finder:
         with code.carrying("0", whole, lanes, *start) as state:
             x = self._read(s, code.at(self.kind.llvm, slab, state.index))
             base = Lanes(WORD, (code.splat(lanes, "i64", state.index),))
-            places = s.add(base, Lanes(WORD, (f"<{steps}>",)))
-            state.following = self._step(s, x, places, *state.values)
+            positions = s.add(base, Lanes(WORD, (f"<{steps}>",)))
+            state.following = self._step(s, x, positions, *state.values)
         best, at = self._joined(one, *state.values)
         start = zip([one.vector(self.wide), one.vector(WORD)], [best, at], strict=True)
         with code.carrying(whole, length, 1, *start) as state:
@@ -239,7 +239,7 @@ class _Finder:
             f"store {one.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}"
         )
 
-    def _joined(self, one: Functions, bests: str, places: str) -> list[str]:
+    def _joined(self, one: Functions, bests: str, positions: str) -> list[str]:
         """The best of all lanes; of equal ones that of the lowest place."""
         code, lanes = self.code, self.lanes
 
@@ -247,9 +247,9 @@ class _Finder:
             name = code.let(f"extractelement <{lanes} x {kind.llvm}> {vector}, i64 {i}")
             return Lanes(kind, (code.splat(1, kind.llvm, name),))
 
-        best, at = lane(self.wide, bests, 0), lane(WORD, places, 0)
+        best, at = lane(self.wide, bests, 0), lane(WORD, positions, 0)
         for i in range(1, lanes):
-            x, place = lane(self.wide, bests, i), lane(WORD, places, i)
+            x, place = lane(self.wide, bests, i), lane(WORD, positions, i)
             equal = one.logical_and(one.eq(x, best), one.lt(place, at))
             better = one.logical_or(self._better(one, x, best), equal)
             best, at = one.select(better, x, best), one.select(better, place, at)

@@ -451,7 +451,7 @@ def _place_of_next(w: FunctionLowering, operand: ListOperand) -> str:
     return operand.place(w, operand.size)
 
 
-def places(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
+def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
     """Where a body is to write what it pushes onto lists, by the ids of the values.
 
     Only the push may look at such a list: the element is there earlier than the list knows.

@@ -38,13 +38,13 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     size = 0 if few else BYTES_PER_PAIR * source.count
     if size > MAX_SORT_BYTES:
         raise Unsupported("TopKV2 that sorts many elements")
-    place, kind, places = w.pointer(source), source.kind, w.kind(node.outputs[1])
+    place, kind, index_kind = w.pointer(source), source.kind, w.kind(node.outputs[1])
     shape = (*source.shape[:-1], k)
     results = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
     outs = [h.pointer for h in results]
-    name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{places.bits}"
+    name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{index_kind.bits}"
     if name not in w.functions:
-        writer = _TopKBuilder(name, kind, places)
+        writer = _TopKBuilder(name, kind, index_kind)
         w.functions[name] = writer.few() if few else writer.many()
     if not few:
         outs.append(w.scratch(size))
@@ -59,9 +59,9 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
 class _TopKBuilder:
     """Writes the kernels."""
 
-    def __init__(self, name: str, kind: Kind, places: Kind) -> None:
+    def __init__(self, name: str, kind: Kind, index_kind: Kind) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
-        self.kind, self.places = kind, places
+        self.kind, self.index_kind = kind, index_kind
         self.wide = FLOAT if kind.short else kind
         self.source = self.code.load("ptr", "%ins", 8)
         self.dims = entry.load_dims(self.code, DIMS)
@@ -95,7 +95,7 @@ class _TopKBuilder:
     def few(self) -> Code:
         """Keeps the best so far in the results, in order."""
         code, dims = self.code, self.dims
-        values, places = self._out(0), self._out(1)
+        values, indices = self._out(0), self._out(1)
         count, length = dims["count"], dims["length"]
         last = code.integer("sub", count, 1)
         lanes = max(jit.WIDTH // self.wide.bytes, 1)
@@ -103,7 +103,7 @@ class _TopKBuilder:
         with code.loop("%from", "%to") as number:
             row = self._row(self.kind, self.source, number, length)
             best = self._row(self.kind, values, number, count)
-            where = self._row(self.places, places, number, count)
+            where = self._row(self.index_kind, indices, number, count)
             with code.loop("0", count) as i:
                 self._insert(row, best, where, i, i)
             rest = code.integer("sub", length, count)
@@ -142,12 +142,12 @@ class _TopKBuilder:
         with code.loop("0", code.integer("sub", last, place)) as i:
             to = code.integer("sub", last, i)
             of = code.integer("sub", to, 1)
-            for kind, data in ((self.kind, best), (self.places, where)):
+            for kind, data in ((self.kind, best), (self.index_kind, where)):
                 self._move(kind, code.at(kind.llvm, data, of), code.at(kind.llvm, data, to))
         self._move(
             self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, place)
         )
-        self._put(at, code.at(self.places.llvm, where, place))
+        self._put(at, code.at(self.index_kind.llvm, where, place))
 
     def _move(self, kind: Kind, here: str, there: str) -> None:
         value = self.code.load(kind.llvm, here, kind.bytes)
@@ -155,7 +155,7 @@ class _TopKBuilder:
 
     def _put(self, place: str, there: str) -> None:
         """Writes a place as the results have them."""
-        kind = self.places
+        kind = self.index_kind
         if kind.bits < 64:
             place = self.code.let(f"trunc i64 {place} to {kind.llvm}")
         self.code.do(f"store {kind.llvm} {place}, ptr {there}, align {kind.bytes}")
@@ -165,7 +165,7 @@ class _TopKBuilder:
     def many(self) -> Code:
         """Sorts the places of a row by the bytes of numbers that grow as elements get worse."""
         code, dims = self.code, self.dims
-        values, places, operand = (self._out(i) for i in range(3))
+        values, indices, operand = (self._out(i) for i in range(3))
         count, length = dims["count"], dims["length"]
         counts = code.first(f"alloca [{DIGITS} x i64], align 64")
         with code.loop("%from", "%to") as number:
@@ -180,13 +180,13 @@ class _TopKBuilder:
                 self._by_byte(here, there, counts, 8 * byte)
                 here, there = there, here
             best = self._row(self.kind, values, number, count)
-            where = self._row(self.places, places, number, count)
+            where = self._row(self.index_kind, indices, number, count)
             with code.loop("0", count) as i:
                 at = self._word(code.at("i64", here, length), i)
                 self._move(
                     self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, i)
                 )
-                self._put(at, code.at(self.places.llvm, where, i))
+                self._put(at, code.at(self.index_kind.llvm, where, i))
         code.do("ret void")
         return code
 

@@ -60,9 +60,9 @@ def there(w: FunctionLowering, variable: Value) -> ArrayOperand:
 
 def overwritten(graph: Graph) -> frozenset[int]:
     """The positions of the graph's inputs that are variables which its branches and loops write."""
-    places = {id(v): i for i, v in enumerate(graph.inputs)}
+    indices = {id(v): i for i, v in enumerate(graph.inputs)}
     return frozenset(
-        places.get(id(resources.origin(value)), -1)
+        indices.get(id(resources.origin(value)), -1)
         for node in graph.nodes
         if node.op.has_graphs
         for i, value in enumerate(node.inputs)
@@ -118,7 +118,7 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
     Whether other values lie there still, `target` finds out when the value is written.
     """
     found: dict[int, Variable] = {}
-    places = {id(n): i for i, n in enumerate(graph.nodes)}
+    positions = {id(n): i for i, n in enumerate(graph.nodes)}
     takers: dict[int, list[int]] = {}
     for number, node in enumerate(graph.nodes):
         for taken in node.inputs:
@@ -128,7 +128,7 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
         if node.op is not raw.AssignVariableOp:
             continue
         handle, value = node.inputs
-        assignment, variable = places.get(id(value.node)), w.scopes[-1].values.get(id(handle))
+        assignment, variable = positions.get(id(value.node)), w.scopes[-1].values.get(id(handle))
         if assignment is None or not isinstance(variable, Variable):
             continue
         if not any(assignment <= taker < number for taker in takers[id(resources.origin(handle))]):

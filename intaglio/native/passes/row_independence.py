@@ -165,18 +165,18 @@ def _elementwise(rows: Rows, node: Node) -> int:
     ranks = {len(rows.dims(v)) for v in node.inputs}
     if node.op is raw.Select and len(ranks) > 1:  # its condition is one of rows
         raise Dependent
-    places: set[int] = set()
+    axes: set[int] = set()
     for value in node.inputs:
         axis = rows.known(value)
         if axis is not None and axis != SHARED:
-            places.add(axis + rank - len(rows.dims(value)))
-    if not places:
+            axes.add(axis + rank - len(rows.dims(value)))
+    if not axes:
         for value in node.inputs:
             rows.settle(value, SHARED)
         return SHARED
-    if len(places) > 1:
+    if len(axes) > 1:
         raise Dependent
-    (place,) = places
+    (place,) = axes
     for value in node.inputs:
         axis = place - (rank - len(rows.dims(value)))
         there = axis >= 0 and rows.dims(value)[axis] != 1

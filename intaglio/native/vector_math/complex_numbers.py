@@ -61,9 +61,9 @@ class Complexes(Builder):
         return Lanes(kind, tuple(names))
 
     def _shuffled(self, vector: str, a: str, b: str, order: Any) -> str:
-        places = [f"i32 {i}" for i in order]
+        lanes = [f"i32 {i}" for i in order]
         return self.code.let(
-            f"shufflevector {vector} {a}, {vector} {b}, <{len(places)} x i32> <{', '.join(places)}>"
+            f"shufflevector {vector} {a}, {vector} {b}, <{len(lanes)} x i32> <{', '.join(lanes)}>"
         )
 
     def real(self, x: Lanes) -> Lanes:

@@ -216,6 +216,6 @@ class OneHot(Op):
         at = rank if axis == -1 else axis
         if at == rank:
             return _hot_rows(indices, size, on_value[()], off_value)
-        places = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
-        hot = np.expand_dims(indices, at) == places
+        classes = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
+        hot = np.expand_dims(indices, at) == classes
         return np.where(hot, on_value, off_value)

@@ -282,8 +282,10 @@ class DynamicPartition(Op):
     def gradient(self, doutputs, data: Spec, partitions, num_partitions) -> Any:
         shape = raw.Shape(partitions)
         positions = raw.Reshape(raw.Range(0, raw.Size(partitions), 1), shape)
-        places = raw.DynamicPartition(positions, partitions, num_partitions=num_partitions)
-        stitched = raw.DynamicStitch(list(places), list(doutputs))
+        positions_in_parts = raw.DynamicPartition(
+            positions, partitions, num_partitions=num_partitions
+        )
+        stitched = raw.DynamicStitch(list(positions_in_parts), list(doutputs))
         return raw.Reshape(stitched, shape_of(data)), None
 
 

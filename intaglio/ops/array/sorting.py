@@ -178,8 +178,8 @@ class InTop(Op):
             return NotImplemented
         below = raw.Less(targets, constant(count, targets))
         inside = raw.LogicalAnd(raw.GreaterEqual(targets, zero), below)
-        places = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
-        mine = raw.GatherV2(predictions, places, 1, batch_dims=1)
+        indices = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
+        mine = raw.GatherV2(predictions, indices, 1, batch_dims=1)
         above = raw.Cast(raw.Greater(predictions, mine), DstT=targets.dtype)
         seen = raw.Less(raw.Sum(above, 1), k)
         sound = raw.IsFinite(raw.Squeeze(mine, axis=[1]))
@@ -273,11 +273,11 @@ class Bound(Op):
         result = np.empty(values.shape, out_type.numpy)
         side: Any = self.side
         for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
-            result[i] = _places(row, wanted, side)
+            result[i] = _insertion_points(row, wanted, side)
         return result
 
 
-def _places(row: Any, wanted: Any, side: Any) -> Any:
+def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
     """`np.searchsorted`; values in order are found by looking the row up among them."""
     if wanted.dtype.kind not in "iu" or wanted.size < row.size:
         return np.searchsorted(row, wanted, side)

@@ -351,15 +351,15 @@ class Scattered(ListOp):
             raise invalid_argument(
                 f"Expected len(indices) == tensor.shape[0], but saw: {len(indices)} vs. {len(tensor)}"
             )
-        places = indices.tolist()
-        for index in places:
+        numbers = indices.tolist()
+        for index in numbers:
             if index < 0:
                 raise invalid_argument("Indices in TensorListScatter must all be non-negative.")
-        most = max(places, default=-1) + 1
+        most = max(numbers, default=-1) + 1
         if most > start.size:
             start = start.resized(most)
         items = start.items()
-        for index, row in zip(places, rows_of(tensor), strict=True):
+        for index, row in zip(numbers, rows_of(tensor), strict=True):
             items[index] = row
         return TensorList(items, start.size, start.element, -1, start.dims)
 

@@ -207,8 +207,8 @@ class CropAndResizeGradImage(Op):
 
         def add(r: Any, c: Any, share: Any) -> None:
             pixels = _flat(box_ind, r, c, (height, width))[..., None] * depth
-            places = (pixels + np.arange(depth)).reshape(-1)
-            total[:] += np.bincount(places, share.reshape(-1), len(total))
+            indices = (pixels + np.arange(depth)).reshape(-1)
+            total[:] += np.bincount(indices, share.reshape(-1), len(total))
 
         if method == "nearest":
             add(_nearest(rows), _nearest(columns), gradients)

@@ -33,7 +33,7 @@ def _inside(at: np.ndarray, size: int, mode: str) -> np.ndarray:
     return np.clip(at, 0, size - 1)
 
 
-def _places(transforms: Any, height: int, width: int) -> Any:
+def _coordinates(transforms: Any, height: int, width: int) -> Any:
     """The column and row in the image of every new pixel; NaN where there is none."""
     y, x = np.mgrid[:height, :width].astype(np.float32)
     a = [t[:, None, None] for t in transforms.astype(np.float32).T]
@@ -47,7 +47,7 @@ def projected(
 ) -> np.ndarray:
     """The images as the transforms have them."""
     count, height, width, _ = images.shape
-    x, y = _places(transforms, *size)
+    x, y = _coordinates(transforms, *size)
     nowhere = np.isnan(x) | np.isnan(y)
     x, y = (np.where(nowhere, np.float32(0), p) for p in (x, y))
     x, y = _inside(x, width, mode), _inside(y, height, mode)

@@ -18,13 +18,13 @@ BLOCK = 1 << 20
 
 
 class Taps(NamedTuple):
-    """The linear map along one axis: `places` and `weight` have shape (K, new size).
+    """The linear map along one axis: `indices` and `weight` have shape (K, new size).
 
     `between` marks two taps whose weights are 1 - t and t: they are computed as
     a + (b - a) * t, by which equal neighbours give exactly themselves.
     """
 
-    places: np.ndarray
+    indices: np.ndarray
     weight: np.ndarray
     size: int
     between: bool = False
@@ -32,14 +32,14 @@ class Taps(NamedTuple):
     @property
     def out(self) -> int:
         """The number of new elements."""
-        return self.places.shape[1]
+        return self.indices.shape[1]
 
     @property
     def is_identity(self) -> bool:
         """True if every element stays where it is."""
         return (
             self.out == self.size
-            and bool((self.places[0] == np.arange(self.size)).all())
+            and bool((self.indices[0] == np.arange(self.size)).all())
             and bool((self.weight[0] == 1).all() and (self.weight[1:] == 0).all())
         )
 
@@ -50,9 +50,9 @@ def resample(images: np.ndarray, rows: Taps, columns: Taps, dtype: Any) -> np.nd
     result = np.empty((count, rows.out, columns.out, channels), dtype)
     if not result.size:
         return result
-    flat = np.repeat(columns.places * channels, channels, axis=1)
+    flat = np.repeat(columns.indices * channels, channels, axis=1)
     flat += np.tile(np.arange(channels), columns.out)
-    along = columns._replace(places=flat, weight=np.repeat(columns.weight, channels, axis=1))
+    along = columns._replace(indices=flat, weight=np.repeat(columns.weight, channels, axis=1))
     step = max(1, BLOCK // max(1, images[0].size * 4))
     for start in range(0, count, step):
         block = images[start : start + step].astype(dtype, copy=False)
@@ -79,16 +79,16 @@ def _applied(x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None
     weight = taps.weight.astype(x.dtype, copy=False)
     if axis == 1:
         weight = weight[:, :, None]
-    first = _taken(x, taps.places[0], axis)
+    first = _taken(x, taps.indices[0], axis)
     if taps.between:
-        other = _taken(x, taps.places[1], axis)
+        other = _taken(x, taps.indices[1], axis)
         # A view is left as it is, a copy is written over.
         other = np.subtract(other, first, out=None if other.base is not None else other)
         other *= weight[1]
         return np.add(other, first, out=out)
     total = np.multiply(first, weight[0], out=out)
     part = np.empty_like(total)
-    for index, factor in zip(taps.places[1:], weight[1:], strict=True):
+    for index, factor in zip(taps.indices[1:], weight[1:], strict=True):
         total += np.multiply(_taken(x, index, axis), factor, out=part)
     return total
 
@@ -105,7 +105,7 @@ def _taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
 def transposed(taps: Taps) -> Taps:
     """The map of gradients: from new elements back to the old ones."""
     weights = _weights(taps)
-    old, new = taps.places.reshape(-1), np.tile(np.arange(taps.out), len(taps.places))
+    old, new = taps.indices.reshape(-1), np.tile(np.arange(taps.out), len(taps.indices))
     order = np.argsort(old, kind="stable")
     counts = np.bincount(old, minlength=taps.size)
     first = np.cumsum(counts) - counts
@@ -137,7 +137,7 @@ def scale_of(size: int, out: int, align_corners: bool) -> np.float32:
     return np.float32(size) / np.float32(out)
 
 
-def _places(size: int, out: int, align: bool, half: bool) -> np.ndarray:
+def _coordinates(size: int, out: int, align: bool, half: bool) -> np.ndarray:
     """Where the new elements lie among the old ones."""
     scale, steps = scale_of(size, out, align), np.arange(out, dtype=np.float32)
     if half:
@@ -148,7 +148,7 @@ def _places(size: int, out: int, align: bool, half: bool) -> np.ndarray:
 @functools.lru_cache(maxsize=256)
 def linear(size: int, out: int, align: bool, half: bool) -> Taps:
     """Between the two nearest elements."""
-    at = _places(size, out, align, half)
+    at = _coordinates(size, out, align, half)
     low = np.floor(at)
     lower = np.maximum(low, 0).astype(np.intp)
     upper = np.minimum(np.ceil(at), size - 1).astype(np.intp)
@@ -192,7 +192,7 @@ def cubic(size: int, out: int, align: bool, half: bool) -> Taps:
     With half pixel centers the kernel is that of Keys (a = -0.5), and elements outside the
     image count for nothing; without, a is -0.75 and the border is repeated.
     """
-    at = _places(size, out, align, half)
+    at = _coordinates(size, out, align, half)
     low = np.floor(at)
     offset = np.rint((at - low) * np.float32(STEPS)).astype(np.intp)
     near, far = _cubic_table(-0.5 if half else -0.75)

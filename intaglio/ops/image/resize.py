@@ -263,10 +263,10 @@ class ResizeNearestNeighbor(Op):
         rows = resampling.nearest(images.shape[1], height, align_corners, half_pixel_centers)
         columns = resampling.nearest(images.shape[2], width, align_corners, half_pixel_centers)
         if height < images.shape[1]:
-            chosen = images.take(rows.places[0], axis=1, mode="clip")
-            return chosen.take(columns.places[0], axis=2, mode="clip")
-        chosen = images.take(columns.places[0], axis=2, mode="clip")
-        return chosen.take(rows.places[0], axis=1, mode="clip")
+            chosen = images.take(rows.indices[0], axis=1, mode="clip")
+            return chosen.take(columns.indices[0], axis=2, mode="clip")
+        chosen = images.take(columns.indices[0], axis=2, mode="clip")
+        return chosen.take(rows.indices[0], axis=1, mode="clip")
 
     def gradient(self, images: Spec, dresized_images, align_corners, half_pixel_centers) -> Any:
         return raw.ResizeNearestNeighborGrad(

@@ -22,13 +22,13 @@ from intaglio.ops.linalg.decomposition import adjoint, check_batches, matrix_dim
 TYPES = (float64, float32, *COMPLEX)
 
 
-def _moved(x: Any, places: int) -> Any:
-    """The rows moved down by `places` (up if negative), zeros moving in."""
+def _moved(x: Any, shift: int) -> Any:
+    """The rows moved down by `shift` (up if negative), zeros moving in."""
     result = np.zeros_like(x)
-    if places > 0:
-        result[..., places:, :] = x[..., :-places, :]
+    if shift > 0:
+        result[..., shift:, :] = x[..., :-shift, :]
     else:
-        result[..., :places, :] = x[..., -places:, :]
+        result[..., :shift, :] = x[..., -shift:, :]
     return result
 
 
@@ -171,9 +171,9 @@ class TridiagonalMatMul(Op):
         return diagonal(up), diagonal(turned), diagonal(down), by_rhs
 
 
-def _shifted(x: Any, places: int) -> Any:
+def _shifted(x: Any, shift: int) -> Any:
     """The last dimension moved by one place, a zero moving in."""
-    rolled = raw.Roll(x, np.int32(places), np.int32(-1))
+    rolled = raw.Roll(x, np.int32(shift), np.int32(-1))
     size = raw.StridedSlice(
         raw.Shape(x),
         np.array([-1], np.int32),
@@ -182,7 +182,7 @@ def _shifted(x: Any, places: int) -> Any:
         end_mask=1,
         shrink_axis_mask=1,
     )
-    at = np.int32(0) if places > 0 else raw.Sub(size, np.int32(1))
+    at = np.int32(0) if shift > 0 else raw.Sub(size, np.int32(1))
     kept = raw.OneHot(at, size, constant(0, x), constant(1, x))
     return raw.Mul(rolled, kept)
 

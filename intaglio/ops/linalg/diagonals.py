@@ -88,7 +88,7 @@ def _start(d: int, length: int, longest: int, align: str) -> int:
     return longest - length if side == "RIGHT" else 0
 
 
-def places(
+def diagonal_indices(
     rows: int, columns: int, low: int, high: int, align: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Row and column in the matrix, diagonal and position in the packed form, longest length."""
@@ -145,7 +145,7 @@ class MatrixDiagPartV3(Op):
             )
         low, high = _range_of(k)
         rows, columns = input.shape[-2:]
-        r, c, i, at, longest = places(rows, columns, low, high, align)
+        r, c, i, at, longest = diagonal_indices(rows, columns, low, high, align)
         lead = input.shape[:-2]
         result = np.full((*lead, high - low + 1, longest), padding_value[()], input.dtype)
         result[..., i, at] = input[..., r, c]
@@ -227,7 +227,7 @@ class MatrixDiagV3(Op):
             )
         longest = packed.shape[-1]
         rows, columns = _diag_size(high - low + 1, longest, low, high, int(num_rows), int(num_cols))
-        r, c, i, at, _ = places(rows, columns, low, high, align)
+        r, c, i, at, _ = diagonal_indices(rows, columns, low, high, align)
         lead = packed.shape[:-2]
         result = np.full((*lead, rows, columns), padding_value[()], diagonal.dtype)
         result[..., r, c] = packed[..., i, at]
@@ -261,7 +261,7 @@ class MatrixSetDiagV3(Op):
             )
         low, high = _range_of(k)
         rows, columns = input.shape[-2:]
-        r, c, i, at, longest = places(rows, columns, low, high, align)
+        r, c, i, at, longest = diagonal_indices(rows, columns, low, high, align)
         wanted = _packed_shape(input.shape[:-2], low, high, longest)
         if diagonal.shape != wanted:
             raise invalid_argument(

@@ -89,10 +89,10 @@ def _simplified(x: Any, labels: Labels, keep: set[Any]) -> tuple[Any, Labels]:
     if len(unique) != len(labels):
         numbers = {label: i for i, label in enumerate(unique)}
         for label in unique:
-            places = [i for i, n in enumerate(labels) if n == label]
-            for at in places[1:]:
-                if x.shape[at] != x.shape[places[0]]:
-                    raise _size_mismatch(x.shape[places[0]], at, x)
+            axes = [i for i, n in enumerate(labels) if n == label]
+            for at in axes[1:]:
+                if x.shape[at] != x.shape[axes[0]]:
+                    raise _size_mismatch(x.shape[axes[0]], at, x)
         x = np.einsum(x, [numbers[n] for n in labels], list(range(len(unique))))
     gone = tuple([i for i, n in enumerate(unique) if n not in keep])
     if gone:

@@ -39,12 +39,12 @@ def _added(values: Any, size: int | None, weights: Any) -> Any:
     count = weights.spec.count
     if not size or (count and count != values.spec.count):
         return NotImplemented
-    places = raw.Minimum(values, constant(size, values))
+    indices = raw.Minimum(values, constant(size, values))
     addends = raw.Reshape(weights, [-1])
     if not count:
         addends = raw.Fill([values.spec.count], constant(1, weights))
-    places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)
-    return raw.Slice(raw.ScatterNd(places, addends, shape), [0], [size])
+    indices, shape = raw.ExpandDims(indices, 1), np.asarray([size + 1], values.dtype.numpy)
+    return raw.Slice(raw.ScatterNd(indices, addends, shape), [0], [size])
 
 
 def _checked(values, size, weights) -> int:

@@ -96,7 +96,7 @@ class BitwiseXor(Bitwise):
         return s.bit_xor(x, y)
 
 
-def _places(x: Any, y: Any) -> Any:
+def _shift_counts(x: Any, y: Any) -> Any:
     """Shift distances held inside the width of the type, as TensorFlow holds them."""
     number = x.dtype.type
     return np.clip(y, number(0), number(x.dtype.itemsize * 8 - 1))
@@ -107,7 +107,7 @@ class LeftShift(Bitwise):
     """x with its bits moved y places up."""
 
     def kernel(self, x, y):
-        return np.left_shift(x, _places(x, y))
+        return np.left_shift(x, _shift_counts(x, y))
 
     def scalar(self, s, x, y):
         return s.left_shift(x, y)
@@ -118,7 +118,7 @@ class RightShift(Bitwise):
     """x with its bits moved y places down; signed numbers keep their sign."""
 
     def kernel(self, x, y):
-        return np.right_shift(x, _places(x, y))
+        return np.right_shift(x, _shift_counts(x, y))
 
     def scalar(self, s, x, y):
         return s.right_shift(x, y)

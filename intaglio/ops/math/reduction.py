@@ -131,9 +131,9 @@ def kept_shape(x: Spec, axis: Any) -> Any:
         return np.asarray(dims, np.int32)
     whole = shape_of(x)
     rank = raw.Size(whole)
-    places = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank), [-1])
+    axes = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank), [-1])
     one, zero = np.asarray(1, np.int32), np.asarray(0, np.int32)
-    marks = raw.Sum(raw.OneHot(places, rank, one, zero), zero)
+    marks = raw.Sum(raw.OneHot(axes, rank, one, zero), zero)
     return raw.AddV2(raw.Mul(whole, raw.Sub(one, marks)), marks)
 
 
@@ -275,9 +275,9 @@ def _reduced_first(x: Any, spec: Spec, axis: Any) -> tuple[Any, Any, Any]:
         others = raw.GatherV2(shape_of(spec), np.asarray(rest, np.int32), 0)
     else:
         rank_now = raw.Rank(x)
-        places = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank_now), [-1])
-        rest_now = raw.ListDiff(raw.Range(0, rank_now, 1), places, out_idx=int32).out
-        order = raw.ConcatV2([places, rest_now], 0)
+        axes = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank_now), [-1])
+        rest_now = raw.ListDiff(raw.Range(0, rank_now, 1), axes, out_idx=int32).out
+        order = raw.ConcatV2([axes, rest_now], 0)
         back = raw.InvertPermutation(order)
         others = raw.GatherV2(shape_of(spec), rest_now, 0)
     return raw.Transpose(x, order), back, others

@@ -266,7 +266,7 @@ class LinSpace(Op):
         wide = float32 if start.dtype.size <= 4 else float64
         first, last = (raw.Cast(v, DstT=wide) for v in (start, stop))
         step = raw.RealDiv(raw.Sub(last, first), constant(count - 1, first))
-        places = np.arange(count - 1, dtype=np.int32)
-        line = raw.AddV2(first, raw.Mul(step, raw.Cast(places, DstT=wide)))
+        positions = np.arange(count - 1, dtype=np.int32)
+        line = raw.AddV2(first, raw.Mul(step, raw.Cast(positions, DstT=wide)))
         whole = raw.ConcatV2([line, raw.Reshape(last, [1])], 0)
         return raw.Cast(whole, DstT=start.dtype)

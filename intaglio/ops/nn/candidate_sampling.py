@@ -209,8 +209,8 @@ class FixedUnigramCandidateSampler(Sampler):
         sums, total = np.cumsum(own), weights.sum()
 
         def draw(start: Stream, count: int) -> Any:
-            places = philox.uniform(start, count, DOUBLE) * sums[-1]
-            return np.searchsorted(sums, places, side="right")
+            positions = philox.uniform(start, count, DOUBLE) * sums[-1]
+            return np.searchsorted(sums, positions, side="right")
 
         return self.sampled(
             true_classes,
@@ -234,8 +234,8 @@ class Learned(Sampler):
             return seen
 
         def draw(start: Stream, count: int) -> Any:
-            places = philox.bits32(start, count) % sums[-1]
-            return np.searchsorted(sums, places, side="right")
+            positions = philox.bits32(start, count) % sums[-1]
+            return np.searchsorted(sums, positions, side="right")
 
         self.check(true_classes, num_true, num_sampled, unique, range_max)
         before = stream.exchange(counted)
@@ -326,9 +326,9 @@ class ComputeAccidentalHits(Op):
         last, turned = np.unique(sampled_candidates[::-1], return_index=True)
         hits = true_classes[:, :, None] == last
         rows, _, at = np.nonzero(hits)
-        places = len(sampled_candidates) - 1 - turned[at]
+        positions = len(sampled_candidates) - 1 - turned[at]
         return (
             rows.astype(np.int32),
-            places.astype(np.int64),
+            positions.astype(np.int64),
             np.full(len(rows), LOWEST_FLOAT32, np.float32),
         )

@@ -47,11 +47,11 @@ def _collapsed(labels: Any, lengths: Any) -> tuple[Any, Any]:
     return collapsed, counts
 
 
-def _shifted(x: Any, places: int) -> Any:
-    """Positions moved on by `places`, impossible ones moving in."""
+def _shifted(x: Any, count: int) -> Any:
+    """Positions moved on by `count`, impossible ones moving in."""
     shifted = np.full_like(x, -np.inf)
-    if places < x.shape[1]:
-        shifted[:, places:] = x[:, : x.shape[1] - places]
+    if count < x.shape[1]:
+        shifted[:, count:] = x[:, : x.shape[1] - count]
     return shifted
 
 
@@ -96,8 +96,8 @@ class _Lattice:
         """[time, batch, position]: log-probabilities of all ways from there to the end."""
         steps = log_probs.shape[0]
         emitted = np.take_along_axis(log_probs, self.symbols[None], axis=2)
-        places = np.arange(self.symbols.shape[1])
-        ends = (places == self.size[:, None] - 1) | (places == self.size[:, None] - 2)
+        positions = np.arange(self.symbols.shape[1])
+        ends = (positions == self.size[:, None] - 1) | (positions == self.size[:, None] - 2)
         start = np.where(ends, 0.0, -np.inf)
         beta = np.full((steps, *self.symbols.shape), -np.inf)
         state = start

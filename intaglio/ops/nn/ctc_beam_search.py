@@ -42,9 +42,9 @@ class _Prefixes:
         new = np.flatnonzero(~known)
         numbers[new] = len(self.parents) + np.arange(len(new))
         order = new[np.argsort(keys[new], kind="stable")]
-        places = at[order]
-        self._keys = np.insert(self._keys, places, keys[order])
-        self._numbers = np.insert(self._numbers, places, numbers[order])
+        positions = at[order]
+        self._keys = np.insert(self._keys, positions, keys[order])
+        self._numbers = np.insert(self._numbers, positions, numbers[order])
         self.parents = np.concatenate([self.parents, parents[new]])
         self.labels = np.concatenate([self.labels, labels[new]])
         return numbers
@@ -64,9 +64,9 @@ class _Prefixes:
         # Read from the end: what ends earlier lies at the end of its row.
         back = np.stack(taken, axis=1)
         lengths = (back >= 0).sum(axis=1)
-        places = lengths[:, None] - 1 - np.arange(back.shape[1])
-        whole = np.take_along_axis(back, np.maximum(places, 0), axis=1)
-        return np.where(places >= 0, whole, NONE), lengths
+        positions = lengths[:, None] - 1 - np.arange(back.shape[1])
+        whole = np.take_along_axis(back, np.maximum(positions, 0), axis=1)
+        return np.where(positions >= 0, whole, NONE), lengths
 
 
 class _Beams:
@@ -106,8 +106,8 @@ class _Beams:
         longer[rows, source[rows, beams], lasts[rows, beams]] = -np.inf
         standing = np.logaddexp(label, blank)
         followed = stands & (source < np.arange(self.width))
-        places = source * self.blank_class + lasts
-        longer[_forgotten(standing, held, longer, followed, source, places)] = -np.inf
+        columns = source * self.blank_class + lasts
+        longer[_forgotten(standing, held, longer, followed, source, columns)] = -np.inf
         self._choose(label, blank, held, longer, active)
 
     def _choose(self, label: Any, blank: Any, held: Any, longer: Any, active: Any) -> None:
@@ -138,7 +138,7 @@ class _Beams:
         self.blank = np.where(kept, blank, self.blank).astype(self.blank.dtype)
 
 
-def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, places: Any) -> Any:
+def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, columns: Any) -> Any:
     """Which beams get no longer prefixes, [batch, beam], as TensorFlow's search has it.
 
     It looks at the labels that may follow each beam in order, and keeps the best so far. A beam
@@ -158,7 +158,7 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, p
     row, beam = np.nonzero(followed)
     own = total[row, beam]
     ahead = ((total[row] > own[:, None]) & held[row]).sum(axis=1)
-    better = (score[row] > own[:, None]) & (order[row] < places[row, beam, None])
+    better = (score[row] > own[:, None]) & (order[row] < columns[row, beam, None])
     forgotten = np.zeros((batch, width), bool)
     while True:
         # What is decided of a beam depends on earlier ones alone, so that this ends.
@@ -172,10 +172,10 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, p
 
 def _sparse(labels: Any, lengths: Any) -> tuple[Any, Any, Any]:
     """Rows of labels as a sparse matrix: (indices, values, shape)."""
-    rows, places = np.nonzero(np.arange(labels.shape[1]) < lengths[:, None])
-    indices = np.stack([rows, places], axis=1).astype(np.int64)
+    rows, columns = np.nonzero(np.arange(labels.shape[1]) < lengths[:, None])
+    indices = np.stack([rows, columns], axis=1).astype(np.int64)
     shape = np.array([len(labels), lengths.max(initial=0)], np.int64)
-    return indices, labels[rows, places].astype(np.int64), shape
+    return indices, labels[rows, columns].astype(np.int64), shape
 
 
 def _without_repeats(labels: Any, lengths: Any) -> tuple[Any, Any]:

@@ -252,7 +252,7 @@ class FractionalMaxPoolGrad(Op):
         return _to_maxima(x, out_backprop, rows, columns, overlapping)
 
 
-def _places(ends: Any, overlapping: bool) -> Any:
+def _cell_indices(ends: Any, overlapping: bool) -> Any:
     """The places of each window, [window, widest]; narrower ones repeat their last."""
     widths = _widths(ends, overlapping)
     steps = np.arange(widths.max(initial=1))
@@ -260,7 +260,7 @@ def _places(ends: Any, overlapping: bool) -> Any:
 
 
 def _to_maxima(x: Any, gradient: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
-    down, across = _places(rows, overlapping), _places(columns, overlapping)
+    down, across = _cell_indices(rows, overlapping), _cell_indices(columns, overlapping)
     whole = x[:, down[:, None, :, None], across[None, :, None, :]]
     batch, tall, wide, high, broad, depth = whole.shape
     best = whole.reshape(batch, tall, wide, high * broad, depth).argmax(axis=3)

@@ -59,7 +59,7 @@ def _sums(padded: Any, filter: Any, plan: Any) -> Any:
     rows, columns = plan
     for i in range(filter.shape[0]):
         for j in range(filter.shape[1]):
-            window = padded[:, rows.places(i), columns.places(j)]
+            window = padded[:, rows.slice_of(i), columns.slice_of(j)]
             yield i, j, window + filter[i, j]
 
 
@@ -70,7 +70,7 @@ def _best(input: Any, filter: Any, plan: Any) -> tuple[Any, Any]:
     shape = (len(input), plan[0].out, plan[1].out, input.shape[3])
     best, which = np.zeros(shape, input.dtype), np.full(shape, -1)
     for i, j, total in _sums(padded, filter, plan):
-        seen = inside[:, plan[0].places(i), plan[1].places(j)]
+        seen = inside[:, plan[0].slice_of(i), plan[1].slice_of(j)]
         better = seen & ((which < 0) | (total > best))
         best = np.where(better, total, best)
         which = np.where(better, i * filter.shape[1] + j, which)
@@ -151,7 +151,7 @@ class Dilation2DBackpropInput(Backprop):
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
                 mine = which == i * filter.shape[1] + j
-                held[:, rows.places(i), columns.places(j)] += np.where(
+                held[:, rows.slice_of(i), columns.slice_of(j)] += np.where(
                     mine, out_backprop, input.dtype.type(0)
                 )
         top, left = rows.before, columns.before

@@ -43,9 +43,9 @@ def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
     depth = x.shape[-1]
     sums = np.zeros((*x.shape[:-1], depth + 1), np.float64)
     np.cumsum(x, axis=-1, out=sums[..., 1:])
-    places = np.arange(depth)
-    upper = np.minimum(places + radius + 1, depth)
-    lower = np.maximum(places - radius, 0)
+    channels = np.arange(depth)
+    upper = np.minimum(channels + radius + 1, depth)
+    lower = np.maximum(channels - radius, 0)
     return sums[..., upper] - sums[..., lower]
 
 

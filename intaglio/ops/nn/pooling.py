@@ -319,11 +319,11 @@ class AvgPool3DGrad(MeanGrad):
 # -- maximum with its place ------------------------------------------------------------
 
 
-def _flat_places(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
-    places = np.arange(int(np.prod(shape[1:], dtype=np.int64))).reshape(1, *shape[1:])
+def _flat_positions(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
+    positions = np.arange(int(np.prod(shape[1:], dtype=np.int64))).reshape(1, *shape[1:])
     if not with_batch:
-        return np.broadcast_to(places, shape)
-    return places + np.arange(shape[0]).reshape(-1, 1, 1, 1) * places.size
+        return np.broadcast_to(positions, shape)
+    return positions + np.arange(shape[0]).reshape(-1, 1, 1, 1) * positions.size
 
 
 @op
@@ -348,8 +348,8 @@ class MaxPoolWithArgmax(Op):
             raise invalid_argument(f"tensor_in must not be empty, its shape is {list(input.shape)}")
         along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
         output = kernels.maximum(input, along)
-        places = _flat_places(input.shape, include_batch_in_index)
-        found = kernels.at_maxima(input, output, places, along)
+        positions = _flat_positions(input.shape, include_batch_in_index)
+        found = kernels.at_maxima(input, output, positions, along)
         return output, found.astype(Targmax.numpy, copy=False)
 
     def gradient(

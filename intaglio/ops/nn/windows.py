@@ -35,7 +35,7 @@ class Axis(NamedTuple):
         """True if there are places outside the array."""
         return self.before != 0 or self.after != 0
 
-    def places(self, tap: int) -> slice:
+    def slice_of(self, tap: int) -> slice:
         """Where the window's element `tap` lies, for all windows, in the padded array."""
         start = tap * self.dilation
         return slice(start, start + (self.out - 1) * self.stride + 1, self.stride)

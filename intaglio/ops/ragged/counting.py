@@ -11,7 +11,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import check_rank
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _WEIGHTS = (int32, int64, float32, float64)
 
@@ -98,7 +98,7 @@ class SparseBincount(Op):
             raise invalid_argument(f"size ({count}) must be non-negative")
         if weights.size and weights.size != values.size:
             raise invalid_argument("Weights and values must have the same size")
-        places.check(indices, values, dense_shape)
+        coordinates.check(indices, values, dense_shape)
         flat = dense_shape.size == 1
         rows = 1 if flat else int(dense_shape[0])
         ids = np.zeros(values.size, np.int64) if flat else indices[:, 0]

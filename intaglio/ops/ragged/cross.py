@@ -76,9 +76,9 @@ class RaggedCross(Op):
         rows = {splits.size - 1 for _, splits in columns}
         if len(rows) > 1:
             raise invalid_argument("inputs must all have the same batch dimension size.")
-        places, counts = combinations([np.diff(s) for _, s in columns], rows)
+        combined, counts = combinations([np.diff(s) for _, s in columns], rows)
         taken = [
-            v[np.repeat(s[:-1], counts) + p] for (v, s), p in zip(columns, places, strict=True)
+            v[np.repeat(s[:-1], counts) + p] for (v, s), p in zip(columns, combined, strict=True)
         ]
         values = (
             hashed(taken, num_buckets, hash_key, int(counts.sum()))
@@ -153,11 +153,11 @@ def combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
     if not lengths:
         totals = np.zeros(count, np.int64)
     inside = positions(np.zeros(count, np.int64), totals)
-    places = [
+    combined = [
         inside // np.maximum(np.repeat(stride, totals), 1) % np.maximum(np.repeat(one, totals), 1)
         for one, stride in zip(lengths, reversed(strides), strict=True)
     ]
-    return places, totals
+    return combined, totals
 
 
 def texts(columns: list[Any], separator: bytes = b"_X_") -> Any:

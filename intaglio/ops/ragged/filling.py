@@ -49,12 +49,12 @@ class RaggedFillEmptyRows(Op):
         order = np.argsort(value_rowids, kind="stable")
         sorted_ids = value_rowids[order]
         first = np.cumsum(counts) - counts
-        places = np.empty(values.shape[0], np.int64)
-        places[order] = starts[sorted_ids] + np.arange(order.size) - first[sorted_ids]
+        targets = np.empty(values.shape[0], np.int64)
+        targets[order] = starts[sorted_ids] + np.arange(order.size) - first[sorted_ids]
         filled = np.empty(int(sizes.sum()), values.dtype)
         filled[...] = default_value
-        filled[places] = values
-        return np.repeat(np.arange(count), sizes), filled, empty, places
+        filled[targets] = values
+        return np.repeat(np.arange(count), sizes), filled, empty, targets
 
     def gradient(self, doutput_values, reverse_index_map) -> Any:
         gradients = raw.RaggedFillEmptyRowsGrad(reverse_index_map, doutput_values)

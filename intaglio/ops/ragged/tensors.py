@@ -141,10 +141,10 @@ class RaggedGather(Op):
             shape: Any = shape_of(params_dense_values)
             rows = raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
             zero, one = np.asarray(0, np.int64), np.asarray(1, np.int64)
-            places = raw.Range(zero, raw.Cast(rows, DstT=int64), one)
+            positions = raw.Range(zero, raw.Cast(rows, DstT=int64), one)
             rank = len(params_nested_splits)
             flat = raw.Reshape(indices, np.asarray([-1], np.int32))
-            found = raw.RaggedGather(params_nested_splits, places, flat, OUTPUT_RAGGED_RANK=rank)
+            found = raw.RaggedGather(params_nested_splits, positions, flat, OUTPUT_RAGGED_RANK=rank)
             return raw.UnsortedSegmentSum(doutput_dense_values, found.output_dense_values, rows)
 
         return [None] * len(params_nested_splits), by_values, None
@@ -165,7 +165,7 @@ def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
     if flat.size and (flat.min() < 0 or flat.max() >= size):
         bad = int(np.flatnonzero((flat < 0) | (flat >= size))[0])
         raise invalid_argument(f"indices[{bad}] = {flat[bad]} is not in [0, {size})")
-    places = flat
+    row_indices = flat
     found: list[Any] = []
     for level in splits:
         if level.size and level.min() < 0:
@@ -176,13 +176,13 @@ def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
             raise invalid_argument(
                 "Ragged splits must be sorted, but one is smaller than the one before it"
             )
-        starts = level[:-1][places]
-        lengths = level[1:][places] - starts
+        starts = level[:-1][row_indices]
+        lengths = level[1:][row_indices] - starts
         found.append(splits_from(lengths, level.dtype))
-        places = positions(starts, lengths)
-    if places.size and (values.ndim == 0 or places.max() >= values.shape[0]):
+        row_indices = positions(starts, lengths)
+    if row_indices.size and (values.ndim == 0 or row_indices.max() >= values.shape[0]):
         raise invalid_argument("Ragged splits must not be greater than the values")
-    return found, places
+    return found, row_indices
 
 
 # -- dense ---------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class RaggedTensorToTensor(Op):
         result = np.empty(dims, values.dtype)
         result[...] = default_value
         inner = math.prod(dims[len(partitions) + 1 :])
-        place, taken = _places(partitions, dims, values.shape[0])
+        place, taken = _dense_positions(partitions, dims, values.shape[0])
         rows = result.reshape((math.prod(dims[: len(partitions) + 1]), inner))
         source = values.reshape((values.shape[0], math.prod(values.shape[1:])))
         if source.shape[1] == inner and tuple(values.shape[1:]) == tuple(
@@ -271,14 +271,14 @@ class RaggedTensorToTensor(Op):
             raw.Shape(values, out_type=int64), [0], [1], [1], shrink_axis_mask=1
         )
         zero, one = np.asarray(0, np.int64), np.asarray(1, np.int64)
-        places = raw.RaggedTensorToTensor(
+        positions = raw.RaggedTensorToTensor(
             lead,
             raw.Range(zero, count, one),
             np.asarray(-1, np.int64),
             row_partition_tensors,
             row_partition_types=row_partition_types,
         )
-        flat = raw.Reshape(places, np.asarray([-1], np.int32))
+        flat = raw.Reshape(positions, np.asarray([-1], np.int32))
         tail = raw.StridedSlice(dense, [outer], [0], [1], end_mask=1)
         rows = raw.Reshape(dresult, raw.ConcatV2([np.asarray([-1], np.int64), tail], 0))
         dvalues = raw.UnsortedSegmentSum(rows, flat, count)
@@ -358,7 +358,7 @@ def _check_default(default: Any, values: Any) -> None:
         )
 
 
-def _places(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any]:
+def _dense_positions(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any]:
     """Where in the dense outer dimensions values stand, and which values they are."""
     rows = min(partitions[0].size - 1, dims[0])
     place = np.arange(rows)

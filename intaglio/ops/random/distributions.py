@@ -33,7 +33,7 @@ def _for_each(shape: Spec, parameter: Spec) -> Any:
     return (*lead, *parameter.shape)
 
 
-def _places(size: int, parameters: int) -> Any:
+def _stream_numbers(size: int, parameters: int) -> Any:
     """Where in the stream each output lies: one parameter's draws after another's."""
     if not parameters:
         return np.zeros(0, np.int64)
@@ -54,7 +54,7 @@ def _drawn(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...])
     if not size:
         return np.zeros(dims)
     repeated = np.tile(wide, size // len(wide))
-    return function(stream, repeated, _places(size, len(wide))).reshape(dims)
+    return function(stream, repeated, _stream_numbers(size, len(wide))).reshape(dims)
 
 
 def _gamma_slope(alpha: Any, output: Any, doutput: Any) -> Any:
@@ -132,8 +132,8 @@ def _poisson(stream: Stream, rate: Any, dims: tuple[int, ...], dtype: DType) -> 
     numeric = dtype.numpy
     info: Any = np.iinfo(numeric) if dtype.is_integer else np.finfo(numeric)
 
-    def draw(start: Stream, wide: Any, places: Any) -> Any:
-        return poisson(start, wide, places, float(info.max))
+    def draw(start: Stream, wide: Any, streams: Any) -> Any:
+        return poisson(start, wide, streams, float(info.max))
 
     result = _drawn(draw, stream, rate, dims)
     return result.astype(numeric)
@@ -196,8 +196,8 @@ def _binomial(stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dt
     size = shapes.count(dims) or 0
     n = np.broadcast_to(np.asarray(counts, np.float64), dims).reshape(-1)
     p = np.broadcast_to(np.asarray(probs, np.float64), dims).reshape(-1)
-    places = _places(size, own)
-    result = binomial(stream, n, p, places).reshape(dims)
+    streams = _stream_numbers(size, own)
+    result = binomial(stream, n, p, streams).reshape(dims)
     if dtype.is_integer:
         result = np.where(np.isnan(result), -1.0, result)
     return result.astype(dtype.numpy)

@@ -289,12 +289,12 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
     if count < 2:
         return np.arange(count)
     left = np.arange(count, 1, -1, dtype=np.uint32)
-    places = bits32(stream, max(count - 1, 0)) % left
+    swaps = bits32(stream, max(count - 1, 0)) % left
     swapped = taken_over("permutation", SWAP * count, count)
     if swapped is not None:
-        return swapped(places)
+        return swapped(swaps)
     order = list(range(count))
-    for i, offset in enumerate(places.tolist()):
+    for i, offset in enumerate(swaps.tolist()):
         j = i + offset
         order[i], order[j] = order[j], order[i]
     return np.array(order, np.int64)

@@ -29,9 +29,9 @@ RESERVED_FOR_SUMS = 42
 class Blocks:
     """For each output the next block of its own stretch of the stream."""
 
-    def __init__(self, stream: Stream, places: Any, reserved: Any = RESERVED) -> None:
+    def __init__(self, stream: Stream, streams: Any, reserved: Any = RESERVED) -> None:
         self._stream = stream
-        self._next = places.astype(np.uint64) * np.asarray(reserved, np.uint64)
+        self._next = streams.astype(np.uint64) * np.asarray(reserved, np.uint64)
 
     def take(self, rows: Any) -> Any:
         """The next block of each of these outputs, [rows, 4] uint32."""
@@ -66,10 +66,10 @@ def _normals(blocks: Blocks, count: int) -> Pairs:
     return Pairs(blocks, count, lambda b: philox.box_muller(b.reshape(-1), True).reshape(-1, 2))
 
 
-def gamma(stream: Stream, alpha: Any, places: Any) -> Any:
+def gamma(stream: Stream, alpha: Any, streams: Any) -> Any:
     """Gamma numbers of the shapes `alpha` (float64), each at its place in the stream."""
     count = len(alpha)
-    blocks = Blocks(stream, places)
+    blocks = Blocks(stream, streams)
     uniforms, normals = _uniforms(blocks, count), _normals(blocks, count)
     result = np.full(count, np.nan)
     one = np.flatnonzero(alpha == 1)
@@ -100,10 +100,10 @@ def gamma(stream: Stream, alpha: Any, places: Any) -> Any:
     return result
 
 
-def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
+def poisson(stream: Stream, rate: Any, streams: Any, most: float) -> Any:
     """Poisson numbers of the means `rate` (float64), as float64; 0 for a bad mean."""
     count = len(rate)
-    uniforms = _uniforms(Blocks(stream, places), count)
+    uniforms = _uniforms(Blocks(stream, streams), count)
     result = np.zeros(count)
     usable = (rate >= 0) & np.isfinite(rate)
     small = np.flatnonzero(usable & (rate < SMALL_MEAN))
@@ -137,7 +137,7 @@ def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
     return result
 
 
-def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
+def binomial(stream: Stream, counts: Any, probs: Any, streams: Any) -> Any:
     """How many of `counts` trials succeed, each with its probability, as float64."""
     size = len(counts)
     result = np.full(size, np.nan)
@@ -147,7 +147,7 @@ def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
     result[sure] = 0.0
     few = counts * p < SMALL_MEAN
     reserved = np.where(few, RESERVED_FOR_SUMS, RESERVED)
-    uniforms = _uniforms(Blocks(stream, places, reserved), size)
+    uniforms = _uniforms(Blocks(stream, streams, reserved), size)
     small = np.flatnonzero(usable & ~sure & few)
     total, found = np.zeros(size), np.zeros(size)
     while len(small):

@@ -24,7 +24,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.scattering import add_rows
 from intaglio.ops.families import conjugate
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _ELEMENTS = (float32, float64, complex64, complex128)
 
@@ -46,7 +46,7 @@ class SparseMatrix:
     @classmethod
     def unordered(cls, indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
         """The matrix with these elements; places that repeat stay as they are."""
-        order = places.order(indices)
+        order = coordinates.order(indices)
         return cls(indices[order], values[order], dense)
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class SparseMatrix:
 
     def row_starts(self) -> Any:
         """Where the elements of each row begin, rows of all matrices counted through."""
-        rows = places.flat(self.indices[:, :-1], self.dense[:-1])
+        rows = coordinates.flat(self.indices[:, :-1], self.dense[:-1])
         count = int(np.prod(self.dense[:-1], dtype=np.int64))
         return np.searchsorted(rows, np.arange(count + 1))
 
@@ -87,7 +87,9 @@ class SparseMatrix:
 
 def _summed(indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
     """The matrix whose elements are the sums of those at one place."""
-    _, first, where = np.unique(places.flat(indices, dense), return_index=True, return_inverse=True)
+    _, first, where = np.unique(
+        coordinates.flat(indices, dense), return_index=True, return_inverse=True
+    )
     totals = np.zeros(first.size, values.dtype)
     np.add.at(totals, where.reshape(-1), values)
     return SparseMatrix(indices[first], totals, dense)
@@ -119,11 +121,11 @@ class SparseTensorToCSRSparseMatrix(Op):
     T = _ELEMENTS
 
     def infer(self, indices: Spec, values: Spec, dense_shape: Spec) -> Spec:
-        places.need_ranks((indices, 2), (values, 1), (dense_shape, 1))
+        coordinates.need_ranks((indices, 2), (values, 1), (dense_shape, 1))
         return Spec(variant, ())
 
     def kernel(self, indices, values, dense_shape):
-        places.check(indices, values, dense_shape)
+        coordinates.check(indices, values, dense_shape)
         rank = dense_shape.size
         if rank not in (2, 3):
             raise invalid_argument(
@@ -174,7 +176,7 @@ class DenseToCSRSparseMatrix(Op):
     T = _ELEMENTS
 
     def infer(self, indices: Spec) -> Spec:
-        places.need_ranks((indices, 2))
+        coordinates.need_ranks((indices, 2))
         return Spec(variant, ())
 
     def kernel(self, dense_input, indices):
@@ -352,7 +354,9 @@ def _turned(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
 
 def _product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     """Each element of `a` meets the row of `b` that its column names."""
-    rows = places.flat(np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1])
+    rows = coordinates.flat(
+        np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1]
+    )
     starts = b.row_starts()
     counts = starts[rows + 1] - starts[rows]
     of_a = np.repeat(np.arange(rows.size), counts)
@@ -446,5 +450,5 @@ def _times_dense(a: SparseMatrix, b: Any) -> Any:
     columns = tuple(np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1).T)
     terms = a.values[:, None] * b[columns]
     result = np.zeros((int(np.prod(a.dense[:-1])), b.shape[-1]), b.dtype)
-    add_rows(result, places.flat(a.indices[:, :-1], a.dense[:-1]), terms)
+    add_rows(result, coordinates.flat(a.indices[:, :-1], a.dense[:-1]), terms)
     return result.reshape(*a.dense[:-1], b.shape[-1])

@@ -273,8 +273,8 @@ class SparseRowsGradient(Op):
             raise invalid_argument(
                 f"Index {int(indices[np.argmax(wrong)])} out of range [0, {int(dense_output_dim0)})."
             )
-        rows, places = np.unique(indices, return_inverse=True)
-        return _spread(grad, places.reshape(-1), segment_ids, rows.size, self.how), rows
+        rows, positions = np.unique(indices, return_inverse=True)
+        return _spread(grad, positions.reshape(-1), segment_ids, rows.size, self.how), rows
 
 
 @op

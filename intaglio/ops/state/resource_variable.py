@@ -400,7 +400,7 @@ class ResourceScatter(Op):
 
         resource.modify(change, updates.dtype)
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
         """Carries the update out in place."""
         raise NotImplementedError
 
@@ -409,37 +409,37 @@ class ResourceScatter(Op):
 class ResourceScatterAdd(ResourceScatter):
     """variable[indices] += updates; repeated indices add up."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        add_rows(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        add_rows(array, indices, rows)
 
 
 @op
 class ResourceScatterSub(ResourceScatter):
     """variable[indices] -= updates; repeated indices add up."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.subtract.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.subtract.at(array, indices, rows)
 
 
 @op
 class ResourceScatterMul(ResourceScatter):
     """variable[indices] *= updates; repeated indices multiply."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.multiply.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.multiply.at(array, indices, rows)
 
 
 @op
 class ResourceScatterDiv(ResourceScatter):
     """variable[indices] /= updates; integers are divided as C divides."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
         if array.dtype.kind not in "iu":
-            np.divide.at(array, places, rows)
+            np.divide.at(array, indices, rows)
             return
         if not rows.all():
             raise invalid_argument("Integer division by zero")
-        for place, row in zip(places.tolist(), rows, strict=True):
+        for place, row in zip(indices.tolist(), rows, strict=True):
             quotient = np.floor_divide(array[place], row)
             short = (quotient < 0) & (quotient * row != array[place])
             array[place] = quotient + short.astype(array.dtype)
@@ -449,16 +449,16 @@ class ResourceScatterDiv(ResourceScatter):
 class ResourceScatterMin(ResourceScatter):
     """variable[indices] = min(variable[indices], updates)."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.minimum.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.minimum.at(array, indices, rows)
 
 
 @op
 class ResourceScatterMax(ResourceScatter):
     """variable[indices] = max(variable[indices], updates)."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.maximum.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.maximum.at(array, indices, rows)
 
 
 @op
@@ -467,8 +467,8 @@ class ResourceScatterUpdate(ResourceScatter):
 
     dtype = ALL
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        array[places] = rows
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        array[indices] = rows
 
 
 class ResourceScatterNd(Op):

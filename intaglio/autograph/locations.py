@@ -21,7 +21,7 @@ from intaglio.autograph.values import Undefined
 from intaglio.type_specs.grown_list import GrownList
 
 
-class Place:
+class Location:
     """A variable, attribute or item: `get` gives Undefined where there is nothing yet."""
 
     __slots__ = ("key", "name", "owner", "provenance")
@@ -79,7 +79,7 @@ class Place:
         raise NotImplementedError
 
 
-class Cell(Place):
+class Cell(Location):
     """A variable that functions share."""
 
     __slots__ = ()
@@ -94,7 +94,7 @@ class Cell(Place):
         del self.owner.cell_contents
 
 
-class Attribute(Place):
+class Attribute(Location):
     """An attribute of an object."""
 
     __slots__ = ()
@@ -109,7 +109,7 @@ class Attribute(Place):
         delattr(self.owner, self.key)
 
 
-class Item(Place):
+class Item(Location):
     """An item of a list or dictionary; globals are items of their module's dictionary."""
 
     __slots__ = ()
@@ -135,7 +135,7 @@ class Item(Place):
         del self.owner[self.key]
 
 
-class Elements(Place):
+class Elements(Location):
     """The elements of a container, wherever it is; of a dictionary its keys and their order."""
 
     __slots__ = ()
@@ -193,7 +193,7 @@ def note_free_variables(code: CodeType, names: frozenset[str]) -> None:
             note_free_variables(part, names)
 
 
-def variables_of(function: Any) -> Iterator[Place]:
+def variables_of(function: Any) -> Iterator[Location]:
     """What a function shares: variables of functions around it, globals that it may change."""
     free_variables = _free_variables.get(function.__code__)
     for name, cell in cells_of(function):
@@ -241,7 +241,7 @@ def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
 # -- symbols ------------------------------------------------------------------------------
 
 
-def place_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
+def location_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
     """Owner and key of the place that a symbol of generated code means, None if unknown.
 
     `accessor` is a function that sees the same names.
