@@ -43,9 +43,9 @@ def while_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) ->
     )
     fixed, stacked = _sorted_needs(node, derivative, outs, backward)
     lists = _lists(node, derivative, outs, stacked)
-    turns = node.outputs[node.attrs[COUNTER]]
+    trip_count = node.outputs[node.attrs[COUNTER]]
     start = [_start(node.outputs[j], grads[j]) for j in carried]
-    ends = _backward_loop(turns, lists, stacked, fixed, start, backward)
+    ends = _backward_loop(trip_count, lists, stacked, fixed, start, backward)
     return [ends[carried.index(j)] for j in wanted]
 
 
@@ -125,10 +125,10 @@ def _stack(
     body = Draft(derivative.nodes, derivative)
     inputs, outputs = list(derivative.inputs), list(outs)
     if counts:
-        turn = body.placeholder(_NUMBER, "turn")
+        iteration = body.placeholder(_NUMBER, "turn")
         one = body.constant(np.asarray(1, np.int32), _NUMBER, "one")
-        inputs.append(turn)
-        outputs += body.node(raw.AddV2, [turn, one], {}, "next_turn")
+        inputs.append(iteration)
+        outputs += body.node(raw.AddV2, [iteration, one], {}, "next_turn")
     for value in stacked:
         handle = body.placeholder(_LIST, "list")
         inputs.append(handle)
@@ -179,7 +179,7 @@ def _initial(node: Node, counts: bool, stacked: Sequence[SymbolicTensor]) -> lis
 
 
 def _backward_loop(
-    turns: Tensor,
+    trip_count: Tensor,
     lists: Sequence[Tensor],
     stacked: Sequence[SymbolicTensor],
     fixed: dict[int, Tensor],
@@ -187,7 +187,7 @@ def _backward_loop(
     backward: Backward,
 ) -> list[Tensor]:
     """Runs the backward graph once for each turn, last turn first."""
-    loop = [turns, *lists, *fixed.values(), *start]
+    loop = [trip_count, *lists, *fixed.values(), *start]
     first, second = 1 + len(lists), 1 + len(lists) + len(fixed)
     place = {id(v): i for i, v in enumerate(stacked)}
     kept = {number: i for i, number in enumerate(fixed)}

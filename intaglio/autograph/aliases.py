@@ -32,7 +32,7 @@ class Known(NamedTuple):
     """What is known, by the ids of objects, which are kept alive."""
 
     grown: dict[int, tuple[list[Any], GrownList]]
-    spoilt: dict[int, tuple[Any, str]]
+    poisoned: dict[int, tuple[Any, str]]
     # Dictionaries that have items of which only the graph knows whether they are there.
     optional: dict[int, Any]
     # With each object those that may be the same one when the graph runs.
@@ -40,7 +40,7 @@ class Known(NamedTuple):
 
     def copied(self) -> Known:
         """The same, to go its own way."""
-        return Known(dict(self.grown), dict(self.spoilt), dict(self.optional), dict(self.twins))
+        return Known(dict(self.grown), dict(self.poisoned), dict(self.optional), dict(self.twins))
 
 
 class _Objects(threading.local):
@@ -62,8 +62,8 @@ def current(value: Any) -> Any:
 def used(value: Any) -> Any:
     """What is there where an object is read. Raises TypeError if nobody can tell."""
     known = _objects.known
-    if known.spoilt:
-        why = spoilt(value)
+    if known.poisoned:
+        why = poisoned(value)
         if why is not None:
             raise TypeError(why)
     return current(value) if known.grown else value
@@ -109,21 +109,21 @@ def any_known() -> bool:
 # -- what nobody can tell ---------------------------------------------------------------------
 
 
-def spoil(value: Any, why: str) -> None:
+def poison(value: Any, why: str) -> None:
     """From now on reading the object is an error that says why."""
     value = origin(value)
-    _objects.known.spoilt[id(value)] = (value, why)
+    _objects.known.poisoned[id(value)] = (value, why)
 
 
-def spoilt(value: Any) -> str | None:
+def poisoned(value: Any) -> str | None:
     """Why reading the object is an error, or None."""
-    found = _objects.known.spoilt.get(id(origin(value)))
+    found = _objects.known.poisoned.get(id(origin(value)))
     return None if found is None else found[1]
 
 
 def mend(value: Any) -> None:
     """Reading the object is an error no longer: it is what it was before."""
-    _objects.known.spoilt.pop(id(origin(value)), None)
+    _objects.known.poisoned.pop(id(origin(value)), None)
 
 
 # -- items that may be there ------------------------------------------------------------------

@@ -115,9 +115,9 @@ class Bindings(ast.NodeTransformer):
         done: list[ast.stmt] = []
         names: list[ast.expr] = []
         for part in parts[: last + 1]:
-            held = self.namer.new("value")
-            done += self._worked_out(part, held)
-            names.append(ast.copy_location(loaded(held), part))
+            fresh = self.namer.new("value")
+            done += self._worked_out(part, fresh)
+            names.append(ast.copy_location(loaded(fresh), part))
         _set_parts(value, [*names, *parts[last + 1 :]])
         whole = ast.Assign([ast.Name(name, ast.Store())], value)
         return [*done, located(whole, value)]

@@ -88,7 +88,7 @@ class Hidden:
         """The value."""
         if self.list is None:
             return self.seen[0].place.get()
-        return aliases.current(self.list).held()
+        return aliases.current(self.list).snapshot()
 
     def put(self, value: Any) -> None:
         """Sets it everywhere."""
@@ -103,34 +103,34 @@ class Found(Exception):
     """A trace changed more than its block is known to change."""
 
     def __init__(
-        self, block: Block, chosen: Sequence[Hidden], spoilt: Sequence[Spoilt] = ()
+        self, block: Block, chosen: Sequence[Hidden], poisoned: Sequence[Poisoned] = ()
     ) -> None:
         super().__init__("found more state")
         self.block = block
         self.chosen = chosen
-        self.spoilt = spoilt
+        self.poisoned = poisoned
 
 
-class Spoilt:
+class Poisoned:
     """A place that a turn of a loop changes in a way that no graph can carry."""
 
     def __init__(self, seen: Seen, why: str) -> None:
         self.seen = seen
         self.why = why
 
-    def spoil(self) -> None:
+    def poison(self) -> None:
         """From now on reading it is an error that says why."""
-        spoil(self.seen, self.why)
+        poison(self.seen, self.why)
 
 
-def spoil(seen: Seen, why: str) -> None:
+def poison(seen: Seen, why: str) -> None:
     """Makes a place what it was before the block, and any use of it an error."""
     seen.restore()
     container = telling.container_of(seen)
     if container is None:
-        seen.place.spoil(why)
+        seen.place.poison(why)
     else:
-        aliases.spoil(container, why)
+        aliases.poison(container, why)
 
 
 class Block:
@@ -171,7 +171,7 @@ class Block:
         self.attempts = 0
         # True if the block's code was traced before, in this trace of the function.
         self.is_retrace = False
-        self.spoilt: list[Spoilt] = []
+        self.poisoned: list[Poisoned] = []
         self.identities = Identities(())
         self.moves = Moves()
         self.known_moves = 0
@@ -196,8 +196,8 @@ class Block:
         for hidden in self.lists:
             hidden.begin()
         self.hidden = [h for h in self.hidden if not h.seen[0].is_in_grown()]
-        for spoilt in self.spoilt:
-            spoilt.spoil()
+        for poisoned in self.poisoned:
+            poisoned.poison()
         for i in self.composites:  # those around this one have them as they are now
             place = location_of(self.own_names[i], self.get_state)
             if place is not None and type(place[0]) is not GrownList:
@@ -342,13 +342,13 @@ class Block:
                 elif type(value) is Maybe:
                     aliases.note_optional(owner)
                 continue
-            held = getattr(owner, "__dict__", {}).get(key)
-            if type(held) is Undefined and not held.why:
+            current = getattr(owner, "__dict__", {}).get(key)
+            if type(current) is Undefined and not current.why:
                 delattr(owner, key)
 
-    def take(self, chosen: Sequence[Hidden], spoilt: Sequence[Spoilt] = ()) -> None:
+    def take(self, chosen: Sequence[Hidden], poisoned: Sequence[Poisoned] = ()) -> None:
         """What was found is state from now on, or an error where it is read."""
-        self.spoilt += spoilt
+        self.poisoned += poisoned
         for hidden in chosen:
             (self.hidden if hidden.list is None else self.lists).append(hidden)
         self.rebound |= self.others
@@ -357,7 +357,7 @@ class Block:
     def remember(self, memory: Memory) -> None:
         """What was found is known if the block is traced again."""
         memory.hidden = [*self.lists, *self.hidden]
-        memory.spoilt = self.spoilt
+        memory.poisoned = self.poisoned
         memory.rebound = self.rebound
         memory.moves = self.moves
 
@@ -368,12 +368,12 @@ class Block:
         """
         idents = {i for h in (*outer.lists, *outer.hidden) for i in h.idents}
         idents |= {i for i in outer.own if i is not None}
-        spoilt = {s.seen.place.ident for s in outer.spoilt}
+        poisoned = {s.seen.place.ident for s in outer.poisoned}
         self.rebound = set(memory.rebound)
         self.moves = memory.moves or self.moves
         self.take(
             [h for h in memory.hidden if h.idents & idents],
-            [s for s in memory.spoilt if s.seen.place.ident in spoilt],
+            [s for s in memory.poisoned if s.seen.place.ident in poisoned],
         )
 
     # -- what a trace changed ------------------------------------------------------------
@@ -381,7 +381,7 @@ class Block:
     def is_known(self, seen: Seen) -> bool:
         """True for places that are state already."""
         ident = seen.place.ident
-        if any(ident == s.seen.place.ident for s in self.spoilt):
+        if any(ident == s.seen.place.ident for s in self.poisoned):
             return True
         if isinstance(seen.place, Item) and id(seen.place.owner) in self.originals:
             return True  # in a copy that a name has, which is state
@@ -396,7 +396,7 @@ class Block:
         watches: Sequence[Watch],
         changes: Sequence[Change],
         found: Sequence[Change],
-        spoilt: Sequence[Spoilt] = (),
+        poisoned: Sequence[Poisoned] = (),
     ) -> None:
         """Takes what was found for state, puts all changes back and raises Found.
 
@@ -408,10 +408,10 @@ class Block:
         pending = {i for w in watches for i in w.pending}
         if pending:
             found = [c for c in found if c.seen.place.ident not in pending]
-            spoilt = [s for s in spoilt if s.seen.place.ident not in pending]
+            poisoned = [s for s in poisoned if s.seen.place.ident not in pending]
         retrace = bool(pending) or any(w.is_advancing for w in watches)
         moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
-        if not (found or spoilt or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
+        if not (found or poisoned or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
             return
         owners = map(self._list_of, found)
         lists = {id(owner) for owner in owners if owner is not None}
@@ -428,20 +428,20 @@ class Block:
             if any([self._is_older(c.seen, watches) for c in group])
         ]
         idents = {c.seen.place.ident for c in changes}
-        idents |= pending | {s.seen.place.ident for s in spoilt}
+        idents |= pending | {s.seen.place.ident for s in poisoned}
         for watch in watches:
             elements = [
                 i for i, s in watch.seen.items() if id(self._original(s.place.owner)) in lists
             ]
             watch.restore({*idents, *elements})
         grown = {id(h.list) for h in chosen if h.list is not None}
-        spoilt = [
+        poisoned = [
             s
-            for s in spoilt
+            for s in poisoned
             if id(self._original(s.seen.value)) not in grown
             and id(self._original(s.seen.place.owner)) not in grown
         ]
-        raise Found(self, chosen, spoilt)
+        raise Found(self, chosen, poisoned)
 
     def _list_of(self, change: Change) -> Any:
         """The list whose elements have changed, if it is that and no other value of a place."""
@@ -494,7 +494,7 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
     """
     kind = type(value)
     if kind is GrownList:
-        return Same(value) if path in same else value.held()
+        return Same(value) if path in same else value.snapshot()
     if kind is list or kind is tuple:
         now = aliases.current(value)
         if now is not value:
@@ -508,8 +508,8 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
             return value
         names = [f.name for f in dataclasses.fields(kind)]
         parts = zip(names, recorded.values, strict=True)
-        held = [_as_it_is_now(v, (*path, name), same) for name, v in parts]
-        return Record(kind, tuple(held), value)
+        values = [_as_it_is_now(v, (*path, name), same) for name, v in parts]
+        return Record(kind, tuple(values), value)
     return value
 
 

@@ -22,7 +22,7 @@ def now(seen: Seen) -> Any:
     """What a place holds now; of a list or another container that has changed its contents."""
     value = seen.place.get()
     if type(value) is GrownList:
-        return value.held()
+        return value.snapshot()
     # An inner loop may have put another list in the place of the one that has grown.
     same = type(value) is list or value is seen.value
     return contents(value) if same and seen.is_grown() else value

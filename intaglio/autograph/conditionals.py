@@ -8,7 +8,7 @@ from typing import Any
 from intaglio.autograph import regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import tensor_of
-from intaglio.autograph.hidden_state import settle
+from intaglio.autograph.hidden_state import stage_to_fixpoint
 from intaglio.autograph.joins import Branch, agreed, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
@@ -66,7 +66,7 @@ def if_stmt(
         def stage(block: Block, bodies: Sequence[Any]) -> None:
             _staged(test, bodies, block, outputs)
 
-        settle(stage, (body, orelse), get_state, set_state, names)
+        stage_to_fixpoint(stage, (body, orelse), get_state, set_state, names)
     elif test:
         body()
     else:
@@ -149,7 +149,7 @@ def staged_if_expression(
     def stage(block: Block, bodies: Sequence[Any]) -> None:
         _staged(test, bodies, block, 1)
 
-    settle(
+    stage_to_fixpoint(
         stage,
         (run(if_true), run(if_false)),
         lambda: (box[0],),

@@ -105,7 +105,7 @@ class Expressions(ast.NodeTransformer):
                 ast.Call(node.func, [loaded("__class__"), loaded(self.first_parameter)], []), node
             )
         if _is_format(node.func):
-            node.args = [self._told(a) for a in node.args]
+            node.args = [self._text_part(a) for a in node.args]
         if _is_own(node.func):
             node.args = [self.visit(a) for a in node.args]
             return node
@@ -137,7 +137,7 @@ class Expressions(ast.NodeTransformer):
         node = self.generic_visit(node)
         return ag("if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node)
 
-    def _told(self, node: ast.expr) -> ast.expr:
+    def _text_part(self, node: ast.expr) -> ast.expr:
         """What becomes part of a string."""
         if isinstance(node, (ast.Constant, ast.Starred)) or self.raised:
             return node
@@ -147,12 +147,12 @@ class Expressions(ast.NodeTransformer):
         return call
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        node.value = self._told(node.value)
+        node.value = self._text_part(node.value)
         return self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
-            node.right = self._told(node.right)
+            node.right = self._text_part(node.right)
         joins = _joins_containers(node)
         node = self.generic_visit(node)
         return ag("created", node, at=node) if joins else node

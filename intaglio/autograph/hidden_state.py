@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from intaglio.autograph import aliases, telling
-from intaglio.autograph.blocks import Block, Change, Found, Spoilt, State, spoil
+from intaglio.autograph.blocks import Block, Change, Found, Poisoned, State, poison
 from intaglio.autograph.carried import has_tensor, is_carried, list_form, may_be_state, now
 from intaglio.autograph.containers import Contents, is_equal
 from intaglio.autograph.joins import is_same
@@ -34,7 +34,7 @@ Body = Callable[..., None]
 Traced = tuple[Watch, dict[Any, Any], dict[Any, Any]]
 
 
-def settle(
+def stage_to_fixpoint(
     stage: Callable[[Block, Sequence[Body]], None],
     bodies: Sequence[Body],
     get_state: Callable[[], State],
@@ -74,10 +74,10 @@ def settle(
             aliases.reset(known)
             block.restart(start)
             block.is_retrace = True
-            block.take(found.chosen, found.spoilt)
+            block.take(found.chosen, found.poisoned)
     block.remember(memory)
-    for spoilt in block.spoilt:
-        spoilt.spoil()
+    for poisoned in block.poisoned:
+        poisoned.poison()
 
 
 def _begin() -> None:
@@ -93,7 +93,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
     (body,) = bodies
     block.ends(in_loop=True)  # of no turn
 
-    def turn(*args: Any) -> None:
+    def iteration(*args: Any) -> None:
         _begin()
         with watching(*block.sources, is_retrace=block.is_retrace) as watch:
             note_copies(block.identities.copies)
@@ -102,19 +102,19 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         end = _traced(block, watch)
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]
-        spoilt = _spoilt(_others(changes, found, end))
+        poisoned = _poisoned(_others(changes, found, end))
         # A turn that reads what no turn has set yet fails without being told so.
-        block.spoilt += [s for s in spoilt if type(s.seen.before) is Undefined]
-        spoilt = [s for s in spoilt if type(s.seen.before) is not Undefined]
-        block.accept([watch], changes, found, spoilt)
+        block.poisoned += [s for s in poisoned if type(s.seen.before) is Undefined]
+        poisoned = [s for s in poisoned if type(s.seen.before) is not Undefined]
+        block.accept([watch], changes, found, poisoned)
         if stop is not None:
             raise stop
 
-    return [turn]
+    return [iteration]
 
 
-def _spoilt(seen: Iterable[Seen]) -> list[Spoilt]:
-    return [Spoilt(s, telling.of_turns(s)) for s in seen]
+def _poisoned(seen: Iterable[Seen]) -> list[Poisoned]:
+    return [Poisoned(s, telling.of_iterations(s)) for s in seen]
 
 
 def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> list[Seen]:
@@ -189,12 +189,12 @@ def _part(one: Traced, other: Traced) -> None:
         if seen.place.outlives or is_strict():
             if ident not in other_ends:
                 put_end(seen, mine)
-        elif _is_same_end(mine, its) and aliases.spoilt(seen.value) is None:
+        elif _is_same_end(mine, its) and aliases.poisoned(seen.value) is None:
             put_end(seen, mine)
         else:
             parted.append((seen, telling.of_branches(seen, mine, its)))
     for seen, why in parted:
-        spoil(seen, why)
+        poison(seen, why)
 
 
 # -- what a trace changed -------------------------------------------------------------------
@@ -216,9 +216,9 @@ def _traced(block: Block, watch: Watch) -> Traced:
         if block.is_known(seen) or seen.is_in_grown():
             continue
         value = now(seen)
-        if seen.is_spoilt():
+        if seen.is_poisoned():
             if not is_strict():
-                rest[ident] = Undefined(seen.place.name, str(aliases.spoilt(seen.value)))
+                rest[ident] = Undefined(seen.place.name, str(aliases.poisoned(seen.value)))
         elif is_carried(value) or list_form(seen, value) is not None:
             if not _is_built(seen, watch):
                 carried[ident] = value
@@ -274,8 +274,8 @@ def _is_state(change: Change, in_loop: bool) -> bool:
 def _before(seen: Seen, *ends: dict[Any, Any]) -> Any:
     """What a place held before, as those tell of it who have changed it: a value, or contents."""
     ident = seen.place.ident
-    told = next(e[ident] for e in ends if ident in e)
-    return seen.held if isinstance(told, Contents) else seen.before
+    end = next(e[ident] for e in ends if ident in e)
+    return seen.contents if isinstance(end, Contents) else seen.before
 
 
 def _is_same_end(one: Any, other: Any) -> bool:
@@ -305,4 +305,4 @@ def _is_error(stop: BaseException | None) -> bool:
     return isinstance(stop, Exception) and getattr(stop, MARK, None) is None
 
 
-__all__ = ["Block", "settle"]
+__all__ = ["Block", "stage_to_fixpoint"]

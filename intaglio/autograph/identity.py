@@ -137,7 +137,7 @@ class Identities:
             self._note_moves(end, created)
         self.ends.append(end)
         for path, value in end.items():
-            why = aliases.spoilt(value)
+            why = aliases.poisoned(value)
             if why is not None and id(value) in self.copies:
                 self.stale[path] = why
         for copy in self.copies.values():
@@ -203,7 +203,7 @@ class Identities:
                 ],
             )
             if path in self.stale:
-                aliases.spoil(value, self.stale[path])
+                aliases.poison(value, self.stale[path])
         return {id(v): v for v in results.values()}
 
 

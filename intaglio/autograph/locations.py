@@ -65,7 +65,7 @@ class Location:
         else:
             self._write(value)
 
-    def spoil(self, why: str) -> None:
+    def poison(self, why: str) -> None:
         """Makes any use of it in converted code an error."""
         self._write(Undefined(self.name, why))
 

@@ -61,7 +61,7 @@ def _tried(
 ) -> tuple[State, set[str]]:
     try:
         with FuncGraph("loop_body").as_default():
-            set_state(at_start_of_turn(names, [_as_variable(v) for v in before]))
+            set_state(at_start_of_iteration(names, [_as_variable(v) for v in before]))
             ends = regions.ends(body)
             after = get_state()
     except UnboundLocalError as e:
@@ -124,7 +124,7 @@ def _tensor(name: str, leaf: Any) -> Any:
         ) from None
 
 
-def settled(name: str, before: Any, after: Any) -> Any:
+def after_iteration(name: str, before: Any, after: Any) -> Any:
     """What the body made of a name, in the form that it had before the turn.
 
     Raises ValueError where it has no value any more.
@@ -139,17 +139,17 @@ def settled(name: str, before: Any, after: Any) -> Any:
     if any(v is None for v in leaves) and not any(v is None for v in nest.flatten(before)):
         raise ValueError(f"'{name}' is None at the end of the iteration.")
     if type(before) is not Undefined and any(type(v) is Undefined for v in leaves):
-        told = next(map(deletion, leaves))
-        raise ValueError(f"'{name}' must be defined before the loop{told}")
+        cause = next(map(deletion, leaves))
+        raise ValueError(f"'{name}' must be defined before the loop{cause}")
     return after
 
 
-def at_start_of_turn(names: Sequence[str], state: Sequence[Any]) -> State:
+def at_start_of_iteration(names: Sequence[str], state: Sequence[Any]) -> State:
     """The state as a turn begins: no jump has been taken yet, or there would be no turn."""
     return tuple([False if is_flag(n) else v for n, v in zip(names, state, strict=True)])
 
 
-def telling_of_numbers(
+def naming_numbers(
     body: Callable[[], None], names: Sequence[str], before: State
 ) -> Callable[[], None]:
     """The body, whose errors of dtypes name the Python numbers that the loop makes tensors of."""
@@ -157,7 +157,7 @@ def telling_of_numbers(
     if not numbers:
         return body
 
-    def told() -> None:
+    def with_notes() -> None:
         try:
             body()
         except TypeError as e:
@@ -169,4 +169,4 @@ def telling_of_numbers(
                     )
             raise
 
-    return told
+    return with_notes

@@ -19,7 +19,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.hidden: list[Any] = []
-        self.spoilt: list[Any] = []
+        self.poisoned: list[Any] = []
         self.rebound: set[Any] = set()
         self.moves: Any = None
         self.block: Any = None

@@ -106,11 +106,11 @@ def around(code: CodeType) -> ast.Module:
     """The parsed file that code is in. Raises NoSourceError if it cannot be read."""
     found = _source_of(code.co_filename)
     if not code.co_name.startswith("<") and not found.at(code):
-        _demand_a_file(code)
+        _check_has_file(code)
     return found.tree()
 
 
-def _demand_a_file(code: CodeType) -> None:
+def _check_has_file(code: CodeType) -> None:
     """Raises NoSourceError if the text that is known is another one of the same name.
 
     What `python -c` runs has the name that texts given to `exec` have, too.
@@ -130,7 +130,7 @@ def find(function: FunctionType) -> Found:
         matches = [m for m in matches if _covers(m[0], code)]
         matches = [m for m in matches if not _encloses_another(m[0], matches)]
     if not matches:
-        _demand_a_file(code)
+        _check_has_file(code)
     if len(matches) != 1:
         raise NoSourceError(
             f"{len(matches)} functions at {code.co_filename}:{code.co_firstlineno} could be "

@@ -367,16 +367,16 @@ class FunctionConverter:
     def _accessors(
         self, state: tuple[str, ...], at: ast.stmt
     ) -> tuple[ast.FunctionDef, ast.FunctionDef]:
-        ways = [as_it_is_now(n) if is_composite(n) else n for n in state]
+        current = [as_it_is_now(n) if is_composite(n) else n for n in state]
         reads = [
-            n if n is way else f"ag__.ldu(lambda: {way}, {n!r})"
-            for n, way in zip(state, ways, strict=True)
+            n if n is read else f"ag__.ldu(lambda: {read}, {n!r})"
+            for n, read in zip(state, current, strict=True)
         ]
         give = statements_of(
             f"def f():\n return ({', '.join(reads)}{',' if len(reads) == 1 else ''})", at
         )
         if state:
-            targets = f"({', '.join(ways)}{',' if len(state) == 1 else ''})"
+            targets = f"({', '.join(current)}{',' if len(state) == 1 else ''})"
             take = statements_of(f"{targets} = vars_", at)
         else:
             take = [located(ast.Pass(), at)]

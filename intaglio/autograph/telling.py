@@ -22,11 +22,11 @@ from intaglio.autograph.watches import Seen
 from intaglio.base import origins
 from intaglio.type_specs.grown_list import GrownList
 
-TURNS = (
+_ITERATIONS = (
     "{} is a Python object of type {} that a turn of the loop changes: only tensors can change in "
     "a loop of the graph. Set it outside of the loop, or make it a tensor."
 )
-LACKING = (
+_LACKING = (
     "{} is not there at the end of both branches of an `if` on a tensor: {} sets or deletes it in "
     "one of them only. Give it a value before the `if`."
 )
@@ -71,9 +71,9 @@ _ADVICE: list[tuple[Any, str]] = [
 
 def of_branches(seen: Seen, main: Any, other: Any) -> str:
     """Why nobody can tell what a place holds after an `if`, given what both branches leave."""
-    told = _told(main) or _told(other)
-    if told:
-        return told
+    reason = _earlier_reason(main) or _earlier_reason(other)
+    if reason:
+        return reason
     container = container_of(seen)
     if container is not None:
         kind = _kind(container)
@@ -81,20 +81,20 @@ def of_branches(seen: Seen, main: Any, other: Any) -> str:
     name = f"'{seen.place.name}'"
     gone = [type(v) is Undefined and not v.why for v in (main, other)]
     if any(gone):
-        return LACKING.format(name, _line(seen))
+        return _LACKING.format(name, _line(seen))
     return DIFFERS.format(name, type(main).__name__)
 
 
-def of_turns(seen: Seen) -> str:
+def of_iterations(seen: Seen) -> str:
     """Why nobody can tell what a place holds in a loop that changes it."""
-    told = aliases.spoilt(seen.value) or _told(seen.place.get())
-    if told:
-        return told
+    reason = aliases.poisoned(seen.value) or _earlier_reason(seen.place.get())
+    if reason:
+        return reason
     container = container_of(seen)
     if container is not None:
         kind = _kind(container)
         return _LOOP.format(kind, _line(seen), _advice(container))
-    return TURNS.format(f"'{seen.place.name}'", type(seen.place.get()).__name__)
+    return _ITERATIONS.format(f"'{seen.place.name}'", type(seen.place.get()).__name__)
 
 
 def of_the_trace(seen: Seen, is_argument: bool) -> None:
@@ -110,7 +110,7 @@ def of_the_trace(seen: Seen, is_argument: bool) -> None:
         remark(frame.filename, frame.lineno, text.format(frame.source, what, begin))
 
 
-def _told(value: Any) -> str:
+def _earlier_reason(value: Any) -> str:
     """Why a block inside cannot tell already, if that is so."""
     return value.why if type(value) is Undefined else ""
 
@@ -120,7 +120,7 @@ def container_of(seen: Seen) -> Any:
     place = seen.place
     if isinstance(place, Item) and not place.is_global:
         return place.owner
-    if seen.held is not None and isinstance(seen.value, (*CONTAINERS, GrownList)):
+    if seen.contents is not None and isinstance(seen.value, (*CONTAINERS, GrownList)):
         return seen.value
     return None
 
@@ -161,4 +161,4 @@ def _storing(code: CodeType, name: str) -> Iterator[int]:
             yield from _storing(step.argval, name)
 
 
-__all__ = ["container_of", "of_branches", "of_the_trace", "of_turns"]
+__all__ = ["container_of", "of_branches", "of_the_trace", "of_iterations"]

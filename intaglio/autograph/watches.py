@@ -29,7 +29,7 @@ from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.opdef.tensor import Tensor
-from intaglio.type_specs.grown_list import GrownList, Witness
+from intaglio.type_specs.grown_list import GrownList, ListObserver
 
 ANOTHER_NAME = (
     "this {} has another name, by which a staged branch or loop changes it in place, and a graph chooses "
@@ -47,7 +47,7 @@ class Seen:
         "items",
         "may_only",
         "place",
-        "spoilt",
+        "poisoned",
         "value",
         "where",
     )
@@ -63,36 +63,36 @@ class Seen:
         # that is known yet.
         self.where = where
         self.may_only = may_only or not where
-        self.held = _held(self.value, type(place) is Elements)
-        self.spoilt = aliases.spoilt(self.value)
+        self.contents = _contents_of(self.value, type(place) is Elements)
+        self.poisoned = aliases.poisoned(self.value)
         # The elements of a list that are places of their own, because they are written one by one.
         self.items: set[int] = set()
         # The value as it was, though the block may change the list itself.
-        self.before = self.value.held() if type(self.value) is GrownList else self.value
+        self.before = self.value.snapshot() if type(self.value) is GrownList else self.value
 
     @property
     def elements(self) -> list[Any] | None:
         """The elements of an ordinary list, None for what is none."""
-        return self.held if type(self.value) is list else None
+        return self.contents if type(self.value) is list else None
 
     def is_grown(self) -> bool:
         """True if the container that was there is longer or shorter, or has other elements.
 
         Items of dictionaries are places of their own, and so may elements of lists be.
         """
-        if self.held is None:
+        if self.contents is None:
             return False
-        now = _held(self.value, True) or Contents()
-        if self.items and len(now) == len(self.held):
-            pairs = zip(now, self.held, strict=True)
+        now = _contents_of(self.value, True) or Contents()
+        if self.items and len(now) == len(self.contents):
+            pairs = zip(now, self.contents, strict=True)
             return any(a is not b for i, (a, b) in enumerate(pairs) if i not in self.items)
         if isinstance(self.value, dict):
-            return now[::2] != self.held[::2]
-        return not containers.is_equal(now, self.held)
+            return now[::2] != self.contents[::2]
+        return not containers.is_equal(now, self.contents)
 
     def _holds_others(self) -> bool:
-        now = _held(self.value, True) or Contents()
-        return not containers.is_equal(now, self.held or Contents())
+        now = _contents_of(self.value, True) or Contents()
+        return not containers.is_equal(now, self.contents or Contents())
 
     def _is_another(self) -> bool:
         return aliases.current(self.value) is not self.value
@@ -102,29 +102,29 @@ class Seen:
         owner = self.place.owner if isinstance(self.place, Item) else None
         return type(aliases.current(owner)) is GrownList
 
-    def is_spoilt(self) -> bool:
+    def is_poisoned(self) -> bool:
         """True if meanwhile nobody can tell any more what the container holds."""
-        return aliases.spoilt(self.value) != self.spoilt
+        return aliases.poisoned(self.value) != self.poisoned
 
     def is_changed(self) -> bool:
         """True if the place holds something else, or a container with other contents."""
-        return self.is_grown() or self.is_spoilt() or self.place.get() is not self.value
+        return self.is_grown() or self.is_poisoned() or self.place.get() is not self.value
 
     def restore(self) -> None:
         """Puts back what was there."""
         if type(self.value) is GrownList:
-            if self.held is not None:
-                self.value.become(self.held)
-        elif self.held is not None and (self._holds_others() or self._is_another()):
-            containers.put_contents(self.value, self.held)
+            if self.contents is not None:
+                self.value.become(self.contents)
+        elif self.contents is not None and (self._holds_others() or self._is_another()):
+            containers.put_contents(self.value, self.contents)
         aliases.put_back(self.value)
-        if self.spoilt is None:
+        if self.poisoned is None:
             aliases.mend(self.value)
         if self.place.get() is not self.value:
             self.place.put(self.value)
 
 
-def _held(value: Any, any_container: bool) -> Contents | None:
+def _contents_of(value: Any, any_container: bool) -> Contents | None:
     if type(value) is GrownList:
         return Contents(value.flows) if any_container else None
     if type(value) is list or (any_container and isinstance(value, CONTAINERS)):
@@ -146,7 +146,7 @@ class Watch:
         # The places in it that the block changes, and True if it takes items of an iterator.
         self.pending: set[tuple[int, Any]] = set()
         self.is_advancing = False
-        self.held: dict[int, Any] = {}  # of each list, what it held at first
+        self.contents: dict[int, Any] = {}  # of each list, what it held at first
         self.items: dict[int, set[int]] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
         self.copied: set[int] = set()  # arrays of which the block changes a copy
@@ -167,8 +167,8 @@ class Watch:
             name = _label(seen.value)
             inside = Elements(None, (seen.value,), name, origin)
             self.note(inside, certain, where, may_only)
-        if seen.held is not None:  # another name may have told of the list already
-            seen.held = self.held.setdefault(id(seen.value), seen.held)
+        if seen.contents is not None:  # another name may have told of the list already
+            seen.contents = self.contents.setdefault(id(seen.value), seen.contents)
         if isinstance(place, Item) and type(place.owner) is list:
             self.items.setdefault(ident[0], set()).add(place.key)
 
@@ -254,7 +254,7 @@ def own(value: Any) -> Any:
         return value
     note_changing(value)
     kind = type(value).__name__
-    aliases.spoil(value, ANOTHER_NAME.format(kind))
+    aliases.poison(value, ANOTHER_NAME.format(kind))
     copied = copy.copy(value)
     note_created(copied)
     return copied
@@ -264,7 +264,7 @@ def _own_array(value: Any) -> Any:
     """A copy of an array. Who else has the array does not see what becomes of the copy."""
     if not in_block(value):
         if provenance.of(value) is not Provenance.OLDER:
-            aliases.spoil(value, ANOTHER_NAME.format("ndarray"))
+            aliases.poison(value, ANOTHER_NAME.format("ndarray"))
         _note_contents(value)
         for watch in _watches.stack:
             watch.copied.add(id(value))
@@ -358,7 +358,7 @@ def note_write(owner: Any) -> None:
             is_ours = provenance.is_of_trace(twin)
             origin = Provenance.CREATED if is_ours else provenance.of(twin)
             _note(_elements(twin, origin))
-        aliases.spoil(twin, ANOTHER.format(_label(twin)))
+        aliases.poison(twin, ANOTHER.format(_label(twin)))
 
 
 def note_place(owner: Any, key: Any, is_attribute: bool) -> None:
@@ -432,7 +432,7 @@ def _label(owner: Any) -> str:
     return "list" if type(owner) is GrownList else type(owner).__name__
 
 
-class _Witness(Witness):
+class _ListObserver(ListObserver):
     """Lists that grow tell by themselves of what is done to them."""
 
     def created(self, grown: GrownList) -> None:
@@ -448,7 +448,7 @@ class _Witness(Witness):
             _note_contents(grown)
 
 
-WITNESS = _Witness()
+OBSERVER = _ListObserver()
 
 
 def _is_variable(value: Any) -> bool:

@@ -7,7 +7,7 @@ import secrets
 from typing import Any
 
 from intaglio.base import errors
-from intaglio.data.positions import counted, elements_of, held, of_elements
+from intaglio.data.positions import counted, dataset_of, elements_of, of_elements
 from intaglio.data.record_files import RecordWriter
 from intaglio.data.snapshots import elements_in, record_of
 from intaglio.data.stage import OUTPUTS, Advance, DatasetOp, Element, Opened, Root, Stage
@@ -95,7 +95,7 @@ class _Memory:
 
     def stage(self) -> Stage | None:
         """A dataset of the elements if they are complete."""
-        return None if self._elements is None else held(self._elements)
+        return None if self._elements is None else dataset_of(self._elements)
 
     def begin(self) -> _Collected:
         """A place for an iteration's elements."""

@@ -20,7 +20,7 @@ from intaglio.data.stage import (
     Element,
     Root,
     Stage,
-    demand,
+    require,
 )
 from intaglio.opdef.op import op
 
@@ -34,10 +34,10 @@ class UniqueDataset(DatasetOp):
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset, output_types):
-        demand(
+        require(
             len(output_types) == 1, "UniqueDataset only supports inputs with a single component."
         )
-        demand(
+        require(
             output_types in _COMPARED,
             "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or "
             "`tf.string` component.",

@@ -19,8 +19,8 @@ from intaglio.data.stage import (
     Root,
     Shared,
     Stage,
-    demand,
     exhausted,
+    require,
 )
 from intaglio.data.threads import ahead, in_order
 from intaglio.opdef.op import op
@@ -142,7 +142,7 @@ class _Cycle:
                 return
             self._slots[at] = Inner(self._call, element, self._shared)
 
-    def _turn_to_ready(self, arrived: threading.Event) -> None:
+    def _advance_to_ready(self, arrived: threading.Event) -> None:
         """Gives the turn to the next dataset that has an element, once there is one."""
         count = len(self._slots)
         order = [(self._at + i) % count for i in range(count)]
@@ -166,7 +166,7 @@ class _Cycle:
         slots = self._slots
         while True:
             if self._arrived is not None:
-                self._turn_to_ready(self._arrived)
+                self._advance_to_ready(self._arrived)
             inner = slots[self._at]
             if inner is None:
                 self._refill(self._at)
@@ -198,7 +198,7 @@ class _Cycle:
         ]
 
 
-def _in_turn(
+def _interleaved(
     root: Root,
     outer: Advance,
     call: Any,
@@ -206,9 +206,9 @@ def _in_turn(
     block: int,
     arrived: threading.Event | None = None,
 ) -> Advance:
-    turns = _Cycle(root.shared, outer, call, cycle, block, arrived)
-    root.keep(turns.save, turns.restore)
-    return turns.advance
+    cycle_state = _Cycle(root.shared, outer, call, cycle, block, arrived)
+    root.keep(cycle_state.save, cycle_state.restore)
+    return cycle_state.advance
 
 
 @op
@@ -222,20 +222,20 @@ class InterleaveDataset(DatasetOp):
 
     def kernel(self, input_dataset, other_arguments, cycle_length, block_length, f):
         cycle, block = int(cycle_length), int(block_length)
-        demand(cycle > 0, "cycle_length must be greater than zero.")
-        demand(block > 0, "block_length must be greater than zero.")
+        require(cycle > 0, "cycle_length must be greater than zero.")
+        require(block > 0, "block_length must be greater than zero.")
 
         def open(root: Root) -> Advance:
             outer = input_dataset.open(root)
             call = runner(root.shared, f, other_arguments, "InterleaveDataset")
-            return _in_turn(root, outer, call, cycle, block)
+            return _interleaved(root, outer, call, cycle, block)
 
         return Stage("Interleave", UNKNOWN, open)
 
 
-def _open_at_a_time(asked: int) -> int:
+def _open_at_a_time(calls: int) -> int:
     """How many datasets are open at a time if the user names no number, as TensorFlow has it."""
-    return -(-cores() // 3) if asked == AUTOTUNE else asked
+    return -(-cores() // 3) if calls == AUTOTUNE else calls
 
 
 @op
@@ -262,18 +262,18 @@ class ParallelInterleaveDatasetV4(DatasetOp):
         deterministic,
     ):
         wanted, block = int(cycle_length), int(block_length)
-        demand(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
-        demand(block > 0, "`block_length` must be > 0")
-        asked, buffered = parallelism(num_parallel_calls), int(buffer_output_elements)
+        require(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
+        require(block > 0, "`block_length` must be > 0")
+        calls, buffered = parallelism(num_parallel_calls), int(buffer_output_elements)
         size = buffered if buffered > 0 else max(block, AHEAD)
 
         def open(root: Root) -> Advance:
             outer, options = input_dataset.open(root), root.shared.options
             call = runner(root.shared, f, other_arguments, "ParallelInterleaveDatasetV4")
-            threads = threads_for(asked, f, options)
-            cycle = _open_at_a_time(asked) if wanted == AUTOTUNE else wanted
+            threads = threads_for(calls, f, options)
+            cycle = _open_at_a_time(calls) if wanted == AUTOTUNE else wanted
             if threads == 1:
-                return _in_turn(root, outer, call, cycle, block)
+                return _interleaved(root, outer, call, cycle, block)
 
             ordered = in_order(deterministic, options)
             arrived = None if ordered else threading.Event()
@@ -288,6 +288,6 @@ class ParallelInterleaveDatasetV4(DatasetOp):
                     ),
                 )
 
-            return _in_turn(root, outer, computed_ahead, cycle, block, arrived)
+            return _interleaved(root, outer, computed_ahead, cycle, block, arrived)
 
         return Stage("ParallelInterleave", UNKNOWN, open)

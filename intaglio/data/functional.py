@@ -23,8 +23,8 @@ from intaglio.data.stage import (
     Root,
     Shared,
     Stage,
-    demand,
     exhausted,
+    require,
 )
 from intaglio.data.threads import ParallelCalls, ahead, automatic, in_order, pool_size
 from intaglio.ir import walk
@@ -83,18 +83,18 @@ def failure(error: Exception, name: str) -> Exception:
 
 def parallelism(num_parallel_calls: Any) -> int:
     """The number of calls asked for. Raises InvalidArgumentError for numbers that are none."""
-    asked = int(num_parallel_calls)
-    demand(asked > 0 or asked == AUTOTUNE, "num_parallel_calls must be greater than zero.")
-    return asked
+    calls = int(num_parallel_calls)
+    require(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
+    return calls
 
 
-def threads_for(asked: int, graph: Any, options: Options) -> int:
+def threads_for(calls: int, graph: Any, options: Options) -> int:
     """How many calls to make at a time; AUTOTUNE: several if the graph calls Python or reads."""
-    if asked == AUTOTUNE:
+    if calls == AUTOTUNE:
         nodes = [*graph.nodes, *[n for g in walk.nested(graph) for n in g.nodes]]
         waits = any(n.op.reaches_outside == "python" or late.ReadFile.is_op(n.op) for n in nodes)
-        asked = automatic(options) if waits else 1
-    return pool_size(asked, options)
+        calls = automatic(options) if waits else 1
+    return pool_size(calls, options)
 
 
 @op
@@ -109,7 +109,7 @@ class PrefetchDataset(DatasetOp):
 
     def kernel(self, input_dataset, buffer_size):
         size = int(buffer_size)
-        demand(
+        require(
             size >= AUTOTUNE, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
         )
         if not size:
@@ -167,13 +167,13 @@ class ParallelMapDatasetV2(DatasetOp):
     )
 
     def kernel(self, input_dataset, other_arguments, num_parallel_calls, f, deterministic):
-        asked = parallelism(num_parallel_calls)
+        wanted_calls = parallelism(num_parallel_calls)
 
         def open(root: Root) -> Advance:
             source = input_dataset.open(root)
             call = runner(root.shared, f, other_arguments, "ParallelMapDatasetV2")
             options = root.shared.options
-            threads = threads_for(asked, f, options)
+            threads = threads_for(wanted_calls, f, options)
             if threads == 1:
                 return lambda: call(*source())
             calls = ParallelCalls(source, call, threads, in_order(deterministic, options))

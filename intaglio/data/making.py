@@ -114,7 +114,7 @@ def list_files(pattern: Any, shuffle: bool | None, seed: int | None, name: str |
     tensor = convert.to_tensor(pattern, string)
     names = raw.MatchingFiles(tensor)
     if isinstance(names, EagerTensor):
-        files.demand_matches(names._array, tensor._array)
+        files.check_matches(names._array, tensor._array)
     dataset = from_tensor_slices(names, name)
     if shuffle is None or shuffle:
         count = raw.Maximum(raw.Size(names, out_type=int64), np.int64(1))

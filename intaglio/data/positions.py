@@ -73,10 +73,10 @@ def error_of(value: Any) -> errors.OpError:
 
 
 # The recipe of datasets of elements that are held, which no op made.
-HELD = "elements"
+ELEMENTS = "elements"
 
 
-def held(elements: Sequence[Element]) -> Stage:
+def dataset_of(elements: Sequence[Element]) -> Stage:
     """A dataset of these elements."""
 
     def open(root: Root) -> Advance:
@@ -87,5 +87,5 @@ def held(elements: Sequence[Element]) -> Stage:
         return remaining.__next__
 
     stage = Stage("Window", len(elements), open, elements.__getitem__)
-    stage.recipe = (HELD, {"elements": elements})
+    stage.recipe = (ELEMENTS, {"elements": elements})
     return stage

@@ -45,7 +45,7 @@ class _Inflated(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fills the buffer, or a part of it; 0 at the end."""
-        room = memoryview(buffer).cast("B")
+        target = memoryview(buffer).cast("B")
         while not self._ended:
             data = self._inflate.unconsumed_tail or self._below.read(_BLOCK)
             if self._inflate.eof:
@@ -57,7 +57,7 @@ class _Inflated(io.RawIOBase):
             elif not data:
                 raise errors.DataLossError(None, None, "truncated compressed file")
             try:
-                inflated = self._inflate.decompress(data, len(room))
+                inflated = self._inflate.decompress(data, len(target))
             except zlib.error as e:
                 number, _, reason = str(e).removeprefix("Error ").partition(" ")
                 reason = reason.rpartition(": ")[2]
@@ -65,7 +65,7 @@ class _Inflated(io.RawIOBase):
                     None, None, f"inflate() failed with error {number}: {reason}"
                 ) from None
             if inflated:
-                room[: len(inflated)] = inflated
+                target[: len(inflated)] = inflated
                 return len(inflated)
         self._ended = True
         return 0
@@ -90,7 +90,7 @@ def opened(path: str, compression: str) -> Any:
     return io.BufferedReader(raw, _BLOCK)
 
 
-def demand_compression(compression: str) -> None:
+def check_compression(compression: str) -> None:
     """Raises InvalidArgumentError for a compression that does not exist."""
     if compression not in COMPRESSIONS:
         raise errors.invalid_argument(
@@ -180,7 +180,7 @@ class RecordWriter:
     """
 
     def __init__(self, path: str, compression: str = "", deflate: tuple[int, ...] = ()) -> None:
-        demand_compression(compression)
+        check_compression(compression)
         self._compression = compression
         self._file = files.opened(path, "wb")
         self._zlib: Any = None

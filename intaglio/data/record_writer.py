@@ -101,19 +101,19 @@ class TFRecordWriter:
         """Adds a record. Raises FailedPreconditionError once the file is closed."""
         if not isinstance(record, (bytes, str)):
             raise TypeError(f"write(): a record is bytes or text, not {type(record).__name__}")
-        self._demand_open()
+        self._check_open()
         self._writer.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
         """Hands what was written to the file."""
-        self._demand_open()
+        self._check_open()
         self._writer.flush()
 
     def close(self) -> None:
         """Ends the file."""
         self._writer.close()
 
-    def _demand_open(self) -> None:
+    def _check_open(self) -> None:
         if self._writer.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
 

@@ -333,10 +333,10 @@ def _weighted(datasets: Sequence[Any], weights: Any) -> tuple[list[Any], Any]:
         )
     if not isinstance(tensor, EagerTensor):
         return list(datasets), tensor
-    drawn = np.flatnonzero(np.asarray(tensor) > 0).tolist()
-    if not drawn:
+    chosen = np.flatnonzero(np.asarray(tensor) > 0).tolist()
+    if not chosen:
         return list(datasets), tensor
-    return [datasets[i] for i in drawn], convert.to_tensor(np.asarray(tensor)[drawn])
+    return [datasets[i] for i in chosen], convert.to_tensor(np.asarray(tensor)[chosen])
 
 
 def _choices(logits: Any, seed: int | None, rerandomize: bool | None) -> Any:

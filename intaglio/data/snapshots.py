@@ -26,7 +26,7 @@ from intaglio.data.stage import Element
 from intaglio.graphdef import messages, structured, tensors
 from intaglio.graphdef.declarations import MalformedError, declare, message_class, parsed
 from intaglio.graphdef.saved_messages import StructuredValue
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
 from intaglio.ops.ragged.variant import EncodedRagged
 
 declare(
@@ -87,7 +87,7 @@ def _variant_record(value: Any) -> bytes:
 def _variant_bytes(value: Any) -> bytes:
     if isinstance(value, EncodedRagged):
         name, arrays = "RaggedTensorVariant", [*value.splits, value.values]
-    elif isinstance(value, HeldTensor):
+    elif isinstance(value, VariantTensor):
         name, arrays = "tensorflow::Tensor", [value.array]
     else:
         raise TypeError(f"{value!r} cannot be written to a file")
@@ -107,7 +107,7 @@ def _variant_of(record: bytes) -> Any:
     data = parsed(messages.VariantTensorDataProto, record, "a snapshot's record")
     arrays = [tensors.array_of(t) for t in data.tensors]
     if data.type_name == "tensorflow::Tensor" and len(arrays) == 1:
-        return HeldTensor(arrays[0])
+        return VariantTensor(arrays[0])
     if data.type_name == "RaggedTensorVariant" and arrays:
         return EncodedRagged(arrays[:-1], arrays[-1])
     raise MalformedError(f"a snapshot's record is a variant of type {data.type_name}")

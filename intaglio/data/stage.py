@@ -245,7 +245,7 @@ def in_sequence(root: Root, columns: Sequence[Any]) -> Advance:
     return zip(*iterators, strict=True).__next__
 
 
-def demand(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
     """Raises InvalidArgumentError with the message unless the condition holds."""
     if not condition:
         raise errors.invalid_argument(message)

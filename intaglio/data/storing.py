@@ -29,13 +29,13 @@ def _sharding(shard_func: Callable[..., Any] | None, dataset: Any) -> Traced:
 def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
     """The reader function, of a dataset of the shards' datasets."""
 
-    def in_turn(shards: Any) -> Any:
+    def one_after_another(shards: Any) -> Any:
         return shards.interleave(
             lambda shard: shard, cycle_length=os.cpu_count() or 1, block_length=1
         )
 
     shards = DatasetSpec(DatasetSpec(structure))
-    found = Traced(reader_func or in_turn, (shards,), "Dataset.load()")
+    found = Traced(reader_func or one_after_another, (shards,), "Dataset.load()")
     building.inner_dataset(found, "reader_func")
     return found
 

@@ -151,14 +151,14 @@ def _fill(
             item = None  # only the queue keeps it
 
 
-def pool_size(asked: int, options: Options) -> int:
-    """How many threads work where `asked` are wanted: a private pool may be smaller."""
+def pool_size(threads: int, options: Options) -> int:
+    """How many threads work where `threads` are wanted: a private pool may be smaller."""
     if DEBUGGED.is_set():
         return 1
     private = options.threading.private_threadpool_size
     if private is None or private < 0:
-        return asked
-    return min(asked, private or cores())
+        return threads
+    return min(threads, private or cores())
 
 
 def in_order(deterministic: str, options: Options) -> bool:

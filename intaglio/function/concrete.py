@@ -63,7 +63,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         self.types = tuple([self._type.parameters[n].typed for n in bound.names])
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
-        self._settled = False
+        self._is_optimized = False
         self._arrays: tuple[Any, ...] | None = None
         self._keywords: list[str] | None = None
         self._dtypes = tuple([v.dtype for v in graph.inputs])
@@ -101,7 +101,7 @@ class ConcreteFunction(ConcreteFunctionKind):
             graph = self._graph.freeze_function()
             graph.name = self._name
             if self.jit_compile:
-                graph.derived[interpreter.OWN_WAY] = pipeline.compiled
+                graph.derived[interpreter.COMPILER] = pipeline.compiled
             self._frozen = graph
         return self._frozen
 
@@ -346,25 +346,25 @@ class ConcreteFunction(ConcreteFunctionKind):
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """The graph as a Python function of arrays: arguments, then captures."""
         if self.jit_compile:
-            return self.settle()
+            return self.optimized_run()
         run = pipeline.quick(self.frozen)
-        if not self._settled:  # by another thread, meanwhile
+        if not self._is_optimized:  # by another thread, meanwhile
             self._run = run
         return run
 
-    def settle(self) -> Callable[..., tuple[Any, ...]]:
+    def optimized_run(self) -> Callable[..., tuple[Any, ...]]:
         """The same, optimised; for a trace that is called again and again."""
         run = self._run
-        if run is None or not self._settled:
-            make = pipeline.compiled if self.jit_compile else pipeline.settled
+        if run is None or not self._is_optimized:
+            make = pipeline.compiled if self.jit_compile else pipeline.optimized_run
             if self.jit_compile is None:
                 make = functools.partial(pipeline.tiered, trains=self._trains)
             # Other threads run what there is until this one is done.
-            self._settled = True
+            self._is_optimized = True
             try:
                 run = self._run = make(self.frozen)
             except BaseException:
-                self._settled = False
+                self._is_optimized = False
                 raise
         return run
 

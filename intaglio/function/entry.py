@@ -51,7 +51,7 @@ class _Guards:
         self.count += 1
         return f"v{self.count}"
 
-    def demand(self, condition: str) -> None:
+    def require(self, condition: str) -> None:
         """The entry misses unless the condition holds."""
         self.lines.append(f" if not ({condition}): return MISS")
 
@@ -73,9 +73,9 @@ class _Guards:
         if not isinstance(array, (np.ndarray, np.generic)):
             raise Unguardable
         local = self.local()
-        self.demand(f"type({text}) is E")
+        self.require(f"type({text}) is E")
         self.lines.append(f" {local} = {text}._array")
-        self.demand(
+        self.require(
             f"{local}.dtype is {self.name(array.dtype)} and {self._shape(local, array, kind)}"
         )
         self.arrays.append(local)
@@ -92,13 +92,13 @@ class _Guards:
 
     def _literal(self, text: str, value: Any) -> None:
         if value is None or value is True or value is False:
-            self.demand(f"{text} is {value!r}")
+            self.require(f"{text} is {value!r}")
             return
         kind = type(value)
         if kind not in _EQUAL or value != value or (kind is float and value == 0.0):
             raise Unguardable
         known = self.name(value)
-        self.demand(
+        self.require(
             f"{text} is {known} or (type({text}) is {self.name(kind)} and {text} == {known})"
         )
 
@@ -106,7 +106,7 @@ class _Guards:
         whole = type(value)
         if whole not in (list, tuple, dict) and not isinstance(value, tuple):
             raise Unguardable
-        self.demand(f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}")
+        self.require(f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}")
         if isinstance(kind, Dict):
             for key, part in zip(kind.keys, kind.parts, strict=True):
                 if type(key) not in (str, int):
@@ -126,7 +126,7 @@ class _Guards:
         plain = cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__
         if isinstance(kind, TensorSpec) or not plain:
             raise Unguardable
-        self.demand(f"{text} is {self.name(weakref.ref(value))}()")
+        self.require(f"{text} is {self.name(weakref.ref(value))}()")
 
     def _known(self, text: str, value: Any, kind: TraceType) -> None:
         """A variable: the same object hands over the same resource."""
@@ -136,7 +136,7 @@ class _Guards:
             a is not b for a, b in zip(tensors, again, strict=True)
         ):
             raise Unguardable
-        self.demand(f"{text} is {self.name(weakref.ref(value))}()")
+        self.require(f"{text} is {self.name(weakref.ref(value))}()")
         for tensor in tensors:
             self.arrays.append(f"{self.name(weakref.ref(tensor))}()._array")
 
@@ -168,7 +168,7 @@ def make_native_entry(
 
     Python values it knows by identity: others an entry in Python recognises.
     """
-    program = getattr(concrete.settle(), "program", None)
+    program = getattr(concrete.optimized_run(), "program", None)
     single = isinstance(concrete.function_type.output, TensorSpec)
     if program is None or not (single or _is_tuple_of_tensors(concrete)):
         return None
@@ -246,7 +246,7 @@ def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dic
 
 def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]) -> Entry:
     space = guards.space
-    space["run"] = concrete.settle()
+    space["run"] = concrete.optimized_run()
     space["fail"] = concrete.fail
     arrays = list(guards.arrays)
     captures = [guards.name(array, "c") for array in concrete.capture_arrays]

@@ -29,11 +29,11 @@ def quick(graph: Graph) -> Runnable:
     call of a trace gives the same bits for the same tensors.
     """
     if reassociates(graph) and not OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return settled(graph)
+        return optimized_run(graph)
     return interpreter.compiled(graph)
 
 
-def settled(graph: Graph) -> Runnable:
+def optimized_run(graph: Graph) -> Runnable:
     """The optimised graph, for a trace that turned out to be called again.
 
     `tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})` keeps it
@@ -89,14 +89,14 @@ def compiled(graph: Graph) -> Runnable:
     graph that is not all arithmetic.
     """
     optimized = optimize(graph)
-    whole_graph.demand(optimized)
+    whole_graph.check_arithmetic(optimized)
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return interpreter.compiled(graph)
     try:
         make = native.compiled
     except ImportError as e:
         _say_interpreted(str(e), e.name == "llvmlite")
-        return settled(graph)
+        return optimized_run(graph)
     if all(shapes.known(v.dims) for v in optimized.inputs):
         return make(optimized)
     return Versions(optimized, make)

@@ -445,7 +445,7 @@ class Function(PolymorphicFunction):
             return self._record(bound, types, has_values, admit)
 
         try:
-            return recursion.settled(self._cache, key, self._name, trace)
+            return recursion.trace_to_fixpoint(self._cache, key, self._name, trace)
         finally:
             self._count(1 - rounds)  # they count as one
 

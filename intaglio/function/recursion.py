@@ -136,7 +136,7 @@ def provisional() -> bool:
     return any(trace.used for trace in _state.traces)
 
 
-def settled(owner: Any, key: Any, name: str, trace: Callable[[], Any]) -> Any:
+def trace_to_fixpoint(owner: Any, key: Any, name: str, trace: Callable[[], Any]) -> Any:
     """The trace of a function that may call itself; traced again until assumptions hold.
 
     Raises RecursionError if every way through the function leads to a call of itself, or if

@@ -52,7 +52,7 @@ def reach(node: Node) -> Reach | None:
     return STRINGS if any(v.dtype is string for v in values) else None
 
 
-def demand(graph: Graph) -> None:
+def check_arithmetic(graph: Graph) -> None:
     """Raises InvalidArgumentError if parts of a graph, or of a graph in it, are not arithmetic."""
     found = _outside(graph)
     if not found:
@@ -68,7 +68,7 @@ def demand(graph: Graph) -> None:
 
 
 def is_arithmetic(graph: Graph) -> bool:
-    """Whether `demand` would raise nothing."""
+    """Whether `check_arithmetic` would raise nothing."""
     return not _outside(graph)
 
 

@@ -106,12 +106,12 @@ class Table:
         if odd.any():
             return odd
         which = _which(self.data, words, name, name_end - name, keys)
-        held = np.flatnonzero((which >= 0) & ~empty)
-        place = which[held] * count + row[held]
+        found_features = np.flatnonzero((which >= 0) & ~empty)
+        place = which[found_features] * count + row[found_features]
         shape = len(keys), count
         # Of several features with one name the last is written last.
         self.kinds, self.begins, self.ends = (
-            _scattered(place, found[held], shape) for found in (kind, begin, last)
+            _scattered(place, found[found_features], shape) for found in (kind, begin, last)
         )
         return None
 
@@ -236,8 +236,8 @@ def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     The values of a feature stand one after the other; records without it have -1 of them. Raises
     OddError for a list that cannot be read.
     """
-    held = table.kinds[entries] == kind
-    at = np.flatnonzero(held)
+    of_kind = table.kinds[entries] == kind
+    at = np.flatnonzero(of_kind)
     begins, ends = (x[entries].reshape(-1)[at] for x in (table.begins, table.ends))
     alone = len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
     found = None if alone else _READERS[kind](table, begins, ends)
@@ -246,22 +246,22 @@ def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
             return [lists(table, [place], kind)[0] for place in entries]
         found = _by_messages(table, begins, ends, kind, at)
     values, counts = found
-    if at.size == held.size:
-        lengths = counts.reshape(held.shape)
+    if at.size == of_kind.size:
+        lengths = counts.reshape(of_kind.shape)
         stops = np.cumsum(lengths.sum(1)).tolist()
     else:
-        lengths = np.full(held.shape, -1, np.int64)
+        lengths = np.full(of_kind.shape, -1, np.int64)
         lengths.reshape(-1)[at] = counts
-        stops = np.cumsum(np.where(held, lengths, 0).sum(1)).tolist()
+        stops = np.cumsum(np.where(of_kind, lengths, 0).sum(1)).tolist()
     starts = [0, *stops[:-1]]
     return [(values[a:b], own) for a, b, own in zip(starts, stops, lengths, strict=True)]
 
 
-def _by_messages(table: Table, begins: Any, ends: Any, kind: int, held: Any) -> tuple[Any, Any]:
+def _by_messages(table: Table, begins: Any, ends: Any, kind: int, numbers: Any) -> tuple[Any, Any]:
     """Lists of any form, as protobuf reads them."""
     read = _LISTS[kind].FromString
     found: list[Any] = []
-    for at, a, b in zip(held.tolist(), begins.tolist(), ends.tolist(), strict=True):
+    for at, a, b in zip(numbers.tolist(), begins.tolist(), ends.tolist(), strict=True):
         try:
             found.append(read(table.data[a:b]).value)
         except DecodeError:

@@ -185,8 +185,8 @@ class Steps:
     def __init__(self, lists: list[Any], key: str, dtype: DType, names: Any) -> None:
         self.key = key
         self.names = names
-        self.missing = np.array([key not in held for held in lists])
-        found = [held[key].feature if key in held else () for held in lists]
+        self.missing = np.array([key not in features for features in lists])
+        found = [features[key].feature if key in features else () for features in lists]
         self.counts = np.array([len(features) for features in found], np.int64)
         flat = [{key: feature} for features in found for feature in features]
         self.column = column_of(flat, key, dtype, names)

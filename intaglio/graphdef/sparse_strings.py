@@ -16,7 +16,7 @@ from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.tensor_strings import tensor_bytes
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
 from intaglio.ops.sparse import indices as coordinates
 from intaglio.ops.text.strings import filled
 
@@ -45,7 +45,7 @@ def _written(
 ) -> Any:
     """Sparse tensors' parts in a tensor of strings or variants."""
     if form is variant:
-        return Variants([HeldTensor(a) for part in parts for a in part], (*dims, 3))
+        return Variants([VariantTensor(a) for part in parts for a in part], (*dims, 3))
     return filled([b for part in parts for b in _three(*part, dtype)], (*dims, 3))
 
 

@@ -253,8 +253,8 @@ class Graph:
         "inputs",
         "name",
         "nodes",
+        "optimized_run",
         "outputs",
-        "settled",
     )
 
     # Whether passes leave it alone where it is called: its nodes are not what it does.
@@ -272,7 +272,7 @@ class Graph:
         self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
         self.compiled: Any = None  # the interpreter's function, made when first run
-        self.settled: Any = None  # the optimised graph's, made when run again
+        self.optimized_run: Any = None  # the optimised graph's, made when run again
         self.derived: dict[Any, Any] = {}  # what other layers worked out, by their keys
 
     def __iter__(self) -> Iterator[Node]:

@@ -36,7 +36,7 @@ class RecursiveGraph(Graph):
     def __init__(self, graph: Graph, limit: int) -> None:
         super().__init__(graph.name, graph.inputs, graph.nodes, graph.outputs)
         self.limit = limit
-        self.compiled = self.settled = self._caller()
+        self.compiled = self.optimized_run = self._caller()
         self._target: Callable[[], Graph] | None = None
         self._run: Callable[[Graph], Callable[..., Any]] | None = None
 
@@ -80,9 +80,9 @@ class RecursiveGraph(Graph):
                 f"{self.name} has called itself {self.limit} times without coming to an end. If it is "
                 "meant to go deeper, trace it under `intaglio.recursion(limit=...)`."
             )
-        room = sys.getrecursionlimit()
+        limit = sys.getrecursionlimit()
         if depth == 1:
-            sys.setrecursionlimit(max(room, FRAMES * self.limit))
+            sys.setrecursionlimit(max(limit, FRAMES * self.limit))
         calls[id(self)] = depth
         try:
             yield
@@ -90,4 +90,4 @@ class RecursiveGraph(Graph):
             calls[id(self)] = depth - 1
             if depth == 1:
                 del calls[id(self)]
-                sys.setrecursionlimit(room)
+                sys.setrecursionlimit(limit)

@@ -33,11 +33,11 @@ def streams(graph: Graph) -> list[Any]:
 class _Snapshot:
     """What a call may change: the variables among its inputs, and streams."""
 
-    def __init__(self, arrays: Sequence[Any], drawn: Sequence[Any]) -> None:
+    def __init__(self, arrays: Sequence[Any], streams: Sequence[Any]) -> None:
         # One that has no value stays without: what runs raises for it.
         variables = [a for a in arrays if isinstance(a, Resource) and a.initialized]
         self._values = [(v, v._value) for v in variables]
-        self._marks = [(s, s.mark()) for s in drawn]
+        self._marks = [(s, s.mark()) for s in streams]
 
     def restore(self) -> None:
         """Takes everything back, and holds nothing any more."""
@@ -50,13 +50,13 @@ class _Snapshot:
 
 
 def call(
-    name: str, compiled: Run, run: Run, arrays: Sequence[Any], drawn: Sequence[Any]
+    name: str, compiled: Run, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
 ) -> tuple[tuple[Any, ...], bool]:
     """The results of a call of `compiled`, or of the interpreted `run` if it fails where that does not.
 
     And whether `compiled` did it. Raises what `run` raises, which is the program's own error.
     """
-    before = _Snapshot(arrays, drawn)
+    before = _Snapshot(arrays, streams)
     try:
         return compiled(*arrays), True
     except Exception as e:

@@ -26,7 +26,7 @@ from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand, Variable, known
 from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.lowering.tensor_lists import ListOperand, Rows, dtype_of
-from intaglio.native.lowering.variables import overwritten, settle
+from intaglio.native.lowering.variables import copy_to_target, overwritten
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
@@ -53,7 +53,7 @@ class Program:
         for place, number in extra.items():
             inputs[place].write_to(w.argument("%outs", number))
         for place in sorted(overwritten(body)):
-            settle(w, inputs[place])
+            copy_to_target(w, inputs[place])
         w.inputs = len(inputs)
         w.variables = {
             v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
@@ -77,7 +77,7 @@ class Program:
         self._keep = w.keep
         self.rounds, self._other = w.rounds, None
         # What was drawn in vain is drawn again.
-        self.draws = list(dict.fromkeys(w.draws)) if w.refuses else []
+        self.random_streams = list(dict.fromkeys(w.random_streams)) if w.refuses else []
         self.run = self._written()
 
     def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
@@ -133,7 +133,7 @@ class Program:
             "memory": _memory(self.memory),
             "borrow": borrow,
             "give": give,
-            "draws": self.draws,
+            "random_streams": self.random_streams,
             "back": _back,
             "taken": list_arguments.elements_of,
             "listed": list_arguments.list_of_rows,
@@ -150,9 +150,9 @@ class Program:
             " except IndexError: work = memory()",
             *lines,
             *makers,
-            *([" marks = [d.mark() for d in draws]"] if self.draws else []),
+            *([" marks = [d.mark() for d in random_streams]"] if self.random_streams else []),
             *(self._borrowing(allocate_bytes, call) if self.writes else [f" refused = {call}"]),
-            *([" if refused: back(draws, marks)"] if self.draws else []),
+            *([" if refused: back(random_streams, marks)"] if self.random_streams else []),
             f" if refused: return again(({', '.join([*inputs, ''])}))",
             f" made = ({', '.join([*results, ''])})" if results else " made = ()",
             " spare.append(work)",
@@ -282,9 +282,9 @@ def _forms(inputs: Sequence[Any]) -> list[tuple[int, ...]]:
     ]
 
 
-def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:
+def _back(random_streams: Sequence[Any], marks: Sequence[Any]) -> None:
     """Returns streams to where they were."""
-    for stream, mark in zip(draws, marks, strict=True):
+    for stream, mark in zip(random_streams, marks, strict=True):
         stream.back(mark)
 
 

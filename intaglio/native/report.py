@@ -93,8 +93,8 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
         reason = f"of {node.outputs[0].dtype.name}"
     elif "scalar" in node.op.rules:
         reason = can_compile(node) or reason or "alone, where a loop would save nothing"
-    told = f", {reason}" if reason and reason != name else ""
-    return Row(node, f"NumPy: {name}{told}", False)
+    suffix = f", {reason}" if reason and reason != name else ""
+    return Row(node, f"NumPy: {name}{suffix}", False)
 
 
 def _listed(body: Graph) -> str:

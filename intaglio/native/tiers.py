@@ -203,8 +203,8 @@ class Counted(Background):
 
     def _first(self, compiled: Run, *arrays: Any) -> tuple[Any, ...]:
         """A call of code that has not run yet: where it fails the graph stays interpreted."""
-        drawn = self._streams
-        results, good = first_call.call(self._name, compiled, self._interpreted, arrays, drawn)
+        streams = self._streams
+        results, good = first_call.call(self._name, compiled, self._interpreted, arrays, streams)
         self.run, self.native = (compiled if good else self._interpreted), good
         self._compiled_run = None
         return results

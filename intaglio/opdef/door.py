@@ -159,10 +159,10 @@ def _convert(op: Op, values: Sequence[Any], attrs: dict[str, Any]) -> Sequence[T
     Tensors decide a type variable before arrays and Python values do.
     """
     types: dict[str | None, DType] = {}
-    settled = True
+    all_tensors = True
     for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, values, strict=True)):
         if not isinstance(value, Tensor):
-            settled = False
+            all_tensors = False
             continue
         dtype = value.dtype
         wanted = fixed if var is None else types.get(var)
@@ -175,7 +175,7 @@ def _convert(op: Op, values: Sequence[Any], attrs: dict[str, Any]) -> Sequence[T
             types[var] = dtype
         elif dtype is not wanted:
             raise _mismatch(op, index, wanted, dtype)
-    if settled:
+    if all_tensors:
         return values
     return _converted(op, values, attrs, types)
 

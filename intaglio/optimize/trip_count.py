@@ -13,7 +13,7 @@ from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Comparisons, and the same with their sides exchanged.
-_TURNED = {
+_MIRRORED = {
     raw.Less: raw.Greater,
     raw.LessEqual: raw.GreaterEqual,
     raw.Greater: raw.Less,
@@ -67,10 +67,10 @@ def _until(loop: Node, test: Node) -> int | None:
     if test.op is raw.LogicalAnd:
         both = [_until(loop, v.node) for v in test.inputs]
         return None if None in both else min([n for n in both if n is not None])
-    if test.op not in _TURNED:
+    if test.op not in _MIRRORED:
         return None
     cond: Graph = loop.attrs["cond"]
-    for op, (counter, limit) in ((test.op, test.inputs), (_TURNED[test.op], test.inputs[::-1])):
+    for op, (counter, limit) in ((test.op, test.inputs), (_MIRRORED[test.op], test.inputs[::-1])):
         place = place_of(cond, counter)
         if place is None or stays(loop, place) or not counter.dtype.is_integer:
             continue

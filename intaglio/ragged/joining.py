@@ -241,12 +241,12 @@ def _repeated(x: Any, count: Any, axis: int, rank: int) -> Any:
     lengths: Any = x.partition.row_lengths()
     many = raw.Pack([convert.to_tensor(1, dtype), count], axis=0)
 
-    def spread(bounds: Any) -> Any:
+    def tiled(bounds: Any) -> Any:
         return raw.Reshape(raw.Tile(raw.ExpandDims(bounds, 1), many), [-1])
 
     rows = x.partition
     repeated = indexing.gathered_ranges(
-        x.values, spread(rows.row_starts()), spread(rows.row_limits())
+        x.values, tiled(rows.row_starts()), tiled(rows.row_limits())
     )
     return core.from_lengths(repeated.values, lengths * count)
 

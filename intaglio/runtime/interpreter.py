@@ -31,7 +31,7 @@ Kernels = Callable[[Node], Callable[..., Any] | None]
 
 def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
     """Runs a branch, body or called graph on arrays; returns its outputs as arrays."""
-    run = repeated(graph) if OWN_WAY in graph.derived else compiled(graph)
+    run = repeated(graph) if COMPILER in graph.derived else compiled(graph)
     return list(run(*arrays))
 
 
@@ -57,32 +57,32 @@ def compiled(graph: Graph) -> Compiled:
 
 
 # What a graph has `derived` where it is to be made a function otherwise, from its first call on.
-OWN_WAY = "own way"
+COMPILER = "own way"
 
 
 def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
     """How the graph is to be made a function, if not as others are."""
-    return graph.derived.get(OWN_WAY)
+    return graph.derived.get(COMPILER)
 
 
 def inherit(graph: Graph, copied: Graph) -> None:
     """What was made of a graph (what its gradient takes, and the gradient) becomes a function as it does."""
-    way = compiler_of(graph)
-    if way is not None:
-        copied.derived.setdefault(OWN_WAY, way)
+    compiler = compiler_of(graph)
+    if compiler is not None:
+        copied.derived.setdefault(COMPILER, compiler)
 
 
 def repeated(graph: Graph) -> Compiled:
     """The graph as a function, for a caller who may come again: from the second call on optimised."""
-    found = graph.settled
+    found = graph.optimized_run
     if found is None:
-        way = compiler_of(graph)
-        if way is not None:
-            found = graph.settled = way(graph)
+        compiler = compiler_of(graph)
+        if compiler is not None:
+            found = graph.optimized_run = compiler(graph)
             return found
         if graph.compiled is None and not HOOKS.compiles_at_once(graph):
             return compiled(graph)
-        found = graph.settled = HOOKS.compile_repeated(graph)
+        found = graph.optimized_run = HOOKS.compile_repeated(graph)
     return found
 
 

@@ -264,5 +264,5 @@ def _writeable(view: np.ndarray) -> np.ndarray:
         return view.copy()
     # A result may be a part of its memory, which has other elements and begins elsewhere.
     offset = view.ctypes.data - base.ctypes.data
-    held = base.reshape(-1).view(np.uint8)
-    return np.ndarray(view.shape, view.dtype, held, offset, view.strides)
+    memory = base.reshape(-1).view(np.uint8)
+    return np.ndarray(view.shape, view.dtype, memory, offset, view.strides)

@@ -128,7 +128,7 @@ class _Files:
 
     def __init__(self, most: int) -> None:
         self.shards: list[Shard] = [{}]
-        self._most = self._room = most
+        self._most = self._bytes_left = most
 
     def add(self, tensor: ShardableTensor) -> None:
         """Puts a value into the file that is open, or into new ones."""
@@ -146,22 +146,22 @@ class _Files:
             if size <= self._most or axis is None:
                 self._put(tensor, region, size)
                 continue
-            rows = max(self._room // (size // lengths[axis]), 1)
+            rows = max(self._bytes_left // (size // lengths[axis]), 1)
             start, length = region[axis]
             rest = (start + rows, length - rows)
             left.append((*region[:axis], rest, *region[axis + 1 :]))
             left.append((*region[:axis], (start, rows), *region[axis + 1 :]))
 
     def _put(self, tensor: ShardableTensor, region: slices.Slice | None, size: int) -> None:
-        if size > self._room and self.shards[-1]:
+        if size > self._bytes_left and self.shards[-1]:
             self.shards.append({})
-            self._room = self._most
+            self._bytes_left = self._most
         dims = np.shape(tensor.tensor)
         spec, value = tensor.slice_spec, tensor.tensor
         if region is not None and region != tuple([(0, d) for d in dims]):
             spec, value = slices.text(dims, region), value[slices.bounds(region)]
         self.shards[-1].setdefault(tensor.checkpoint_key, {})[spec] = value
-        self._room -= size
+        self._bytes_left -= size
 
 
 def sharded(

@@ -35,7 +35,7 @@ from intaglio.trace.scopes import init_scope
 from intaglio.type_specs.type_spec import TensorSpec
 
 _OWN_FILES = frozenset((names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug"))
-HELD = (Resource, LookupTable)
+RESOURCE_TYPES = (Resource, LookupTable)
 VERSION = "2.21.0"  # of the TensorFlow whose format this is
 
 
@@ -140,7 +140,7 @@ class _Model:
     def _check_tracked(self, function: ConcreteFunction) -> None:
         for tensor, inner in function.graph.captures:
             array = getattr(tensor, "_array", None)
-            if isinstance(array, HELD) and id(array) not in self.resources:
+            if isinstance(array, RESOURCE_TYPES) and id(array) not in self.resources:
                 raise AssertionError(
                     "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
                     "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned "

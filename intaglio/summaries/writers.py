@@ -39,13 +39,13 @@ class SummaryWriter:
     _resource: Any = None
     _closed = False
 
-    def _demand_open(self) -> None:
+    def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError(f"SummaryWriter {self!r} is already closed")
 
     def set_as_default(self, step: Any = None) -> None:
         """Summaries of this thread go here from now on; `step` is their step."""
-        self._demand_open()
+        self._check_open()
         STATE.writer = self
         if step is not None:
             STATE.step = step
@@ -53,7 +53,7 @@ class SummaryWriter:
     @contextmanager
     def as_default(self, step: Any = None) -> Generator[SummaryWriter]:
         """Summaries of the block go here. Raises RuntimeError if the writer is closed."""
-        self._demand_open()
+        self._check_open()
         before, before_step = STATE.writer, STATE.step
         STATE.writer = self
         if step is not None:

@@ -26,8 +26,8 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
     options: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}
     if not isinstance(two, SparseTensor):
         if isinstance(one, SparseTensor):
-            turned = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
-            return _combined(two, one, turned, validate_indices)
+            mirrored = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
+            return _combined(two, one, mirrored, validate_indices)
         return SparseTensor(*raw.DenseToDenseSetOperation(one, two, **options))
     second = (two.indices, two.values, two.dense_shape)
     if not isinstance(one, SparseTensor):

@@ -266,9 +266,9 @@ def rank(x: Any, ranks: Sequence[Any], how: str, message: Any, name: str) -> Any
     prefix = f"{message}.  " if message else ""
     with name_scope(name):
         x = convert.to_tensor(x)
-        asked = [_rank_tensor(r) for r in ranks]
+        rank_tensors = [_rank_tensor(r) for r in ranks]
         title = getattr(x, "name", "") if not door.level().eager else ""
-        values = [known_value(r) for r in asked]
+        values = [known_value(r) for r in rank_tensors]
         if x.dims is not None and all(v is not None for v in values):
             own, wanted = len(x.dims), tuple([int(v) for v in values])
             good = own >= wanted[0] if how == " at least" else own in wanted
@@ -281,12 +281,12 @@ def rank(x: Any, ranks: Sequence[Any], how: str, message: Any, name: str) -> Any
             return None
         own = raw.Rank(x, name="Rank")
         test = operators_of(">=" if how == " at least" else "==")
-        condition = test(own, asked[0])
-        for other in asked[1:]:
+        condition = test(own, rank_tensors[0])
+        for other in rank_tensors[1:]:
             condition = raw.LogicalOr(condition, test(own, other), name="LogicalOr")
         shape = raw.Shape(x, name="Shape")
         text = f"Tensor {title} must have rank{how}"
-        return check(condition, [prefix, text, *asked, "Received shape: ", shape])
+        return check(condition, [prefix, text, *rank_tensors, "Received shape: ", shape])
 
 
 def _rank_tensor(value: Any) -> Tensor:

@@ -294,13 +294,13 @@ def while_loop(
         in_time = raw.Less(state[0], limit)
         return [raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state))))]
 
-    def turn(*state: Tensor) -> list[Tensor]:
+    def iteration(*state: Tensor) -> list[Tensor]:
         following = _after_iteration(body(*unpacked(state)), loop_vars, start[counted:])
         return [raw.AddV2(state[0], 1), *following] if counted else following
 
     graphs = [
         _trace_part(fn, f"{label}_{part}_{next(_numbers)}", start, allowed)
-        for fn, part in ((more, "cond"), (turn, "body"))
+        for fn, part in ((more, "cond"), (iteration, "body"))
     ]
     _check_shapes(graphs[1], start, allowed)
     extra = share_captures(graphs, len(start))

@@ -83,12 +83,12 @@ class Rows:
             if _differentiable(t)
         ]
 
-    def take(self, turn: Any, lists: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
+    def take(self, iteration: Any, lists: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
         """The row of a turn, and the lists without it."""
         source = iter(lists)
         rest: list[Tensor] = []
         rows: list[Tensor] = []
-        at = raw.Sub(raw.Sub(self.length, 1), turn) if self.reverse else turn
+        at = raw.Sub(raw.Sub(self.length, 1), iteration) if self.reverse else iteration
         for tensor in self.flat:
             if not _differentiable(tensor):
                 rows.append(raw.GatherV2(tensor, at, _ROW))
@@ -192,9 +192,9 @@ def map_rows(
         stack = Stack([as_dtype(_kind(s)) for s in wanted], rows.count)
         n = len(wanted)
 
-        def body(turn: Any, *state: Tensor) -> list[Tensor]:
-            row, rest = rows.take(turn, state[n:])
-            return [raw.AddV2(turn, 1), *stack.push(state[:n], apply(row)), *rest]
+        def body(iteration: Any, *state: Tensor) -> list[Tensor]:
+            row, rest = rows.take(iteration, state[n:])
+            return [raw.AddV2(iteration, 1), *stack.push(state[:n], apply(row)), *rest]
 
         ends = _counted(rows, body, [*stack.start(), *rows.lists()], parallel_iterations)
         return nest.pack_sequence_as(signature, stack.finish(ends[1 : 1 + n], False))
@@ -222,7 +222,7 @@ def _counted(
     length = rows.length
     first = convert.to_tensor(start, int32)
     return while_loop(
-        lambda turn, *_: raw.Less(turn, length),
+        lambda iteration, *_: raw.Less(iteration, length),
         body,
         [first, *state],
         shape_invariants=None if invariants is None else [(), *invariants],
@@ -249,10 +249,10 @@ def fold_rows(
         flat = nest.flatten(value)
         n = len(flat)
 
-        def body(turn: Any, *state: Tensor) -> list[Tensor]:
-            row, rest = rows.take(turn, state[n:])
+        def body(iteration: Any, *state: Tensor) -> list[Tensor]:
+            row, rest = rows.take(iteration, state[n:])
             result = fn(nest.pack_sequence_as(value, list(state[:n])), row)
-            return [raw.AddV2(turn, 1), *_like(result, value, flat), *rest]
+            return [raw.AddV2(iteration, 1), *_like(result, value, flat), *rest]
 
         ends = _counted(rows, body, [*flat, *lists], parallel_iterations, start)
         return nest.pack_sequence_as(value, ends[1 : 1 + n])
@@ -313,12 +313,12 @@ def scan_rows(
         if start:
             columns = stack.push(columns, flat)
 
-        def body(turn: Any, *state: Tensor) -> list[Tensor]:
-            row, rest = rows.take(turn, state[2 * n :])
+        def body(iteration: Any, *state: Tensor) -> list[Tensor]:
+            row, rest = rows.take(iteration, state[2 * n :])
             result = fn(nest.pack_sequence_as(value, list(state[:n])), row)
             values = _like(result, value, flat)
             pushed = stack.push(state[n : 2 * n], values)
-            return [raw.AddV2(turn, 1), *values, *pushed, *rest]
+            return [raw.AddV2(iteration, 1), *values, *pushed, *rest]
 
         state = [*flat, *columns, *lists]
         open_shapes = [None if not infer_shape else v.dims for v in flat]
@@ -329,22 +329,22 @@ def scan_rows(
 
 def _scan_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any, reverse: bool) -> Any:
     source = iter(rows)
-    turns: list[list[Tensor]] = []
+    results: list[list[Tensor]] = []
     if initializer is None:
         value = next(source, None)
         if value is None:
             raise ValueError("a scan of no rows needs an initializer")
-        turns.append(nest.flatten(value))
+        results.append(nest.flatten(value))
     else:
         value = nest.map_structure(convert.to_tensor, initializer)
     like = value
     flat = nest.flatten(like)
     for row in source:
         value = nest.pack_sequence_as(like, _like(fn(value, row), like, flat))
-        turns.append(nest.flatten(value))
+        results.append(nest.flatten(value))
     if reverse:
-        turns.reverse()
-    return nest.pack_sequence_as(like, _stacked(turns, flat))
+        results.reverse()
+    return nest.pack_sequence_as(like, _stacked(results, flat))
 
 
 __all__ = ["fold_rows", "map_rows", "scan_rows"]

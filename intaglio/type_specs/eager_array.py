@@ -20,7 +20,7 @@ from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.type_specs.array_facts import Facts
 
 
-class HeldArray:
+class EagerArray:
     """Elements as a list, changed in place; None for those not written, or read and cleared."""
 
     def __init__(self, facts: Facts, size: Any, clear_after_read: bool) -> None:
@@ -65,7 +65,7 @@ class HeldArray:
             self.cleared.add(at)
         return value
 
-    def write(self, index: Any, value: Any, name: str | None) -> HeldArray:
+    def write(self, index: Any, value: Any, name: str | None) -> EagerArray:
         """Puts an element in, in place."""
         _refuse_graph()
         at = operator.index(index)
@@ -154,7 +154,7 @@ class HeldArray:
             return raw.Identity(parts[0])
         return raw.ConcatV2(parts, np.int32(0), name=name)
 
-    def unstack(self, value: Any, name: str | None) -> HeldArray:
+    def unstack(self, value: Any, name: str | None) -> EagerArray:
         """Takes the rows of a tensor for its elements."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
@@ -179,7 +179,7 @@ class HeldArray:
             )
         return list(raw.Unpack(tensor, num=dims[0], axis=0)) if dims[0] else []
 
-    def scatter(self, indices: Any, value: Any, name: str | None) -> HeldArray:
+    def scatter(self, indices: Any, value: Any, name: str | None) -> EagerArray:
         """Writes the rows of a tensor at the indices."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
@@ -193,7 +193,7 @@ class HeldArray:
             self.write(at, row, None)
         return self
 
-    def split(self, value: Any, lengths: Any, name: str | None) -> HeldArray:
+    def split(self, value: Any, lengths: Any, name: str | None) -> EagerArray:
         """Takes consecutive parts of a tensor for its elements."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
@@ -230,7 +230,7 @@ class HeldArray:
         """The number of elements."""
         return convert.to_tensor(len(self.elements), int32)
 
-    def identity(self) -> HeldArray:
+    def identity(self) -> EagerArray:
         """The array itself."""
         return self
 
@@ -277,4 +277,4 @@ def _refuse_graph() -> None:
         )
 
 
-__all__ = ["HeldArray"]
+__all__ = ["EagerArray"]

@@ -81,7 +81,7 @@ class Form:
 UNCHANGED = object()
 
 
-class Witness:
+class ListObserver:
     """Is told of lists that grow: nobody, but for AutoGraph, which stages blocks around them."""
 
     def created(self, grown: GrownList) -> None:
@@ -112,7 +112,7 @@ class GrownList(CompositeTensor):
         self._flows = list(flows)
         # The list that this one stands for, if a list became it.
         self.root: list[Any] | None = None
-        HOOKS.list_witness.created(self)
+        HOOKS.list_observer.created(self)
 
     @property
     def flows(self) -> list[Tensor]:
@@ -121,15 +121,15 @@ class GrownList(CompositeTensor):
 
     @flows.setter
     def flows(self, flows: Sequence[Tensor]) -> None:
-        HOOKS.list_witness.changing(self)
+        HOOKS.list_observer.changing(self)
         self._flows = list(flows)
 
     def become(self, flows: Sequence[Tensor]) -> None:
         """Holds from now on what these tensor lists do."""
-        HOOKS.list_witness.replacing(self)
+        HOOKS.list_observer.replacing(self)
         self._flows = list(flows)
 
-    def held(self) -> GrownList:
+    def snapshot(self) -> GrownList:
         """What it holds now, as a value: nobody's list."""
         result = object.__new__(GrownList)
         result.form, result._flows, result.root = self.form, self.flows, None
@@ -482,4 +482,4 @@ def _unknown(advice: str) -> OperatorNotAllowedInGraphError:
     return OperatorNotAllowedInGraphError(f"This list grows in a staged loop or branch. {advice}")
 
 
-__all__ = ["UNCHANGED", "Form", "GrownList", "GrownListSpec", "Witness"]
+__all__ = ["UNCHANGED", "Form", "GrownList", "GrownListSpec", "ListObserver"]

@@ -15,7 +15,7 @@ from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef import door
 from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.array_facts import Facts
-from intaglio.type_specs.eager_array import HeldArray
+from intaglio.type_specs.eager_array import EagerArray
 from intaglio.type_specs.graph_array import ListedArray
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
@@ -69,7 +69,7 @@ class TensorArray(CompositeTensor):
         listed = isinstance(flow, Tensor) and flow.dtype is variant
         if eager and not listed:
             clear = clear_after_read is None or bool(clear_after_read)
-            self._array: Any = HeldArray(facts, size, clear)
+            self._array: Any = EagerArray(facts, size, clear)
         elif flow is not None:
             if size is not None or element_shape is not None:
                 other = "size" if size is not None else "element_shape"

@@ -248,7 +248,7 @@ def _stacked_state(
     flags = [r.stacked for r in inputs]
     alone = True
     while True:
-        after, more = _turned(vectorizer, rows, body, test, inputs, flags)
+        after, more = _after_iteration(vectorizer, rows, body, test, inputs, flags)
         alone = not more
         found = [
             a or b or (more and r.tensor.dtype not in (resource,) and _changes(body, i))
@@ -278,7 +278,7 @@ def _changes(body: Graph, index: int) -> bool:
     return value is not body.inputs[index]
 
 
-def _turned(
+def _after_iteration(
     vectorizer: Vectorizer,
     rows: Rows,
     body: Graph,

@@ -102,7 +102,7 @@ class Vectorizer:
             why = reason or "there is no registered converter for this op"
             log.logger().warning("Using a while_loop for converting %s cause %s.", name, why)
         stacked = [r.tensor for r in inputs if r.stacked]
-        turns = convert.to_tensor(rows.numbers())
+        numbers = convert.to_tensor(rows.numbers())
         types = [v.dtype for v in node.outputs]
 
         def one(operands: Sequence[Tensor]) -> list[Tensor]:
@@ -111,8 +111,8 @@ class Vectorizer:
             outputs = door.carry_out(node.op, tensors, node.attrs, None)
             return list(outputs) or [raw.Identity(operands[0])]
 
-        signature = types or [turns.dtype]
-        found = map_rows(one, [turns, *stacked], signature, None, name)
+        signature = types or [numbers.dtype]
+        found = map_rows(one, [numbers, *stacked], signature, None, name)
         if not types:
             return []
         if rows.known == 0 and recording() is None:

@@ -32,10 +32,10 @@ def multinomial(rows: Rows, node: Node, logits: Row, number: Row) -> Any:
     shape = raw.Shape(stacked)
     classes = raw.StridedSlice(shape, [2], [3], [1])
     flat = raw.Reshape(stacked, raw.ConcatV2([[-1], classes], 0))
-    (drawn,) = again(node, [flat, number.same])
+    (sampled,) = again(node, [flat, number.same])
     front = raw.StridedSlice(shape, [0], [2], [1])
-    count = raw.StridedSlice(raw.Shape(drawn), [1], [2], [1])
-    return raw.Reshape(drawn, raw.ConcatV2([front, count], 0))
+    count = raw.StridedSlice(raw.Shape(sampled), [1], [2], [1])
+    return raw.Reshape(sampled, raw.ConcatV2([front, count], 0))
 
 
 @vectorizes(

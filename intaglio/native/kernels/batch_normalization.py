@@ -113,9 +113,11 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     small, count, more = (plan.new_input("number") for _ in range(3))
     beside = _mapped(plan, "div", total, count)
     mean = _mapped(plan, "add", near_, beside)
-    spread = _mapped(plan, "div", squares, count)
-    spread = _mapped(plan, "sub", spread, _mapped(plan, "mul", beside, beside))
-    variance = _mapped(plan, "maximum", spread, plan.number(0.0))
+    variance_estimate = _mapped(plan, "div", squares, count)
+    variance_estimate = _mapped(
+        plan, "sub", variance_estimate, _mapped(plan, "mul", beside, beside)
+    )
+    variance = _mapped(plan, "maximum", variance_estimate, plan.number(0.0))
     slope = _mapped(plan, "div", scale, _root(plan, variance, small))
     kept = [mean, _mapped(plan, "mul", variance, more)]
     running: list[Any] = []

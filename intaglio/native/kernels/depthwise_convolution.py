@@ -248,6 +248,6 @@ def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
     window = (w.window_height, w.window_width)
     iteration = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
     chain = Chain(2)
-    turning = entry.filling(iteration, (*window, w.channels, 1))
-    (result,) = chain.then(run, 1, *chain.then(turning, 0))
+    flipping = entry.filling(iteration, (*window, w.channels, 1))
+    (result,) = chain.then(run, 1, *chain.then(flipping, 0))
     return chain.giving(result)

@@ -245,7 +245,7 @@ class _Truncated:
         apart = str(RESERVED * of_block // 4)
         with code.loop("%from", "%to") as group:
             number = code.integer("mul", group, BLOCKS_PER_VECTOR)
-            self._draw(number, apart)
+            self._generate(number, apart)
             with code.loop("0", str(BLOCKS_PER_VECTOR)) as lane:
                 self._fill(0)
                 block = code.integer("add", number, lane)
@@ -271,10 +271,10 @@ class _Truncated:
         with code.loop("0", count, BLOCKS_PER_VECTOR) as iteration:
             lacking = code.integer("icmp slt", self._load(self.filled), self.of_block)
             with code.when(lacking):
-                self._draw(code.integer("add", start, iteration), "1")
+                self._generate(code.integer("add", start, iteration), "1")
                 self._take("0", BLOCKS_PER_VECTOR * self.of_block, first)
 
-    def _draw(self, first: str, step: str) -> None:
+    def _generate(self, first: str, step: str) -> None:
         """Normals of `LANES` blocks, to where they are held."""
         code, s, kind = self.code, self.s, self.kind
         words = _cipher(s, _counters(s, self.state, first, step), self.keys)

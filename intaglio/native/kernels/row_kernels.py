@@ -216,13 +216,13 @@ class _RowKernelBuilder:
         for value in plan.inputs:
             if value.form == "columns":
                 # Read for every row: where each vector lies in one line of the cache.
-                self.pointers[id(value)] = self._room()
+                self.pointers[id(value)] = self._row_buffer()
                 self._copy(self.pointers[id(value)], ins[value.input])
             elif value.form == "number":
-                self.single[id(value)] = self._spread(ins[value.input])
+                self.single[id(value)] = self._splat(ins[value.input])
         for step in plan.steps:
             if step.result.kept or step.result.form == "columns":
-                self.pointers[id(step.result)] = self._room()
+                self.pointers[id(step.result)] = self._row_buffer()
         columns = [s.result for s in plan.steps if s.result.form == "columns"]
         with code.loop("%from", "%to") as block:
             for value in columns:
@@ -324,10 +324,10 @@ class _RowKernelBuilder:
     def _pointer(self, array: str, index: int) -> str:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
-    def _spread(self, place: str) -> str:
+    def _splat(self, place: str) -> str:
         return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))
 
-    def _room(self) -> str:
+    def _row_buffer(self) -> str:
         """Memory for the elements of a row."""
         return self.code.let(f"alloca [{self.plan.length} x float], align 64")
 
@@ -352,7 +352,7 @@ class _RowKernelBuilder:
                 self.pointers[id(value)] = self._at_row(ins[value.input], row)
             elif value.form == "narrow":
                 place = code.at("float", ins[value.input], row)
-                self.single[id(value)] = self._spread(place)
+                self.single[id(value)] = self._splat(place)
         for (value, form), out in zip(plan.outputs, outs, strict=True):
             if form == "wide":
                 self.targets.append((value, self._at_row(out, row)))

@@ -21,7 +21,7 @@ from intaglio.native.runtime.buffers import allocator
 Run = Callable[..., Any]
 
 # What the kernel is told: how many rows are added, to how many, and how long they are.
-GIVEN = ("rows", "count", "width")
+WORDS = ("rows", "count", "width")
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i4", "i8")))
 
 
@@ -52,7 +52,7 @@ def _sums(name: str, dtype: Any) -> Kernel:
     )
     out = code.load("ptr", "%outs", 8)
     rows, count, width = (
-        code.load("i64", code.at("i64", words, str(i)), 8) for i in range(len(GIVEN))
+        code.load("i64", code.at("i64", words, str(i)), 8) for i in range(len(WORDS))
     )
     size = code.integer("mul", width, kind.bytes)
 

@@ -253,7 +253,7 @@ def _doubled(
         g = geometry(x, filters, along)
         if g is None:
             return None
-        kernels = (way(g, np.float64) for way in variants)
+        kernels = (variant(g, np.float64) for variant in variants)
         return next((run for run in kernels if run is not None), None)
 
     return choose

@@ -70,13 +70,13 @@ class _Rows:
         def seen(at: str, count: int, mask: str) -> Sequence[str]:
             return body(Functions(self.code, self.tiles.lanes, count), at, mask).names
 
-        return self.spread(self.first(joining.row("0", self.classes, seen)))
+        return self.splat(self.first(joining.row("0", self.classes, seen)))
 
     def first(self, vector: str) -> str:
         """The number in the first lane."""
         return self.code.let(f"extractelement {self.tiles.vector} {vector}, i64 0")
 
-    def spread(self, number: str) -> str:
+    def splat(self, number: str) -> str:
         """A number in every lane."""
         return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
 
@@ -183,7 +183,7 @@ def _sparse_cross_entropy(k: _Rows) -> None:
 
         k.over(k.sum, share)
         label = code.load("i64", code.at("i64", labels, number), 8)
-        logit = k.spread(k.load(k.at(row, label)))
+        logit = k.splat(k.load(k.at(row, label)))
         shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
         k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
         place = k.at(gradient, label)

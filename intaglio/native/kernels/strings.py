@@ -24,7 +24,7 @@ from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, m
 Run = Callable[..., Any]
 
 # What a kernel is told first: how many texts, and where Python has its type and two functions.
-GIVEN = ("count", "type", "new", "release")
+WORDS = ("count", "type", "new", "release")
 # Digits that an int64 has room for whatever they are.
 DIGITS = 18
 # What is said of a number: its digits behind the point, and whether it has a sign or a point.
@@ -38,10 +38,10 @@ class _Walk:
         self.code = code = Code(name, entry.KERNEL)
         objects, words = self.array(0), self.array(1)
         self.objects = objects
-        self.told = {
-            part: code.load("i64", code.at("i64", words, str(i)), 8) for i, part in enumerate(GIVEN)
+        self.words = {
+            part: code.load("i64", code.at("i64", words, str(i)), 8) for i, part in enumerate(WORDS)
         }
-        self.dims = words
+        self.words_pointer = words
         self.out = self.result(0)
         self.flag = self.result(1)
 
@@ -55,12 +55,12 @@ class _Walk:
 
     def pointer(self, name: str) -> str:
         """An address that the kernel is told."""
-        return self.code.let(f"inttoptr i64 {self.told[name]} to ptr")
+        return self.code.let(f"inttoptr i64 {self.words[name]} to ptr")
 
     def more(self, number: int) -> Word:
         """A word that this kernel alone is told, behind those of all."""
         code = self.code
-        place = code.at("i64", self.dims, str(len(GIVEN) + number))
+        place = code.at("i64", self.words_pointer, str(len(WORDS) + number))
         return Word(code, code.load("i64", place, 8))
 
     def unexpected(self) -> None:
@@ -71,7 +71,7 @@ class _Walk:
     def texts(self) -> Generator[tuple[str, str, str]]:
         """A loop over the texts: the number, the pointer to the bytes and how many there are."""
         code, kind = self.code, self.pointer("type")
-        with code.loop("0", self.told["count"]) as i:
+        with code.loop("0", self.words["count"]) as i:
             scratch = code.load("ptr", code.at("ptr", self.objects, i), 8)
             # A place that was never filled is a null pointer; a type is an object that is no text.
             nothing = code.let(f"icmp eq ptr {scratch}, null")
@@ -265,7 +265,7 @@ def texts(name: str) -> Run | None:
         return None
     kernel = LIBRARIES[name].entry(name, shared=False).for_dims((1,))
     dtypes = RESULTS.get(name, [np.uint64])
-    told = [
+    addresses = [
         layout.address_of(bytes),
         layout.function_address("new_bytes"),
         layout.function_address("decref"),
@@ -273,7 +273,7 @@ def texts(name: str) -> Run | None:
 
     def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
         flat = np.ascontiguousarray(objects).reshape(-1)
-        words_array = np.array([flat.size, *told, *words], np.int64)
+        words_array = np.array([flat.size, *addresses, *words], np.int64)
         results = [np.empty(flat.size, dtype) for dtype in dtypes]
         flag = np.zeros(1, np.int64)
         kernel(flat, words_array, *arrays, results[0], flag, *results[1:])

@@ -128,8 +128,8 @@ class Code:
 
     def arrive(self, phi: Phi, *sources: tuple[str, str]) -> None:
         """What a phi is: pairs of a value and the block that it comes from."""
-        ways = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
-        self._lines[phi.place] = f"  {phi.name} = phi {phi.kind} {ways}"
+        incoming = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
+        self._lines[phi.place] = f"  {phi.name} = phi {phi.kind} {incoming}"
 
     def first(self, text: str) -> str:
         """A new value at the very beginning, for memory on the stack: loops must not make it."""

@@ -360,17 +360,17 @@ class Builder:
         code.branch(condition, *labels[:2])
         results: list[Lanes] = []
         ends: list[str] = []
-        for label, way in zip(labels, (one, other), strict=False):
+        for label, branch in zip(labels, (one, other), strict=False):
             code.label(label)
-            results.append(way())
+            results.append(branch())
             ends.append(code.block)
             code.jump(labels[2])
         code.label(labels[2])
         kind = results[0].kind
         names: list[str] = []
-        for ways in zip(*[m.names for m in results], strict=True):
+        for incoming in zip(*[m.names for m in results], strict=True):
             phi = code.phi(self.vector(kind))
-            code.arrive(phi, *zip(ways, ends, strict=True))
+            code.arrive(phi, *zip(incoming, ends, strict=True))
             names.append(phi.name)
         return Lanes(kind, tuple(names))
 

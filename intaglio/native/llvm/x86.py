@@ -33,10 +33,10 @@ def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
     size = jit.MAX_CACHED_MODULES
     numbers = ", ".join([f"float {literal(n, FLOAT)}" for n in table])
     register = f"<{size} x float>"
-    held = s.code.named(f"bitcast {register} <{numbers}> to {register}")
+    indices = s.code.named(f"bitcast {register} <{numbers}> to {register}")
 
     def permuted(part: str) -> str:
-        operands = (register, held), (f"<{size} x i32>", part)
+        operands = (register, indices), (f"<{size} x i32>", part)
         return s.code.call(register, _PERMUTATIONS[size], *operands)
 
     return _by_registers(s, permuted, index)

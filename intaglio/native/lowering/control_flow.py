@@ -62,8 +62,8 @@ def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     branches = node.attrs["branches"]
     labels = [w.code.new_label("case") for _ in branches]
     index = w.scalar(inputs[0])
-    ways = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
-    w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {ways} ]")
+    cases = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
+    w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {cases} ]")
     return _joined(w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1))
 
 
@@ -77,7 +77,7 @@ def _joined(
     ends: list[tuple[str, list[Value]]] = []
     for label, graph in branches:
         code.label(label)
-        results = [_settled(w, v) for v in w.graph(graph, arguments, targets)]
+        results = [materialized(w, v) for v in w.graph(graph, arguments, targets)]
         ends.append((code.block, results))
         code.jump(after)
     code.label(after)
@@ -92,7 +92,7 @@ def _joined(
     return operands
 
 
-def _settled(w: FunctionLowering, operand: Value) -> Value:
+def materialized(w: FunctionLowering, operand: Value) -> Value:
     """The value where phis expect it, brought there in the block that is being written."""
     if not isinstance(operand, ArrayOperand):
         return operand
@@ -145,13 +145,13 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     changing = [
         i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True)) if a is not b
     ]
-    turning = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
+    carried = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
     before, head = code.block, code.new_label("loop")
     inside, after = code.new_label("turn"), code.new_label("done")
     code.jump(head)
     code.label(head)
-    state = lent(w, node, inputs, 0, turning)
-    for i, t in turning.items():
+    state = lent(w, node, inputs, 0, carried)
+    for i, t in carried.items():
         state[i] = t.head()
     (condition,) = w.graph(cond, state)
     if not isinstance(condition, ArrayOperand) or condition.shape:
@@ -159,18 +159,18 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     code.branch(truth(w, condition), inside, after)
     w.release(condition)
     code.label(inside)
-    targets = [turning[i].next if i in turning else "" for i in range(len(state))]
+    targets = [carried[i].next if i in carried else "" for i in range(len(state))]
     results = w.graph(body, state, targets, tensor_lists.dests_in_state(w, body, state))
-    names = {i: t.iteration(results[i]) for i, t in turning.items()}
+    names = {i: t.iteration(results[i]) for i, t in carried.items()}
     back = code.block
     code.jump(head)
     for operand in results:
         w.release(operand)
-    for i, t in turning.items():
+    for i, t in carried.items():
         t.close(before, back, names[i])
     code.label(after)
     w.how = "jump"
-    return [turning[i].after(s) if i in turning else w.retain(s) for i, s in enumerate(state)]
+    return [carried[i].after(s) if i in carried else w.retain(s) for i, s in enumerate(state)]
 
 
 def lent(

@@ -132,7 +132,7 @@ def _tiled(x: Any, multiples: Any) -> tuple[Any, tuple[int, ...]]:
     return np.broadcast_to(x.reshape(inner), outer), tuple(whole)
 
 
-def _spread(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
+def _broadcast_view(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
     """BroadcastTo and Fill as a view."""
     view = np.broadcast_to(x, shape.tolist())
     return view, view.shape
@@ -141,8 +141,8 @@ def _spread(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
 # Views in the place of kernels that copy, and the shape of the result, which is not always theirs.
 FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
     raw.Tile: _tiled,
-    raw.Fill: lambda dims, x: _spread(x, dims),
-    raw.BroadcastTo: _spread,
+    raw.Fill: lambda dims, x: _broadcast_view(x, dims),
+    raw.BroadcastTo: _broadcast_view,
 }
 
 

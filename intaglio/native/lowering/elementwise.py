@@ -72,7 +72,7 @@ def _small(
     inputs: Sequence[ArrayOperand],
     write: Callable[[Any, Sequence[Lanes]], list[Lanes]],
 ) -> list[ArrayOperand]:
-    args = [w.spread(h, shape) for h in inputs]
+    args = [w.broadcast_lanes(h, shape) for h in inputs]
     s = w.builder(int(np.prod(shape)))
     return [w.in_registers(lanes, shape) for lanes in write(s, args)]
 

@@ -70,7 +70,7 @@ class FunctionLowering:
         self.inputs = 0
         self.kept: dict[Any, tuple[int, entry.Step]] = {}
         # The streams of random numbers that it draws from.
-        self.draws: list[Any] = []
+        self.random_streams: list[Any] = []
         # True if it may run so long that other threads should not wait.
         self.long = False
         # True if some kernels round as the program's options say.
@@ -264,7 +264,7 @@ class FunctionLowering:
         ]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
-        self.draws += callbacks.streams(node)
+        self.random_streams += callbacks.streams(node)
         pointers = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(pointers, [h.pointer for h in results])
         status = self.code.let(
@@ -432,7 +432,7 @@ class FunctionLowering:
         )
         return Lanes(lanes.kind, (name,))
 
-    def spread(self, operand: ArrayOperand, shape: tuple[int, ...]) -> Lanes:
+    def broadcast_lanes(self, operand: ArrayOperand, shape: tuple[int, ...]) -> Lanes:
         """A small value broadcast to a small shape."""
         if operand.known is not None:
             return self.lanes(constant(np.broadcast_to(operand.known, shape)))

@@ -44,10 +44,10 @@ def numbered(w: FunctionLowering, indices: ArrayOperand, lengths: Sequence[int])
         w.guard(all_below(w, indices, lengths[0]))
         return indices
     count = indices.count // len(lengths)
-    return _told(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
+    return _checked_indices(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
 
 
-def _told(
+def _checked_indices(
     w: FunctionLowering,
     name: str,
     write: Callable[[str, Kind], Code],
@@ -313,7 +313,7 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
 
 def _numbers_below(w: FunctionLowering, ids: ArrayOperand, count: int) -> ArrayOperand:
     """Numbers of segments, as i64; refused if one is too large."""
-    return _told(w, "segments", _segmenting, ids, [ids.count, count])
+    return _checked_indices(w, "segments", _segmenting, ids, [ids.count, count])
 
 
 def _segmenting(name: str, kind: Kind) -> Code:

@@ -32,7 +32,7 @@ def stepped(
     if not steps:
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
     pointers = [w.pointer(inputs[i]) for i in takes]
-    rooms = _rooms(w, node, run, len(pointers))
+    rooms = _result_buffers(w, node, run, len(pointers))
     positions = list(range(len(pointers)))
     for step in steps:
         taken = positions if step.operands is None else step.operands
@@ -58,7 +58,9 @@ def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:
     return w.derived(step, place) if place in w.variables else ""
 
 
-def _rooms(w: FunctionLowering, node: Node, run: Any, count: int) -> dict[int, ArrayOperand]:
+def _result_buffers(
+    w: FunctionLowering, node: Node, run: Any, count: int
+) -> dict[int, ArrayOperand]:
     """Memory for the node's outputs, by the numbers of the values that they are."""
     results = [result for step in run.steps for result in step.results]
     last = len(run.steps[-1].results)

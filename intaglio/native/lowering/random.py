@@ -97,7 +97,7 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
 
     back = Callback(take, 1)
     w.keep.append(back)
-    w.draws.append(counters)
+    w.random_streams.append(counters)
     place = w.scratch(STATE)
     w.code.let(f"call i64 {w.word(back.address)}(ptr {place})")
     return place
@@ -143,11 +143,11 @@ def _floats(
         fill(w, kinds[kind], result.count, state, result.pointer)
     else:
         count = math.prod(dims)
-        drawn = ArrayOperand(FLOAT, dims, pointer=w.scratch(4 * count))
-        fill(w, kinds[FLOAT], count, state, drawn.pointer)
-        if drawn.small:
-            drawn = w.in_registers(w.lanes(drawn), dims)
-        result = converted(w, drawn, float32, value.dtype, value)
+        singles = ArrayOperand(FLOAT, dims, pointer=w.scratch(4 * count))
+        fill(w, kinds[FLOAT], count, state, singles.pointer)
+        if singles.small:
+            singles = w.in_registers(w.lanes(singles), dims)
+        result = converted(w, singles, float32, value.dtype, value)
     w.how = "kernel"
     return [result]
 
@@ -261,8 +261,8 @@ def _bounded(name: str, kind: Kind) -> Code:
     vector = s.vector(kind)
     with code.loop("%from", "%to") as i:
         place = code.at(kind.llvm, target, i)
-        drawn = Lanes(kind, (code.load(vector, place, kind.bytes),))
-        rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", drawn, span)
+        vector_of_words = Lanes(kind, (code.load(vector, place, kind.bytes),))
+        rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", vector_of_words, span)
         code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {place}, align {kind.bytes}")
     code.do("ret void")
     return code

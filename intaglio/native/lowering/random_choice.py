@@ -85,14 +85,14 @@ def categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Array
     """Multinomial: its counters are set aside for whole blocks of draws."""
     rows, count = _sizes(node, inputs)
     blocks = rows * (-(-count // 4) * 4) * 2 * RESERVED
-    return _drawn(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
+    return _sampled(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
 
 
 @lowering(raw.StatelessMultinomial)
 def seeded_categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessMultinomial."""
     _, count = _sizes(node, inputs)
-    return _drawn(w, node, inputs[0], count, random.state_of_seed(w, inputs[2]))
+    return _sampled(w, node, inputs[0], count, random.state_of_seed(w, inputs[2]))
 
 
 def _sizes(node: Node, inputs: list[Any]) -> tuple[int, int]:
@@ -104,7 +104,7 @@ def _sizes(node: Node, inputs: list[Any]) -> tuple[int, int]:
     return logits.shape[0], int(count.known)
 
 
-def _drawn(
+def _sampled(
     w: FunctionLowering, node: Node, logits: ArrayOperand, count: int, state: str
 ) -> list[ArrayOperand]:
     rows, classes = logits.shape
@@ -128,7 +128,7 @@ def _drawn(
 def _choosing(name: str, kind: Kind, result: Kind) -> Code:
     """A kernel that looks for draws in the running sums of each row's exponentials."""
     code = Code(name, entry.KERNEL, "internal void")
-    logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
+    logits, uniforms = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
     dims = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
     classes, count = dims["classes"], dims["count"]
@@ -143,7 +143,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
         first = code.integer("mul", number, count)
         with code.loop("0", count) as i:
             at = code.integer("add", first, i)
-            number_of = code.load("double", code.at("double", drawn, at), 8)
+            number_of = code.load("double", code.at("double", uniforms, at), 8)
             wanted = code.let(f"fmul double {number_of}, {state.values[0]}")
             found = _beyond(code, sums, classes, dims["halvings"], wanted)
             if result.bits < 64:

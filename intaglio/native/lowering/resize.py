@@ -92,8 +92,8 @@ def _maps(node: Node, sizes: Any, outs: Any) -> list[Taps]:
     """The maps from one size to another, as the op's kernel has them."""
     _check(node)
     taps: Any = getattr(node.op, "taps")  # noqa: B009  # resizing ops have it
-    ways = node.attrs["align_corners"], node.attrs["half_pixel_centers"]
-    return [taps(n, m, *ways) for n, m in zip(sizes, outs, strict=True)]
+    options = node.attrs["align_corners"], node.attrs["half_pixel_centers"]
+    return [taps(n, m, *options) for n, m in zip(sizes, outs, strict=True)]
 
 
 def _resampled(

@@ -59,10 +59,10 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     kind, attrs = source.kind, node.attrs
     place = w.pointer(source)
     result = w.allocate(node.outputs[0], kind, source.shape)
-    ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
-    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
+    options = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
+    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{options[0]:d}{options[1]:d}"
     if name not in w.functions:
-        w.functions[name] = _running(name, STEPS[node.op], kind, *ways)
+        w.functions[name] = _running(name, STEPS[node.op], kind, *options)
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True

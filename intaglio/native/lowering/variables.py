@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Value = Any
 
 
-def settle(w: FunctionLowering, variable: Variable) -> None:
+def copy_to_target(w: FunctionLowering, variable: Variable) -> None:
     """Brings a variable's value to where the new one goes, which then need not be written."""
     size = ArrayOperand(*_contents(variable)).bytes
     elsewhere = w.code.let(f"icmp ne ptr {variable.pointer}, {variable.target}")

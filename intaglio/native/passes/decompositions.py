@@ -24,8 +24,8 @@ def expression(node: Node) -> Graph | None:
 
     def function(*tensors: Any) -> Any:
         inputs = [_known(a, v) for a, v in zip(tensors, node.inputs, strict=True)]
-        asked = node.op.known(inputs, node.attrs)
-        return rule(**asked | {name: asked[name].spec for name in rule.specs})
+        known = node.op.known(inputs, node.attrs)
+        return rule(**known | {name: known[name].spec for name in rule.specs})
 
     traced, decomposed = record(function, node.op.name, specs)
     if decomposed is NotImplemented:

@@ -47,13 +47,13 @@ class Rows:
         read = {id(v) for n in cond.nodes for v in n.inputs}
         for inner, value in zip(cond.inputs, body.inputs, strict=True):
             if id(inner) in read:
-                self.settle(value, SHARED)
+                self.assign_axis(value, SHARED)
         placeholder_nodes = {id(v.node) for v in body.inputs}
         for node in body.nodes:
             if id(node) not in placeholder_nodes:
                 self._node(node)
         for value, result in zip(body.inputs, body.outputs, strict=True):
-            self.settle(result, self.axis(value))
+            self.assign_axis(result, self.axis(value))
 
     def axis(self, value: SymbolicTensor) -> int:
         """Where the rows of a value lie; what nothing was said of is shared."""
@@ -63,7 +63,7 @@ class Rows:
         """The same, or None if nothing was said of it yet."""
         return self._axes.get(id(value))
 
-    def settle(self, value: SymbolicTensor, axis: int) -> None:
+    def assign_axis(self, value: SymbolicTensor, axis: int) -> None:
         """Says where the rows of a value lie."""
         if self._axes.setdefault(id(value), axis) != axis:
             raise Dependent
@@ -104,11 +104,11 @@ class Rows:
             if node.op.has_graphs:
                 raise Dependent
             for value in (*node.inputs, *node.outputs):
-                self.settle(value, SHARED)
+                self.assign_axis(value, SHARED)
             return
         axis = rule(self, node)
         for value in node.outputs:
-            self.settle(value, axis)
+            self.assign_axis(value, axis)
 
     # -- the loop for some of the rows -------------------------------------------------------
 
@@ -172,7 +172,7 @@ def _elementwise(rows: Rows, node: Node) -> int:
             axes.add(axis + rank - len(rows.dims(value)))
     if not axes:
         for value in node.inputs:
-            rows.settle(value, SHARED)
+            rows.assign_axis(value, SHARED)
         return SHARED
     if len(axes) > 1:
         raise Dependent
@@ -180,7 +180,7 @@ def _elementwise(rows: Rows, node: Node) -> int:
     for value in node.inputs:
         axis = place - (rank - len(rows.dims(value)))
         there = axis >= 0 and rows.dims(value)[axis] != 1
-        rows.settle(value, axis if there else SHARED)
+        rows.assign_axis(value, axis if there else SHARED)
     return place
 
 
@@ -200,7 +200,7 @@ def _product(rows: Rows, node: Node) -> int:
     a, b = node.inputs
     if _first_of(rows, a) != 0 or node.attrs["transpose_a"]:
         raise Dependent
-    rows.settle(b, SHARED)
+    rows.assign_axis(b, SHARED)
     return 0
 
 
@@ -208,7 +208,7 @@ def _slice(rows: Rows, node: Node) -> int:
     """An index of another axis, or a slice of others."""
     source, *where = node.inputs
     for value in where:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     attrs, axis = node.attrs, rows.known(source)
     index = next((i for i in (0, 1) if is_index(attrs, i)), None)
     if axis is None:
@@ -218,7 +218,7 @@ def _slice(rows: Rows, node: Node) -> int:
             axis = 0
         else:
             axis = SHARED
-        rows.settle(source, axis)
+        rows.assign_axis(source, axis)
     if axis == SHARED:
         return SHARED
     if index is not None and axis == 1 - index:
@@ -253,7 +253,7 @@ def _along(value: int, *numbers: int) -> Callable[[Rows, Node], int]:
         if _first_of(rows, source) != 0:
             raise Dependent
         for at in numbers:
-            rows.settle(node.inputs[at], SHARED)
+            rows.assign_axis(node.inputs[at], SHARED)
             _not_first(node.inputs[at].node, len(rows.dims(source)))
         return 0
 
@@ -273,16 +273,16 @@ def _joined(rows: Rows, node: Node) -> int:
     """ConcatV2 along another axis."""
     *values, axis = node.inputs
     _not_first(axis.node, len(rows.dims(values[0])))
-    rows.settle(axis, SHARED)
+    rows.assign_axis(axis, SHARED)
     for value in values:
-        rows.settle(value, 0)
+        rows.assign_axis(value, 0)
     return 0
 
 
 def _reshaped(rows: Rows, node: Node) -> int:
     """Another shape whose first axis is the same."""
     for value in node.inputs[1:]:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     return _first_of(rows, node.inputs[0])
 
 
@@ -297,11 +297,11 @@ def _taken(rows: Rows, node: Node) -> int:
     """An element of a list."""
     handle, *where = node.inputs
     for value in where:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     axis = rows.known(handle)
     if axis is None:
         axis = 0 if rows.has_rows(node.outputs[-1], 0) else SHARED
-        rows.settle(handle, axis)
+        rows.assign_axis(handle, axis)
     return axis
 
 
@@ -309,19 +309,19 @@ def _put(rows: Rows, node: Node) -> int:
     """A list with another element."""
     handle, *where, item = node.inputs
     for value in where:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     axis = _first_of(rows, handle)
-    rows.settle(item, axis)
+    rows.assign_axis(item, axis)
     return axis
 
 
 def _added(rows: Rows, node: Node) -> int:
     """_AddAt: rows added at an index of another axis."""
     total, at, item = node.inputs
-    rows.settle(at, SHARED)
+    rows.assign_axis(at, SHARED)
     axis = 1 if not node.attrs["axis"] else 0
-    rows.settle(total, axis)
-    rows.settle(item, 0)
+    rows.assign_axis(total, axis)
+    rows.assign_axis(item, 0)
     return axis
 
 

@@ -126,7 +126,7 @@ class CompiledProgram(Protocol):
     refuses: bool
     rounds: bool
     writes: Sequence[int]
-    draws: Sequence[Any]
+    random_streams: Sequence[Any]
     derived: Sequence[Any]
     results: Sequence[Any]
 
@@ -151,7 +151,9 @@ def native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: 
 
 
 def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: bool) -> Any:
-    plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
+    plain = not (program.writes or program.random_streams) and table.inputs == len(
+        program.graph.inputs
+    )
     if (
         not AVAILABLE
         or not plain

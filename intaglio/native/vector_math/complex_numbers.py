@@ -162,8 +162,8 @@ class Complexes(Builder):
         flat = self.eq(b, self.const(0, b))
 
         def part(name: str) -> Lanes:
-            turned = self.mul(self.mul(self._function(name, b), size), rest)
-            return self.select(nothing, self.const(0, a), turned)
+            product = self.mul(self.mul(self._function(name, b), size), rest)
+            return self.select(nothing, self.const(0, a), product)
 
         real = self.select(flat, self.mul(size, rest), part("cos"))
         imaginary = self.select(flat, b, part("sin"))

@@ -21,11 +21,11 @@ def descending(x: Any) -> np.ndarray:
 
     NaN comes last.
     """
-    turned = x[..., ::-1]
+    reversed_x = x[..., ::-1]
     if x.dtype.kind in "fV" and np.isnan(x).any():
-        backwards = np.lexsort((turned, ~np.isnan(turned)), axis=-1)[..., ::-1]
+        backwards = np.lexsort((reversed_x, ~np.isnan(reversed_x)), axis=-1)[..., ::-1]
     else:
-        backwards = np.argsort(turned, axis=-1, kind="stable")[..., ::-1]
+        backwards = np.argsort(reversed_x, axis=-1, kind="stable")[..., ::-1]
     return x.shape[-1] - 1 - backwards
 
 
@@ -82,8 +82,8 @@ def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
     starts = raw.Mul(raw.Range(0, rows, 1), columns)
     flat = raw.AddV2(raw.Reshape(indices, raw.Pack([rows, k])), raw.ExpandDims(starts, -1))
     total = raw.Pack([raw.Mul(rows, columns)])
-    spread = raw.ScatterNd(raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total)
-    return raw.Reshape(spread, shape)
+    scattered = raw.ScatterNd(raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total)
+    return raw.Reshape(scattered, shape)
 
 
 @op

@@ -94,7 +94,7 @@ class TensorList:
     def items(self) -> list[Any]:
         """The elements; None for those never set. The list is the caller's own."""
         if self.few is not None:
-            return _spread(self.few, self.size)
+            return _items_by_index(self.few, self.size)
         # The epoch is read before the elements, and asked after: a change in between shows.
         epoch = self.epoch
         items = self.buffer[: self.size]
@@ -155,7 +155,7 @@ class TensorList:
     def _own_buffer(self) -> None:
         """Gives the list a buffer that it is the newest list of. Within the lock."""
         if self.few is not None:
-            self.buffer = _spread(self.few, self.size)
+            self.buffer = _items_by_index(self.few, self.size)
             self.few = None
         elif self.epoch.following is not None:
             self.items()
@@ -277,7 +277,7 @@ class TensorList:
         return whole
 
 
-def _spread(few: dict[int, Any], size: int) -> list[Any]:
+def _items_by_index(few: dict[int, Any], size: int) -> list[Any]:
     items: list[Any] = [None] * size
     for index, item in few.items():
         items[index] = item

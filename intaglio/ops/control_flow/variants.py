@@ -12,7 +12,7 @@ from intaglio.base.dtypes import VARIANT_MARKER, variant
 from intaglio.opdef.spec import Spec
 
 
-class HeldTensor:
+class VariantTensor:
     """A variant that holds an array."""
 
     __slots__ = ("array",)
@@ -114,4 +114,4 @@ class Variants(Sequence[Any]):
         return f"<{len(self.items)} variants>"
 
 
-__all__ = ["HeldTensor", "Variants"]
+__all__ = ["VariantTensor", "Variants"]

@@ -335,8 +335,8 @@ def _noise(kind: str, input: Any, shape: Any) -> Any:
         return np.float32(0)
     generator = np.random.default_rng()
     if kind == "gaussian":
-        drawn = generator.standard_normal(shape, np.float32)
-        return drawn * input.std() + input.mean()
+        noise = generator.standard_normal(shape, np.float32)
+        return noise * input.std() + input.mean()
     least, most = input.min(), input.max()
     return generator.random(shape, np.float32) * (most - least) + least
 

@@ -74,7 +74,7 @@ def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return padded.take(range(count), axis), padded.take(range(2, count + 2), axis)
 
 
-def _in_turn(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
+def _interleaved(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
     """The elements of two arrays by turns."""
     pair = np.stack([first, second], axis=axis + 1)
     shape = list(first.shape)
@@ -87,13 +87,13 @@ def _across(x: np.ndarray) -> np.ndarray:
     if x.shape[1] <= 2:
         return np.repeat(x, 2, axis=1)
     before, behind = _sides(x, 1)
-    return _in_turn(3 * x + before + 1 >> 2, 3 * x + behind + 2 >> 2, 1)
+    return _interleaved(3 * x + before + 1 >> 2, 3 * x + behind + 2 >> 2, 1)
 
 
 def _down(x: np.ndarray) -> np.ndarray:
     """Twice as high."""
     above, below = _sides(x, 0)
-    return _in_turn(3 * x + above + 1 >> 2, 3 * x + below + 2 >> 2, 0)
+    return _interleaved(3 * x + above + 1 >> 2, 3 * x + below + 2 >> 2, 0)
 
 
 def _both(x: np.ndarray) -> np.ndarray:
@@ -101,6 +101,6 @@ def _both(x: np.ndarray) -> np.ndarray:
     if x.shape[1] <= 2:
         return np.repeat(np.repeat(x, 2, axis=1), 2, axis=0)
     above, below = _sides(x, 0)
-    rows = _in_turn(3 * x + above, 3 * x + below, 0)
+    rows = _interleaved(3 * x + above, 3 * x + below, 0)
     before, behind = _sides(rows, 1)
-    return _in_turn(3 * rows + before + 8 >> 4, 3 * rows + behind + 7 >> 4, 1)
+    return _interleaved(3 * rows + before + 8 >> 4, 3 * rows + behind + 7 >> 4, 1)

@@ -154,7 +154,7 @@ class TridiagonalMatMul(Op):
         return main * rhs + above * _moved(rhs, -1) + below * _moved(rhs, 1)
 
     def gradient(self, superdiag, maindiag, subdiag, rhs, doutput) -> Any:
-        turned = conjugate(rhs)
+        conjugated = conjugate(rhs)
 
         def diagonal(moved: Any) -> Any:
             total = raw.Sum(raw.Mul(moved, doutput), np.array([-1], np.int32))
@@ -166,9 +166,9 @@ class TridiagonalMatMul(Op):
             conjugate(_shifted(superdiag, 1)),
             doutput,
         )
-        up = adjoint(_shifted(adjoint(turned), -1))
-        down = adjoint(_shifted(adjoint(turned), 1))
-        return diagonal(up), diagonal(turned), diagonal(down), by_rhs
+        up = adjoint(_shifted(adjoint(conjugated), -1))
+        down = adjoint(_shifted(adjoint(conjugated), 1))
+        return diagonal(up), diagonal(conjugated), diagonal(down), by_rhs
 
 
 def _shifted(x: Any, shift: int) -> Any:
@@ -229,9 +229,9 @@ class TridiagonalSolve(Op):
 
     def gradient(self, diagonals, output, doutput, partial_pivoting, perturb_singular) -> Any:
         above, main, below = raw.Unpack(diagonals, num=3, axis=-2)
-        turned = raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2)
+        transposed = raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2)
         by_rhs = raw.TridiagonalSolve(
-            conjugate(turned),
+            conjugate(transposed),
             doutput,
             partial_pivoting=partial_pivoting,
             perturb_singular=perturb_singular,

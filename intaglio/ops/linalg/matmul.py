@@ -88,11 +88,11 @@ def dot(a: Any, b: Any) -> Any:
         return a.dot(b)
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
-    turned = not a.flags.c_contiguous, not b.flags.c_contiguous
-    run = offered("product", a.dtype, work, a.shape, b.shape, *turned)
+    transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
+    run = offered("product", a.dtype, work, a.shape, b.shape, *transposed)
     if run is None:
         return a.dot(b)
-    return run(a.T if turned[0] else a, b.T if turned[1] else b)
+    return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
 
 
 def _integer_dot(a: Any, b: Any) -> Any:
@@ -126,13 +126,13 @@ def _halves(x: Any) -> tuple[Any, Any]:
     return (x & 0xFFFF).astype(np.float64), (x >> 16).astype(np.float64)
 
 
-def _turned(product: Callable[..., Any], turn_a: bool, turn_b: bool) -> Any:
+def _with_transposes(product: Callable[..., Any], transpose_a: bool, transpose_b: bool) -> Any:
     """The product of matrices of which some are transposed first."""
-    if turn_a and turn_b:
+    if transpose_a and transpose_b:
         return lambda a, b: product(a.T, b.T)
-    if turn_a:
+    if transpose_a:
         return lambda a, b: product(a.T, b)
-    if turn_b:
+    if transpose_b:
         return lambda a, b: product(a, b.T)
     return product
 
@@ -197,7 +197,7 @@ class MatMul(Op):
             product = np.ndarray.dot
         elif count is not None and columns is not None and not a.dtype.is_integer:
             product = np.ndarray.dot if count * columns < MIN_COMPILED_WORK else dot
-        return _turned(product, transpose_a, transpose_b)
+        return _with_transposes(product, transpose_a, transpose_b)
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
         d = dproduct

@@ -415,8 +415,8 @@ class Bessel(Unary):
 def _over(y: Any, x: Any, at_zero: float) -> Any:
     """y / x, and its limit at 0."""
     zero = raw.Equal(x, constant(0, x))
-    held = raw.SelectV2(zero, constant(1, x), x)
-    return raw.SelectV2(zero, constant(at_zero, x), raw.RealDiv(y, held))
+    safe_x = raw.SelectV2(zero, constant(1, x), x)
+    return raw.SelectV2(zero, constant(at_zero, x), raw.RealDiv(y, safe_x))
 
 
 @op

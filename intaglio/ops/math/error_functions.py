@@ -185,10 +185,10 @@ def erfc_outside(x: Any) -> Any:
     ratio = _ratio(middle, ERFC)
     if np.any(far):
         ratio = np.where(far, _ratio(beyond, ERFC_FAR), ratio)
-    held = np.minimum(size, 40.0)
+    bounded = np.minimum(size, 40.0)
     # exp(-x * x) with the rounding error of the square taken along.
-    head = np.floor(held * 16) / 16
-    rest = (held - head) * (held + head)
+    head = np.floor(bounded * 16) / 16
+    rest = (bounded - head) * (bounded + head)
     tail = np.exp(-head * head) * np.exp(-rest) * ratio
     tail = np.where(np.isnan(x), x, tail)
     return np.where(x < 0, 2 - tail, tail)
@@ -220,10 +220,10 @@ def erfinv(x: Any) -> Any:
     size = np.abs(x)
     y = -np.sign(x) * ndtri((1 - size) / 2) / math.sqrt(2)
     small = size < 0.5
-    held = np.where(small, y, 0.0)
+    safe_y = np.where(small, y, 0.0)
     # One step of Newton's method: near 0 the probability has lost digits.
-    slope = 2 / math.sqrt(math.pi) * np.exp(-held * held)
-    better = held - (erf(held) - np.where(small, x, 0.0)) / slope
+    slope = 2 / math.sqrt(math.pi) * np.exp(-safe_y * safe_y)
+    better = safe_y - (erf(safe_y) - np.where(small, x, 0.0)) / slope
     return np.where(size > 1, np.nan, np.where(small, better, y))
 
 

@@ -21,9 +21,9 @@ from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
 # Rows of so many elements are put together in turn.
-WIDE = 32
+MIN_ROW_ELEMENTS = 32
 # A turn costs as much as so many segments that are reduced alone.
-TURN = 4
+SEGMENTS_PER_STEP = 4
 
 
 def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any) -> Any:
@@ -36,7 +36,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     kept = flat >= 0
     if not kept.all():
         rows, flat = rows[kept], flat[kept]
-    wide_rows = rows.size >= WIDE * len(rows)
+    wide_rows = rows.size >= MIN_ROW_ELEMENTS * len(rows)
     if ufunc is np.add and wide_rows:
         added = _added(rows, flat, count)
         if added is not None:
@@ -50,7 +50,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
             order = np.argsort(flat, kind="stable")
             ordered, rows = flat[order], rows[order]
         begins = starts_of_runs(ordered)
-        put_together = _in_turn(ufunc) if wide_rows else ufunc.reduceat
+        put_together = _row_by_row(ufunc) if wide_rows else ufunc.reduceat
         parts = put_together(rows, begins, axis=0, dtype=values.dtype)
         result[ordered[begins]] = parts
     if empty is not start:
@@ -60,7 +60,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     return result.astype(dtype) if wide else result
 
 
-def _in_turn(ufunc: Any) -> Any:
+def _row_by_row(ufunc: Any) -> Any:
     """What `reduceat` does along the first axis, one row of each segment after the other.
 
     NumPy goes through each column by itself, and adds the numbers of a column up in pairs, which
@@ -70,11 +70,11 @@ def _in_turn(ufunc: Any) -> Any:
     def reduceat(rows: Any, begins: Any, axis: int, dtype: Any) -> Any:
         sizes = np.diff(begins, append=len(rows))
         result = rows[begins]
-        more, turn, longest = np.flatnonzero(sizes > 1), 1, sizes.max()
-        while more.size > TURN * (longest - turn):
-            result[more] = ufunc(result[more], rows[begins[more] + turn])
-            turn += 1
-            more = more[sizes[more] > turn]
+        more, done, longest = np.flatnonzero(sizes > 1), 1, sizes.max()
+        while more.size > SEGMENTS_PER_STEP * (longest - done):
+            result[more] = ufunc(result[more], rows[begins[more] + done])
+            done += 1
+            more = more[sizes[more] > done]
         for i in more.tolist():
             segment = rows[begins[i] : begins[i] + sizes[i]]
             result[i] = ufunc.reduce(segment, axis=axis, dtype=dtype)
@@ -98,7 +98,7 @@ def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     """The sums of `data[indices]` by numbers that rise."""
     run = None
     # Short rows NumPy adds up in pairs, and those of 16 bits are added as wider ones.
-    if data.size >= WIDE * len(data) and data.dtype.itemsize > 2:
+    if data.size >= MIN_ROW_ELEMENTS * len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
         run = taken_over("segment sums", work, data.dtype)
     if run is not None:
@@ -216,8 +216,8 @@ class SegmentExtreme(Segments):
 
     def gradient(self, doutput, data, segment_ids, output) -> Any:
         # Elements that tie share the gradient.
-        spread = raw.GatherV2(output, segment_ids, 0)
-        hits = raw.Equal(data, spread)
+        by_element = raw.GatherV2(output, segment_ids, 0)
+        hits = raw.Equal(data, by_element)
         count = raw.SegmentSum(raw.Cast(hits, DstT=data.dtype), segment_ids)
         share = raw.GatherV2(raw.RealDiv(doutput, count), segment_ids, 0)
         return raw.SelectV2(hits, share, constant(0, data)), None
@@ -345,8 +345,8 @@ class UnsortedExtreme(UnsortedSegments):
     T = ORDERED
 
     def gradient(self, doutput, data, segment_ids, num_segments, output) -> Any:
-        spread, inside, positive = _gathered_or_zeros(output, segment_ids)
-        hits = raw.LogicalAnd(raw.Equal(data, spread), positive)
+        by_element, inside, positive = _gathered_or_zeros(output, segment_ids)
+        hits = raw.LogicalAnd(raw.Equal(data, by_element), positive)
         count = raw.UnsortedSegmentSum(
             raw.Cast(hits, DstT=doutput.dtype), segment_ids, num_segments
         )

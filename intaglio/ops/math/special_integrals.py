@@ -350,6 +350,6 @@ class Spence(Integral):
     def gradient(self, dy, x) -> Any:
         one = constant(1, x)
         at_one = raw.Equal(x, one)
-        held = raw.SelectV2(at_one, constant(2, x), x)
-        slope = raw.RealDiv(raw.Log(held), raw.Sub(one, held))
+        safe_x = raw.SelectV2(at_one, constant(2, x), x)
+        slope = raw.RealDiv(raw.Log(safe_x), raw.Sub(one, safe_x))
         return raw.Mul(dy, raw.SelectV2(at_one, raw.Neg(one), slope))

@@ -341,8 +341,8 @@ class _Second:
         self.column = np.asarray([-1 if i == at else 1 for i in range(rank)], np.int32)
         self.training = training
         small = np.asarray(epsilon, self.wide.numpy)
-        spread = raw.AddV2(raw.Cast(variance, DstT=self.wide), small)
-        self.rate = raw.Rsqrt(spread)
+        shifted_variance = raw.AddV2(raw.Cast(variance, DstT=self.wide), small)
+        self.rate = raw.Rsqrt(shifted_variance)
         self.unit = raw.Mul(
             raw.Sub(x, self.lay(raw.Cast(mean, DstT=self.wide))), self.lay(self.rate)
         )

@@ -36,11 +36,11 @@ def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
     """(the first `wanted` different classes, after how many draws)."""
     count = 4 * wanted
     while True:
-        drawn = draw(stream, count)
-        _, first = np.unique(drawn, return_index=True)
+        sampled = draw(stream, count)
+        _, first = np.unique(sampled, return_index=True)
         if len(first) >= wanted:
             first = np.sort(first)[:wanted]
-            return drawn[first], int(first[-1]) + 1
+            return sampled[first], int(first[-1]) + 1
         count *= 4
 
 
@@ -156,8 +156,8 @@ class LogUniformCandidateSampler(Sampler):
         whole = np.log1p(range_max)
 
         def draw(start: Stream, count: int) -> Any:
-            drawn = np.exp(philox.uniform(start, count, DOUBLE) * whole)
-            return (drawn.astype(np.int64) - 1) % range_max
+            numbers = np.exp(philox.uniform(start, count, DOUBLE) * whole)
+            return (numbers.astype(np.int64) - 1) % range_max
 
         def probability(classes: Any) -> Any:
             return np.log((classes + 2.0) / (classes + 1.0)) / whole
@@ -323,10 +323,10 @@ class ComputeAccidentalHits(Op):
         if sampled_candidates.ndim != 1:
             raise invalid_argument("sampled_candidates must be a vector")
         # Of a class that is sampled twice, the last place counts.
-        last, turned = np.unique(sampled_candidates[::-1], return_index=True)
+        last, from_end = np.unique(sampled_candidates[::-1], return_index=True)
         hits = true_classes[:, :, None] == last
         rows, _, at = np.nonzero(hits)
-        positions = len(sampled_candidates) - 1 - turned[at]
+        positions = len(sampled_candidates) - 1 - from_end[at]
         return (
             rows.astype(np.int32),
             positions.astype(np.int64),

@@ -158,13 +158,13 @@ def _reversible(a: Axis) -> bool:
 
 def _by_input_reversed(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """With stride 1 the gradient is the convolution with the filters turned round."""
-    turned = filters[tuple([slice(None, None, -1)] * len(along))].swapaxes(-1, -2)
+    flipped = filters[tuple([slice(None, None, -1)] * len(along))].swapaxes(-1, -2)
     back = []
     for a in along:
         reach = (a.window - 1) * a.dilation
         after = a.size + reach - a.out - (reach - a.before)
         back.append(Axis(a.out, a.window, 1, a.dilation, reach - a.before, after, a.size))
-    return forward(d, np.ascontiguousarray(turned), back)
+    return forward(d, np.ascontiguousarray(flipped), back)
 
 
 # -- groups ----------------------------------------------------------------------------

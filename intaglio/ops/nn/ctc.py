@@ -84,9 +84,9 @@ class _Lattice:
                 new = np.full(self.symbols.shape, -np.inf)
                 new[:, :2] = 0.0
             else:
-                held = np.where(self.stay, state, -np.inf)
+                stayed = np.where(self.stay, state, -np.inf)
                 jumped = np.where(self.no_skip, -np.inf, _shifted(state, 2))
-                new = np.logaddexp(np.logaddexp(held, _shifted(state, 1)), jumped)
+                new = np.logaddexp(np.logaddexp(stayed, _shifted(state, 1)), jumped)
             new = np.where(self.outside, -np.inf, new + emitted[t])
             state = np.where(active[t][:, None], new, state)
             alpha[t] = state
@@ -104,9 +104,9 @@ class _Lattice:
         for t in range(steps - 1, -1, -1):
             if t + 1 < steps:
                 ahead = state + emitted[t + 1]
-                held = np.where(self.stay, ahead, -np.inf)
+                stayed = np.where(self.stay, ahead, -np.inf)
                 jumped = np.where(self.no_skip, -np.inf, ahead)
-                moved = np.logaddexp(held, _shifted(ahead[:, ::-1], 1)[:, ::-1])
+                moved = np.logaddexp(stayed, _shifted(ahead[:, ::-1], 1)[:, ::-1])
                 moved = np.logaddexp(moved, _shifted(jumped[:, ::-1], 2)[:, ::-1])
                 last = (lengths - 1 == t)[:, None]
                 state = np.where(last, start, np.where(active[t][:, None], moved, state))
@@ -124,12 +124,12 @@ def loss_and_gradient(
     with np.errstate(all="ignore"):
         alpha = lattice.forward(log_probs, active)
         beta = lattice.backward(log_probs, active, steps)
-        ways = alpha + beta
-        top = ways.max(axis=2, initial=-np.inf, keepdims=True)
-        held = np.where(np.isfinite(top), top, 0.0)
-        shares = np.exp(ways - held)
+        log_paths = alpha + beta
+        top = log_paths.max(axis=2, initial=-np.inf, keepdims=True)
+        finite_top = np.where(np.isfinite(top), top, 0.0)
+        shares = np.exp(log_paths - finite_top)
         total = shares.sum(axis=2, keepdims=True)
-        likelihood = np.log(total[..., 0]) + held[..., 0]
+        likelihood = np.log(total[..., 0]) + finite_top[..., 0]
         chosen = np.maximum(steps - 1, 0)
         loss = -likelihood[chosen, np.arange(len(steps))] if len(inputs) else 0.0
         expected = np.zeros_like(log_probs)

@@ -85,9 +85,9 @@ class _Beams:
     def step(self, log_probs: Any, active: Any) -> None:
         """Goes on by one step with log-probabilities [batch, classes]."""
         total = np.logaddexp(self.label, self.blank)
-        lasts, held = self.prefixes.labels[self.numbers], self.numbers >= 0
+        lasts, used = self.prefixes.labels[self.numbers], self.numbers >= 0
         parent = self.prefixes.parents[self.numbers]
-        same = (parent[:, :, None] == self.numbers[:, None, :]) & held[:, :, None]
+        same = (parent[:, :, None] == self.numbers[:, None, :]) & used[:, :, None]
         same &= (parent >= 0)[:, :, None]
         stands, source = same.any(axis=2), same.argmax(axis=2)
 
@@ -107,14 +107,14 @@ class _Beams:
         standing = np.logaddexp(label, blank)
         followed = stands & (source < np.arange(self.width))
         columns = source * self.blank_class + lasts
-        longer[_forgotten(standing, held, longer, followed, source, columns)] = -np.inf
-        self._choose(label, blank, held, longer, active)
+        longer[_forgotten(standing, used, longer, followed, source, columns)] = -np.inf
+        self._choose(label, blank, used, longer, active)
 
-    def _choose(self, label: Any, blank: Any, held: Any, longer: Any, active: Any) -> None:
+    def _choose(self, label: Any, blank: Any, used: Any, longer: Any, active: Any) -> None:
         batch, width, count = longer.shape
         total = np.logaddexp(label, blank)
         scores = np.concatenate([total, longer.reshape(batch, -1)], axis=1)
-        possible = np.concatenate([held, longer.reshape(batch, -1) > -np.inf], axis=1)
+        possible = np.concatenate([used, longer.reshape(batch, -1) > -np.inf], axis=1)
         # Of equal ones those that stand come first; what is impossible comes last.
         ranks = np.where(possible, -scores, np.inf)
         best = np.lexsort((~possible, ranks), axis=1)[:, :width]
@@ -138,7 +138,7 @@ class _Beams:
         self.blank = np.where(kept, blank, self.blank).astype(self.blank.dtype)
 
 
-def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, columns: Any) -> Any:
+def _forgotten(total: Any, used: Any, longer: Any, followed: Any, source: Any, columns: Any) -> Any:
     """Which beams get no longer prefixes, [batch, beam], as TensorFlow's search has it.
 
     It looks at the labels that may follow each beam in order, and keeps the best so far. A beam
@@ -146,7 +146,7 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, c
     follow an earlier beam, is forgotten with all that may follow it.
     """
     batch, width, count = longer.shape
-    least = np.where(held.all(axis=1), total.min(axis=1), -np.inf)
+    least = np.where(used.all(axis=1), total.min(axis=1), -np.inf)
     # What may come in, in order, one row for each sequence.
     row, beam, label = np.nonzero(longer > least[:, None, None])
     counts = np.bincount(row, minlength=batch)
@@ -157,7 +157,7 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, c
     origin[row, at], order[row, at] = beam, beam * count + label
     row, beam = np.nonzero(followed)
     own = total[row, beam]
-    ahead = ((total[row] > own[:, None]) & held[row]).sum(axis=1)
+    ahead = ((total[row] > own[:, None]) & used[row]).sum(axis=1)
     better = (score[row] > own[:, None]) & (order[row] < columns[row, beam, None])
     forgotten = np.zeros((batch, width), bool)
     while True:

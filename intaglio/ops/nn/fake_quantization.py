@@ -49,7 +49,7 @@ def _inside(x: Any, low: Any, high: Any) -> Any:
     return (x >= low) & (x <= high)
 
 
-def _demand_rank(rank: int, **shapes: Any) -> None:
+def _check_rank(rank: int, **shapes: Any) -> None:
     for name, dims in shapes.items():
         if dims is not None and len(dims) != rank:
             raise ShapeError(
@@ -114,11 +114,11 @@ class FakeQuantWithMinMaxVars(Op):
     signature = f"inputs: float32, min: float32, max: float32; {_VARS} -> outputs: float32"
 
     def infer(self, inputs: Spec, min: Spec, max: Spec) -> Spec:
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         return inputs.like()
 
     def kernel(self, inputs, min, max, num_bits, narrow_range):
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         if min == 0 == max:
             return np.zeros_like(inputs)
         return _by_division(inputs, *_nudged(min, max, num_bits, narrow_range))
@@ -139,13 +139,13 @@ class FakeQuantWithMinMaxVarsGradient(Op):
     differentiable = False
 
     def infer(self, gradients: Spec, min: Spec, max: Spec) -> list[Spec]:
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         return [gradients.like(), min.like(shape=()), max.like(shape=())]
 
     def kernel(self, gradients, inputs, min, max, num_bits, narrow_range):
         if gradients.shape != inputs.shape:
             raise invalid_argument("gradient and input must be the same size")
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         if min == 0 == max:
             return np.array(gradients), np.zeros((), _F), np.zeros((), _F)
         low, high, _ = _nudged(min, max, num_bits, narrow_range)
@@ -160,7 +160,7 @@ def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
     if inputs == ():
         raise ShapeError("Shape must be at least rank 1 but is rank 0")
     depth = None if inputs is None else inputs[-1]
-    _demand_rank(1, min=low, max=high)
+    _check_rank(1, min=low, max=high)
     for name, dims in (("min", low), ("max", high)):
         channels = dims[0] if dims else None
         if None not in (depth, channels) and depth != channels:

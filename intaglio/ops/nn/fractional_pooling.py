@@ -113,8 +113,8 @@ class Fractional(Op):
             seed, seed2 = secrets.randbits(63), secrets.randbits(63)
         stream = philox.from_seed(seed, seed2)
         draw = _stretched if pseudo_random else _shuffled
-        rows, drawn = draw(stream, value.shape[ROWS], counts[ROWS])
-        columns, _ = draw(stream.skipped(drawn), value.shape[COLUMNS], counts[COLUMNS])
+        rows, counters = draw(stream, value.shape[ROWS], counts[ROWS])
+        columns, _ = draw(stream.skipped(counters), value.shape[COLUMNS], counts[COLUMNS])
         return self.pooled(value, rows, columns, overlapping), rows, columns
 
     def pooled(self, x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:

@@ -146,16 +146,16 @@ class Dilation2DBackpropInput(Backprop):
         attrs = (strides, rates, padding)
         plan, which = self.checked(input, filter, out_backprop, attrs)
         rows, columns = plan
-        held = _padded(np.zeros_like(input), plan)
-        held[...] = 0
+        padded = _padded(np.zeros_like(input), plan)
+        padded[...] = 0
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
                 mine = which == i * filter.shape[1] + j
-                held[:, rows.slice_of(i), columns.slice_of(j)] += np.where(
+                padded[:, rows.slice_of(i), columns.slice_of(j)] += np.where(
                     mine, out_backprop, input.dtype.type(0)
                 )
         top, left = rows.before, columns.before
-        return held[:, top : top + rows.size, left : left + columns.size].copy()
+        return padded[:, top : top + rows.size, left : left + columns.size].copy()
 
 
 @op

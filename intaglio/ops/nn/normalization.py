@@ -107,6 +107,6 @@ class LRNGrad(Op):
             )
         d, x, y = (a.astype(np.float64) for a in (input_grads, input_image, output_image))
         norm = bias + alpha * _neighbours(np.square(x), depth_radius)
-        spread = _neighbours(d * y / norm, depth_radius)
-        result = d * norm**-beta - 2 * alpha * beta * x * spread
+        neighbour_sums = _neighbours(d * y / norm, depth_radius)
+        result = d * norm**-beta - 2 * alpha * beta * x * neighbour_sums
         return result.astype(input_grads.dtype)

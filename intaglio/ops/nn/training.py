@@ -47,9 +47,9 @@ def step(kind: Any, slots: list[Any], gradient: Any, numbers: dict[str, Any]) ->
     for name, value in numbers.items():
         if name in SCALARS and np.ndim(value):
             raise invalid_argument(f"{name} is not a scalar: {brackets(value.shape)}")
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for slot in sorted(slots, key=id):
-            held.enter_context(slot.lock)
+            locks.enter_context(slot.lock)
         values = [slot.read() for slot in slots]
         for value in values:
             if value.shape != gradient.shape:
@@ -70,9 +70,9 @@ def step_rows(
     kind: Any, slots: list[Any], gradient: Any, indices: Any, numbers: dict[str, Any]
 ) -> None:
     """As `step`, for the rows named by indices; rows named twice are updated twice."""
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for slot in sorted(slots, key=id):
-            held.enter_context(slot.lock)
+            locks.enter_context(slot.lock)
         new_values = [np.array(slot.read()) for slot in slots]
         first = new_values[0]
         if gradient.shape != indices.shape + first.shape[1:]:

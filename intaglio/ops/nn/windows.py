@@ -51,14 +51,14 @@ def axis(
         total = max((out - 1) * stride + reach - size, 0)
         return Axis(size, window, stride, dilation, total // 2, total - total // 2, out)
     before, after = ends if padding == "EXPLICIT" else (0, 0)
-    room = size + before + after - reach
+    free = size + before + after - reach
     # TensorFlow divides towards zero: a window that is too large by less is no window.
-    if room + stride <= -stride:
+    if free + stride <= -stride:
         raise ShapeError(
-            f"Computed output size would be negative: {-(-(room + stride) // stride)} "
+            f"Computed output size would be negative: {-(-(free + stride) // stride)} "
             f"[input_size: {size}, effective_filter_size: {reach}, stride: {stride}]"
         )
-    return Axis(size, window, stride, dilation, before, after, max(0, room // stride + 1))
+    return Axis(size, window, stride, dilation, before, after, max(0, free // stride + 1))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -98,12 +98,12 @@ def out_size(
         return -(-size // stride)
     reach = ((window or 1) - 1) * dilation + 1
     before, after = ends if padding == "EXPLICIT" else (0, 0)
-    room = size + before + after - reach
-    if room < 0 and -(-(room + 1) // stride) < 0:
+    free = size + before + after - reach
+    if free < 0 and -(-(free + 1) // stride) < 0:
         raise ShapeError(
             f"Negative dimension size caused by subtracting {reach} from {size + before + after}"
         )
-    return room // stride + 1 if room >= 0 else 0
+    return free // stride + 1 if free >= 0 else 0
 
 
 # -- layouts ---------------------------------------------------------------------------

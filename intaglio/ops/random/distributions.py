@@ -41,7 +41,7 @@ def _stream_numbers(size: int, parameters: int) -> Any:
     return (np.arange(parameters) * each + np.arange(each)[:, None]).reshape(-1)
 
 
-def _drawn(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...]) -> Any:
+def _sampled(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...]) -> Any:
     """`function` of a parameter repeated to fill the shape, whose last dimensions it has."""
     wide = np.asarray(parameter, np.float64).reshape(-1)
     size = shapes.count(dims) or 0
@@ -80,7 +80,7 @@ class RandomGamma(Op):
     def kernel(self, shape, alpha, stream):
         dims = (*dims_of(shape), *np.shape(alpha))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
-        return _drawn(gamma, start, alpha, dims).astype(alpha.dtype)
+        return _sampled(gamma, start, alpha, dims).astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, _gamma_slope(alpha, output, doutput)
@@ -99,7 +99,7 @@ class StatelessRandomGammaV2(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, alpha):
-        result = _drawn(gamma, seeded(seed), alpha, dims_of(shape))
+        result = _sampled(gamma, seeded(seed), alpha, dims_of(shape))
         return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
@@ -121,7 +121,7 @@ class StatelessRandomGammaV3(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, alpha):
-        result = _drawn(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
+        result = _sampled(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
         return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
@@ -135,7 +135,7 @@ def _poisson(stream: Stream, rate: Any, dims: tuple[int, ...], dtype: DType) -> 
     def draw(start: Stream, wide: Any, streams: Any) -> Any:
         return poisson(start, wide, streams, float(info.max))
 
-    result = _drawn(draw, stream, rate, dims)
+    result = _sampled(draw, stream, rate, dims)
     return result.astype(numeric)
 
 
@@ -254,18 +254,18 @@ def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
     On the side where the bounds' probabilities are near 1 the other tail is used.
     """
     low, high = (minvals - means) / stddevs, (maxvals - means) / stddevs
-    turned = low > 0
-    a, b = np.where(turned, -high, low), np.where(turned, -low, high)
+    mirrored = low > 0
+    a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
     bottom, top = 0.5 * erfc(-a / np.sqrt(2)), 0.5 * erfc(-b / np.sqrt(2))
     place = ndtri(bottom + uniform * (top - bottom))
     place = np.clip(np.where(np.isfinite(place), place, a), a, b)
-    return np.where(turned, -place, place) * stddevs + means
+    return np.where(mirrored, -place, place) * stddevs + means
 
 
 class TruncatedNormals(Op):
     """Normals of given means and deviations between given bounds."""
 
-    def drawn(self, stream: Stream, dims: tuple[int, ...], parameters: Any, own: Any) -> Any:
+    def sampled(self, stream: Stream, dims: tuple[int, ...], parameters: Any, own: Any) -> Any:
         """The numbers. Raises InvalidArgumentError for an empty range."""
         if not dims or not all(dims):
             raise invalid_argument(f"Shape must not be empty, got {list(dims)}")
@@ -301,7 +301,7 @@ class StatelessParameterizedTruncatedNormal(TruncatedNormals):
                 f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
                 f"end with {list(both)}"
             )
-        return self.drawn(seeded(seed), dims, parameters, means.dtype)
+        return self.sampled(seeded(seed), dims, parameters, means.dtype)
 
 
 @op
@@ -336,4 +336,4 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
             np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g
             for g in (means, stdevs, minvals, maxvals)
         ]
-        return self.drawn(start, dims, parameters, means.dtype)
+        return self.sampled(start, dims, parameters, means.dtype)

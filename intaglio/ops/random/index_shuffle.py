@@ -28,7 +28,7 @@ MAX_FULL_BLOCK = 4096
 TOGETHER = 16
 
 
-def _turned(x: Any, by: int, half: Any, mask: Any) -> Any:
+def _rotate_left(x: Any, by: int, half: Any, mask: Any) -> Any:
     """Words of `half` bits, turned to the left."""
     return ((x << np.uint64(by)) | (x >> (half - np.uint64(by)))) & mask
 
@@ -49,8 +49,8 @@ def _round_keys(key: Any, rounds: int, half: Any, mask: Any) -> list[Any]:
 def _enciphered(x: Any, keys: list[Any], half: Any, mask: Any) -> Any:
     left, right = x & mask, (x >> half) & mask
     for key in keys:
-        bits = _turned(left, 1, half, mask) & _turned(left, 8, half, mask)
-        left, right = right ^ bits ^ _turned(left, 2, half, mask) ^ key, left
+        bits = _rotate_left(left, 1, half, mask) & _rotate_left(left, 8, half, mask)
+        left, right = right ^ bits ^ _rotate_left(left, 2, half, mask) ^ key, left
     return left | (right << half)
 
 
@@ -151,12 +151,12 @@ class RandomIndexShuffle(Op):
         shape = (max(sizes),) if sizes else ()
         count = (max(sizes),) if sizes else (1,)
 
-        def spread(x: Any) -> Any:
+        def broadcast(x: Any) -> Any:
             return np.broadcast_to(x.astype(np.uint64), count)
 
         words = (seed.astype(np.uint64) & np.uint64(0xFFFFFFFF)).reshape(-1, WORDS)
         result = shuffled(
-            spread(index), np.broadcast_to(words, (*count, WORDS)), spread(max_index), rounds
+            broadcast(index), np.broadcast_to(words, (*count, WORDS)), broadcast(max_index), rounds
         )
         return result.astype(index.dtype).reshape(shape)
 

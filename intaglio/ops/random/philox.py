@@ -187,10 +187,10 @@ def uniform_int(
 ) -> np.ndarray:
     """`count` integers in [low, high): the draw modulo the width of the range."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    drawn = full_int(stream, count, unsigned)
+    words = full_int(stream, count, unsigned)
     span = int(high) - int(low)
     offset = unsigned.type(int(low) % (1 << 8 * dtype.itemsize))
-    return (drawn % unsigned.type(span) + offset).view(dtype)
+    return (words % unsigned.type(span) + offset).view(dtype)
 
 
 def full_int(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -260,14 +260,14 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
         normals = box_muller(blocks(stream, groups, step), True).reshape(groups, group)
     else:
         normals = _single_normals(stream, groups, step)
-    turn = 0
+    attempt = 0
     while len(left):
         _fill(result, filled, left, normals)
         left = left[filled[left] < group]
-        turn += 1
-        offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(turn)
-        drawn = blocks_at(stream, offsets)
-        normals = box_muller(drawn, double).reshape(len(left), group)
+        attempt += 1
+        offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(attempt)
+        words = blocks_at(stream, offsets)
+        normals = box_muller(words, double).reshape(len(left), group)
     return result.reshape(-1)[:count].astype(dtype, copy=False)
 
 
@@ -306,13 +306,13 @@ def categories(stream: Stream, logits: np.ndarray, count: int) -> np.ndarray:
     Rows take their draws one after the other; logits that are not finite are never drawn.
     """
     rows = len(logits)
-    drawn = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)
+    uniforms = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)
     finite = np.isfinite(logits)
     wide = np.where(finite, logits.astype(np.float64), -np.inf)
     top = wide.max(axis=1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
     sums = np.cumsum(np.where(finite, np.exp(wide - top), 0.0), axis=1)
-    wanted = drawn * sums[:, -1:]
+    wanted = uniforms * sums[:, -1:]
     result = np.empty((rows, count), np.int64)
     if count < rows:
         for draw in range(count):

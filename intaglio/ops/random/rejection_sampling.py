@@ -128,8 +128,8 @@ def poisson(stream: Stream, rate: Any, streams: Any, most: float) -> Any:
             k = np.floor((2 * a / us + b) * u + mean + 0.43)
             quick = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
             s = np.log(v * inverse / (a / (us * us) + b))
-            held = np.maximum(k, 0.0)
-            t = -mean + held * np.log(mean) - lgamma(held + 1)
+            clipped = np.maximum(k, 0.0)
+            t = -mean + clipped * np.log(mean) - lgamma(clipped + 1)
             slow = (k >= 0) & ~((us < 0.013) & (v > us)) & (s <= t)
         good = (quick | slow) & (k <= most)
         result[left[good]] = k[good]
@@ -166,8 +166,8 @@ def _rejected(result: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) 
     """Binomial numbers with large means, by transformed rejection, into `result`."""
     while len(left):
         n, p = counts[left], probs[left]
-        spread = np.sqrt(n * p * (1 - p))
-        b = 1.15 + 2.53 * spread
+        deviation = np.sqrt(n * p * (1 - p))
+        b = 1.15 + 2.53 * deviation
         a = -0.0873 + 0.0248 * b + 0.01 * p
         u = uniforms.take(left)
         v = uniforms.take(left)
@@ -177,7 +177,7 @@ def _rejected(result: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) 
             k = np.floor((2 * a / us + b) * u + n * p + 0.5)
             quick = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
             r, m = p / (1 - p), np.floor((n + 1) * p)
-            alpha = (2.83 + 5.1 / b) * spread
+            alpha = (2.83 + 5.1 / b) * deviation
             level = np.log(v * alpha / (a / (us * us) + b))
             bound = (
                 (m + 0.5) * np.log((m + 1) / (r * (n - m + 1)))

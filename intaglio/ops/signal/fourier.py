@@ -34,10 +34,10 @@ def _check_length(fft_length: Spec, rank: int) -> None:
         )
 
 
-def _check_kinds(real: DType, wide: DType, way: str) -> None:
+def _check_kinds(real: DType, wide: DType, direction: str) -> None:
     if WIDE[wide] is not real:
         raise invalid_argument(
-            f"Wrong types for {way} real FFT: {real.name} and {wide.name}: "
+            f"Wrong types for {direction} real FFT: {real.name} and {wide.name}: "
             "float32 goes with complex64, float64 with complex128"
         )
 

@@ -241,7 +241,7 @@ def _taken(indices: Any, dense: Any) -> Any:
     return raw.GatherNd(raw.Reshape(dense, shape), at)
 
 
-def _spread(gradient: Any, indices: Any, dense: Any) -> Any:
+def _dense_gradient(gradient: Any, indices: Any, dense: Any) -> Any:
     """The gradient of the dense operand: the sums at its places."""
     at, shape = _where(indices, dense)
     whole = raw.ScatterNd(at, gradient, shape)
@@ -257,7 +257,7 @@ class SparseDenseCwiseAdd(WithDense):
         return np.add(values, dense)
 
     def gradient(self, doutput, sp_indices, dense) -> Any:
-        return None, doutput, None, lambda: _spread(doutput, sp_indices, dense)
+        return None, doutput, None, lambda: _dense_gradient(doutput, sp_indices, dense)
 
 
 @op
@@ -273,7 +273,7 @@ class SparseDenseCwiseMul(WithDense):
         by_values = raw.Mul(doutput, conjugate(there))
 
         def by_dense() -> Any:
-            return _spread(raw.Mul(doutput, conjugate(sp_values)), sp_indices, dense)
+            return _dense_gradient(raw.Mul(doutput, conjugate(sp_values)), sp_indices, dense)
 
         return None, by_values, None, by_dense
 
@@ -300,7 +300,7 @@ class SparseDenseCwiseDiv(WithDense):
 
         def by_dense() -> Any:
             slope = raw.RealDiv(raw.RealDiv(raw.Neg(sp_values), there), there)
-            return _spread(raw.Mul(doutput, conjugate(slope)), sp_indices, dense)
+            return _dense_gradient(raw.Mul(doutput, conjugate(slope)), sp_indices, dense)
 
         return None, by_values, None, by_dense
 
@@ -319,7 +319,7 @@ def _is_thick(size: int, values: Any, dense: Any) -> bool:
     return (
         dense.dtype.kind in "fc"
         and dense.dtype.itemsize >= 4
-        and size <= coordinates.SPREAD * values.size
+        and size <= coordinates.MAX_TABLE_CELLS_PER_ELEMENT * values.size
         and bool(np.isfinite(dense).all())
     )
 

@@ -487,6 +487,6 @@ class SparseFillEmptyRowsGrad(Op):
         return grad_values[at], total.astype(grad_values.dtype)
 
     def gradient(self, dd_values, dd_default_value, reverse_index_map, grad_values: Spec) -> Any:
-        spread = raw.Fill(shape_of(grad_values), dd_default_value)
-        back = raw.TensorScatterUpdate(spread, _column(reverse_index_map), dd_values)
+        defaults = raw.Fill(shape_of(grad_values), dd_default_value)
+        back = raw.TensorScatterUpdate(defaults, _column(reverse_index_map), dd_values)
         return None, back

@@ -17,7 +17,7 @@ from intaglio.opdef.spec import Spec
 
 _LARGEST = 2**62
 # Places of so many are looked up in a table for each element that is there.
-SPREAD = 16
+MAX_TABLE_CELLS_PER_ELEMENT = 16
 
 
 def keys(first: Any, *others: Any) -> list[Any]:

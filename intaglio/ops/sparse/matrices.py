@@ -95,14 +95,14 @@ def _summed(indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
     return SparseMatrix(indices[first], totals, dense)
 
 
-def _of_type(matrix: Any, dtype: DType, told: str) -> SparseMatrix:
+def _of_type(matrix: Any, dtype: DType, message: str) -> SparseMatrix:
     if not isinstance(matrix, SparseMatrix):
         raise invalid_argument(
             f"Expected a CSRSparseMatrix, got {type(matrix).__name__}: make one with "
             "SparseTensorToCSRSparseMatrix or DenseToCSRSparseMatrix."
         )
     if matrix.values.dtype != dtype.numpy:
-        raise invalid_argument(told.format(matrix.values.dtype, dtype.name))
+        raise invalid_argument(message.format(matrix.values.dtype, dtype.name))
     return matrix
 
 
@@ -335,17 +335,17 @@ class SparseMatrixSparseMatMul(_Product):
     def gradient(
         self, dc, a, b, type: DType, transpose_a, transpose_b, adjoint_a, adjoint_b
     ) -> Any:
-        left = _turned(a, transpose_a, adjoint_a, type)
-        right = _turned(b, transpose_b, adjoint_b, type)
+        left = _transposed(a, transpose_a, adjoint_a, type)
+        right = _transposed(b, transpose_b, adjoint_b, type)
         da = raw.SparseMatrixSparseMatMul(dc, right, adjoint_b=True, type=type)
         db = raw.SparseMatrixSparseMatMul(left, dc, adjoint_a=True, type=type)
         return (
-            _turned(da, transpose_a, adjoint_a, type),
-            _turned(db, transpose_b, adjoint_b, type),
+            _transposed(da, transpose_a, adjoint_a, type),
+            _transposed(db, transpose_b, adjoint_b, type),
         )
 
 
-def _turned(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
+def _transposed(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
     """A sparse operand as a product uses it; what takes its gradient back is the same."""
     if not transpose and not adjoint:
         return matrix
@@ -426,23 +426,26 @@ class SparseMatrixMatMul(_Product):
         conjugate_output,
         T: DType,
     ) -> Any:
-        dy = _turned_dense(doutput, transpose_output, False)
+        dy = _transposed_dense(doutput, transpose_output, False)
         dy = conjugate(dy) if conjugate_output else dy
-        left = _turned(a, transpose_a, adjoint_a, T)
-        right = _turned_dense(b, transpose_b, adjoint_b)
+        left = _transposed(a, transpose_a, adjoint_a, T)
+        right = _transposed_dense(b, transpose_b, adjoint_b)
         indices, _, _ = raw.CSRSparseMatrixToSparseTensor(left, type=T)
         whole = raw.BatchMatMulV2(dy, right, adj_y=True)
         da = raw.DenseToCSRSparseMatrix(whole, indices)
         db = raw.SparseMatrixMatMul(left, dy, adjoint_a=True)
-        return (_turned(da, transpose_a, adjoint_a, T), _turned_dense(db, transpose_b, adjoint_b))
+        return (
+            _transposed(da, transpose_a, adjoint_a, T),
+            _transposed_dense(db, transpose_b, adjoint_b),
+        )
 
 
-def _turned_dense(x: Any, transpose: bool, adjoint: bool) -> Any:
+def _transposed_dense(x: Any, transpose: bool, adjoint: bool) -> Any:
     """A dense operand, or batch of them, as a product uses it."""
     if not transpose and not adjoint:
         return x
-    turned = raw.Einsum([x], equation="...ij->...ji")
-    return conjugate(turned) if adjoint else turned
+    transposed = raw.Einsum([x], equation="...ij->...ji")
+    return conjugate(transposed) if adjoint else transposed
 
 
 def _times_dense(a: SparseMatrix, b: Any) -> Any:

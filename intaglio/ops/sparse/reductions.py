@@ -150,9 +150,9 @@ class SparseReduceSum(ReductionToDense):
         axes = raw.Reshape(raw.FloorMod(axes, rank), np.array([-1, 1], np.int32))
         ones = raw.Fill(raw.StridedSlice(raw.Shape(axes), [0], [1], [1]), np.array(1, np.int64))
         kept = raw.TensorScatterUpdate(input_shape, axes, ones)
-        spread = raw.Reshape(doutput, kept)
+        by_row = raw.Reshape(doutput, kept)
         at = raw.Minimum(input_indices, raw.Sub(kept, np.array(1, np.int64)))
-        return None, raw.GatherNd(spread, at), None, None
+        return None, raw.GatherNd(by_row, at), None, None
 
 
 @op

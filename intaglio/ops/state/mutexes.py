@@ -23,7 +23,7 @@ class Mutex:
         self.lock = threading.Lock()
 
 
-class Held:
+class HeldLock:
     """A lock that is held, until `release` or until nobody refers to this any more."""
 
     dtype = VARIANT_MARKER
@@ -79,7 +79,7 @@ class MutexLock(Op):
         return Spec(variant, ())
 
     def kernel(self, mutex):
-        return Held(mutex.lock)
+        return HeldLock(mutex.lock)
 
 
 @op

@@ -78,8 +78,8 @@ def erosion2d(
     """
     _only_last(data_format)
     with door.level().scoped(name or "erosion2d"):
-        turned = raw.ReverseV2(convert.to_tensor(filters), np.array([0, 1], np.int32))
+        flipped = raw.ReverseV2(convert.to_tensor(filters), np.array([0, 1], np.int32))
         dilated = raw.Dilation2D(
-            raw.Neg(value), turned, strides=strides, rates=dilations, padding=padding
+            raw.Neg(value), flipped, strides=strides, rates=dilations, padding=padding
         )
         return raw.Neg(dilated)
