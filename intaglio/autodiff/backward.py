@@ -129,8 +129,8 @@ def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
     found = of_graphs(node, wanted, padded)
     entry.cover(node.outputs)
     results: list[Any] = [None] * len(entry.inputs)
-    for place, gradient in zip(wanted, found, strict=True):
-        results[place] = gradient
+    for index, gradient in zip(wanted, found, strict=True):
+        results[index] = gradient
     return results
 
 

@@ -153,12 +153,12 @@ class _WatchedCall:
         active, backward, sources = self._ready.get(wanted) or self._prepare(wanted)
         tensors = [_or_zeros(grads[i], outputs[i]) for i in active]
         known = (inputs, outputs)
-        for kind, place in sources:
-            tensors.append(place if kind == 2 else known[kind][place])
+        for kind, index in sources:
+            tensors.append(index if kind == 2 else known[kind][index])
         found = backward.unpack(_run_backward(backward.graph, tensors))
         results: list[Any] = [None] * len(inputs)
-        for place, gradient in zip(self.derivative.wanted, found, strict=True):
-            results[place] = gradient
+        for index, gradient in zip(self.derivative.wanted, found, strict=True):
+            results[index] = gradient
         return results
 
     def _prepare(self, wanted: tuple[int, ...]) -> Any:

@@ -233,12 +233,12 @@ class Derivative:
             numbers = [key(v) for v in wanted]
             backpropagate_graph(reversed(self.tape.entries), gradients, set(numbers))
             results: list[int] = []
-            for place, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
+            for index, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
                 parts = gradients.get(number)
                 found = None if parts is None else total(parts)
-                if place in sparse:
-                    found = as_slices(found, gradient_spec(value), sparse[place])
-                elif found is None and place in required:
+                if index in sparse:
+                    found = as_slices(found, gradient_spec(value), sparse[index])
+                elif found is None and index in required:
                     found = filled_like(gradient_spec(value), 0)
                 results.append(graph.give(found, dense))
         return graph.done(len(active), results)

@@ -72,9 +72,9 @@ def _sorted_needs(
     fixed: dict[int, Tensor] = {}
     stacked: list[SymbolicTensor] = []
     for need in backward.needs:
-        place = derivative.input_numbers.get(id(need))
-        if place is not None and outs[place] is derivative.inputs[place]:
-            fixed[id(need)] = node.inputs[place]
+        index = derivative.input_numbers.get(id(need))
+        if index is not None and outs[index] is derivative.inputs[index]:
+            fixed[id(need)] = node.inputs[index]
         elif derivative.owns(need):
             stacked.append(need)  # type: ignore[arg-type]  # a value of the forward graph
         else:
@@ -189,7 +189,7 @@ def _backward_loop(
     """Runs the backward graph once for each turn, last turn first."""
     loop = [trip_count, *lists, *fixed.values(), *start]
     first, second = 1 + len(lists), 1 + len(lists) + len(fixed)
-    place = {id(v): i for i, v in enumerate(stacked)}
+    indices = {id(v): i for i, v in enumerate(stacked)}
     kept = {number: i for i, number in enumerate(fixed)}
 
     def body(*state: Tensor) -> list[Tensor]:
@@ -204,7 +204,7 @@ def _backward_loop(
             popped.append(item)
         constant = state[first:second]
         needs = [
-            popped[place[id(n)]] if id(n) in place else constant[kept[id(n)]]
+            popped[indices[id(n)]] if id(n) in indices else constant[kept[id(n)]]
             for n in backward.needs
         ]
         found = replay(backward.graph, [*state[second:], *needs])

@@ -201,11 +201,11 @@ def _zeros_of(
     index: int,
 ) -> Any:
     """The gradient, or list of gradients, of one output among flat ones."""
-    mine = _slice_of(args, grads, attrs, index)
+    own = _slice_of(args, grads, attrs, index)
     like = _slice_of(args, kept, attrs, index)
     if not args[index].is_list:
-        return or_zeros(mine, like)
-    return [or_zeros(g, k) for g, k in zip(mine, like, strict=True)]
+        return or_zeros(own, like)
+    return [or_zeros(g, k) for g, k in zip(own, like, strict=True)]
 
 
 def or_zeros(gradient: Any, kept: Any) -> Any:

@@ -95,8 +95,8 @@ class _Back:
         inputs, gradients = values[:count], values[count:]
         outputs = self.call(self.of.target, inputs)
         grads: list[Any] = [None] * len(self.of.outputs)
-        for place, gradient in zip(self.active, gradients, strict=True):
-            grads[place] = gradient
+        for index, gradient in zip(self.active, gradients, strict=True):
+            grads[index] = gradient
         found = self.differentiate(outputs[0].node, self.wanted, grads)
         return [raw.Identity(_dense(g, inputs[i])) for g, i in zip(found, self.wanted, strict=True)]
 

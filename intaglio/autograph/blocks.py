@@ -21,7 +21,7 @@ from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
-from intaglio.autograph.watches import Seen, Watch, note_place
+from intaglio.autograph.watches import Seen, Watch, note_location
 from intaglio.autograph.whole_trace import leave
 from intaglio.type_specs.grown_list import UNCHANGED, Form, GrownList
 
@@ -61,14 +61,14 @@ class Hidden:
     @property
     def name(self) -> str:
         """What it is called in messages."""
-        return self.seen[0].place.name
+        return self.seen[0].location.name
 
     @property
     def idents(self) -> set[tuple[int, Any]]:
         """The places that it is."""
         if self.list is not None:
             return {elements_of(self.list)}
-        return {s.place.ident for s in self.seen}
+        return {s.location.ident for s in self.seen}
 
     def begin(self) -> None:
         """Before the block: a list becomes one that a graph can carry."""
@@ -79,7 +79,7 @@ class Hidden:
             grown = GrownList.of(self.form, old)
             aliases.follow(old, grown)
             for seen in self.seen:
-                seen.place.put(grown)
+                seen.location.put(grown)
             # Whoever else has the list finds tensors of a graph that is done: use raises.
             left = self.left
             old[:] = left if isinstance(left, Contents) else [*old, *left.flows]
@@ -87,7 +87,7 @@ class Hidden:
     def get(self) -> Any:
         """The value."""
         if self.list is None:
-            return self.seen[0].place.get()
+            return self.seen[0].location.get()
         return aliases.current(self.list).snapshot()
 
     def put(self, value: Any) -> None:
@@ -96,7 +96,7 @@ class Hidden:
             aliases.current(self.list).become(value.flows)
             return
         for seen in self.seen:
-            seen.place.put(value)
+            seen.location.put(value)
 
 
 class Found(Exception):
@@ -128,7 +128,7 @@ def poison(seen: Seen, why: str) -> None:
     seen.restore()
     container = telling.container_of(seen)
     if container is None:
-        seen.place.poison(why)
+        seen.location.poison(why)
     else:
         aliases.poison(container, why)
 
@@ -199,9 +199,9 @@ class Block:
         for poisoned in self.poisoned:
             poisoned.poison()
         for i in self.composites:  # those around this one have them as they are now
-            place = location_of(self.own_names[i], self.get_state)
-            if place is not None and type(place[0]) is not GrownList:
-                note_place(*place, is_attribute=not self.own_names[i].endswith("]"))
+            location = location_of(self.own_names[i], self.get_state)
+            if location is not None and type(location[0]) is not GrownList:
+                note_location(*location, is_attribute=not self.own_names[i].endswith("]"))
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
         values = self._values()
         self.had = dict(self._lists(values))
@@ -266,11 +266,11 @@ class Block:
         """The values of the block's own names. Looking at a defaultdict adds nothing to it."""
         lacking: list[tuple[int, Any, Any]] = []
         for i in self.composites:
-            place = location_of(self.own_names[i], self.get_state)
-            if place is None or not hasattr(type(place[0]), "__missing__"):
+            location = location_of(self.own_names[i], self.get_state)
+            if location is None or not hasattr(type(location[0]), "__missing__"):
                 continue
-            if place[1] not in place[0]:
-                lacking.append((i, *place))
+            if location[1] not in location[0]:
+                lacking.append((i, *location))
         state = self.get_state()
         for i, owner, key in lacking:
             owner.pop(key, None)
@@ -323,18 +323,18 @@ class Block:
 
     def _as_it_is(self, name: str, own: dict[str, Any]) -> Any:
         """What to set an element to that is changed with all others."""
-        place = location_of(name, self.get_state)
-        if place is None:
+        location = location_of(name, self.get_state)
+        if location is None:
             return UNCHANGED
-        owner = own.get(name[: name.rindex("[")], place[0])
-        return UNCHANGED if type(owner) is GrownList else owner[place[1]]
+        owner = own.get(name[: name.rindex("[")], location[0])
+        return UNCHANGED if type(owner) is GrownList else owner[location[1]]
 
     def _remove_undefined(self) -> None:
         for i in self.composites:
-            place = location_of(self.own_names[i], self.get_state)
-            if place is None:
+            location = location_of(self.own_names[i], self.get_state)
+            if location is None:
                 continue
-            owner, key = place
+            owner, key = location
             if isinstance(owner, dict):
                 value = dict.get(owner, key)
                 if type(value) is Undefined and not value.why:
@@ -368,26 +368,26 @@ class Block:
         """
         idents = {i for h in (*outer.lists, *outer.hidden) for i in h.idents}
         idents |= {i for i in outer.own if i is not None}
-        poisoned = {s.seen.place.ident for s in outer.poisoned}
+        poisoned = {s.seen.location.ident for s in outer.poisoned}
         self.rebound = set(memory.rebound)
         self.moves = memory.moves or self.moves
         self.take(
             [h for h in memory.hidden if h.idents & idents],
-            [s for s in memory.poisoned if s.seen.place.ident in poisoned],
+            [s for s in memory.poisoned if s.seen.location.ident in poisoned],
         )
 
     # -- what a trace changed ------------------------------------------------------------
 
     def is_known(self, seen: Seen) -> bool:
         """True for places that are state already."""
-        ident = seen.place.ident
-        if any(ident == s.seen.place.ident for s in self.poisoned):
+        ident = seen.location.ident
+        if any(ident == s.seen.location.ident for s in self.poisoned):
             return True
-        if isinstance(seen.place, Item) and id(seen.place.owner) in self.originals:
+        if isinstance(seen.location, Item) and id(seen.location.owner) in self.originals:
             return True  # in a copy that a name has, which is state
         if ident in self.own:  # a list among them may have to become one that grows
             return seen.elements is None or not (
-                seen.is_grown() or type(seen.place.get()) is GrownList
+                seen.is_grown() or type(seen.location.get()) is GrownList
             )
         return any(ident in h.idents for h in (*self.lists, *self.hidden))
 
@@ -407,8 +407,8 @@ class Block:
         self.attempts += 1
         pending = {i for w in watches for i in w.pending}
         if pending:
-            found = [c for c in found if c.seen.place.ident not in pending]
-            poisoned = [s for s in poisoned if s.seen.place.ident not in pending]
+            found = [c for c in found if c.seen.location.ident not in pending]
+            poisoned = [s for s in poisoned if s.seen.location.ident not in pending]
         retrace = bool(pending) or any(w.is_advancing for w in watches)
         moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
         if not (found or poisoned or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
@@ -417,7 +417,7 @@ class Block:
         lists = {id(owner) for owner in owners if owner is not None}
         groups: dict[int, tuple[Any, list[Change]]] = {}
         for change in found:
-            if id(self._original(change.seen.place.owner)) in lists:
+            if id(self._original(change.seen.location.owner)) in lists:
                 continue  # an element of a list that grows
             owner = self._list_of(change)
             shared = change if owner is None else owner
@@ -427,11 +427,11 @@ class Block:
             for owner, group in groups.values()
             if any([self._is_older(c.seen, watches) for c in group])
         ]
-        idents = {c.seen.place.ident for c in changes}
-        idents |= pending | {s.seen.place.ident for s in poisoned}
+        idents = {c.seen.location.ident for c in changes}
+        idents |= pending | {s.seen.location.ident for s in poisoned}
         for watch in watches:
             elements = [
-                i for i, s in watch.seen.items() if id(self._original(s.place.owner)) in lists
+                i for i, s in watch.seen.items() if id(self._original(s.location.owner)) in lists
             ]
             watch.restore({*idents, *elements})
         grown = {id(h.list) for h in chosen if h.list is not None}
@@ -439,14 +439,14 @@ class Block:
             s
             for s in poisoned
             if id(self._original(s.seen.value)) not in grown
-            and id(self._original(s.seen.place.owner)) not in grown
+            and id(self._original(s.seen.location.owner)) not in grown
         ]
         raise Found(self, chosen, poisoned)
 
     def _list_of(self, change: Change) -> Any:
         """The list whose elements have changed, if it is that and no other value of a place."""
         seen = change.seen
-        grown = type(seen.place) is Elements and type(seen.value) is GrownList
+        grown = type(seen.location) is Elements and type(seen.value) is GrownList
         if change.form is None and not grown:
             return None
         return self._original(seen.value)
@@ -457,14 +457,14 @@ class Block:
         return self.originals.get(id(value), value)
 
     def _is_older(self, seen: Seen, watches: Sequence[Watch]) -> bool:
-        ident = seen.place.ident
-        if type(seen.value) is GrownList and type(seen.place) is Elements:
+        ident = seen.location.ident
+        if type(seen.value) is GrownList and type(seen.location) is Elements:
             return True  # or the block would have told that it makes it
         is_known = provenance.of(seen.value) is not Provenance.OLDER
         if is_known and not any(w.is_inside(seen.value) for w in watches):
             return True  # the trace has it, and not from the block
         before = seen.value if seen.elements is None else seen.elements
-        tells = type(seen.place) is not Elements and has_tensor(before)
+        tells = type(seen.location) is not Elements and has_tensor(before)
         if seen.certain or ident in self.suspects or tells:
             return True
         self.suspects.add(ident)
@@ -534,13 +534,13 @@ def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
 
 
 def _ident(name: str, accessor: Any) -> tuple[int, Any] | None:
-    place = location_of(name, accessor)
-    return None if place is None else (id(place[0]), place[1])
+    location = location_of(name, accessor)
+    return None if location is None else (id(location[0]), location[1])
 
 
 def _owner(name: str, accessor: Any) -> Any:
     """The list that grows, or array, that a name is an element of: it is changed as a whole."""
-    place = None if name.isidentifier() else location_of(name, accessor)
-    owner = place[0] if place else None
+    location = None if name.isidentifier() else location_of(name, accessor)
+    owner = location[0] if location else None
     whole = (GrownList, bytearray, np.ndarray, collections.deque)
     return owner if isinstance(owner, whole) else None

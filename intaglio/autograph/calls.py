@@ -132,11 +132,11 @@ def _with_converted(
     `taken` says where they stand: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
     """
     positional, named = list(args), dict(kwargs)
-    for name, place in taken.items():
+    for name, index in taken.items():
         if name in named:
             named[name] = functools.partial(_called, named[name])
-        elif place < len(positional):
-            positional[place] = functools.partial(_called, positional[place])
+        elif index < len(positional):
+            positional[index] = functools.partial(_called, positional[index])
     return tuple(positional), named
 
 

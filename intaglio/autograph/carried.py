@@ -20,7 +20,7 @@ from intaglio.type_specs.grown_list import Form, GrownList
 
 def now(seen: Seen) -> Any:
     """What a place holds now; of a list or another container that has changed its contents."""
-    value = seen.place.get()
+    value = seen.location.get()
     if type(value) is GrownList:
         return value.snapshot()
     # An inner loop may have put another list in the place of the one that has grown.
@@ -124,7 +124,7 @@ def list_form(seen: Seen, *values: Any) -> Form | None:
             elements += value
         elif value is not seen.value:
             return None
-    if not elements or (seen.place.outlives and not has_tensor(elements[-1])):
+    if not elements or (seen.location.outlives and not has_tensor(elements[-1])):
         return None
     try:
         return Form.common(elements)

@@ -25,10 +25,10 @@ def cause_of(error: BaseException) -> str | None:
     """What to tell the user of an error raised where a tensor met plain Python, or None."""
     if not isinstance(error, OperatorNotAllowedInGraphError):
         return None
-    place = innermost(error.__traceback__)
-    if place is None:
+    origin = innermost(error.__traceback__)
+    if origin is None:
         return None
-    frame, line, column = place
+    frame, line, column = origin
     code = frame.f_code
     where = f'File "{code.co_filename}", line {line}'
     try:

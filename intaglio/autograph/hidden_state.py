@@ -121,14 +121,14 @@ def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> 
     """The places of the trace that a turn changes and that are no state."""
     if is_strict():
         return []
-    taken = {c.seen.place.ident for c in found}
+    taken = {c.seen.location.ident for c in found}
     watch, carried, rest = end
-    left = [c.seen for c in changes if not c.seen.place.outlives]
+    left = [c.seen for c in changes if not c.seen.location.outlives]
     idents = [
-        seen.place.ident
+        seen.location.ident
         for seen in left
-        if seen.place.ident not in taken
-        and not _is_same_end(_before(seen, carried), carried[seen.place.ident])
+        if seen.location.ident not in taken
+        and not _is_same_end(_before(seen, carried), carried[seen.location.ident])
     ]
     return [watch.seen[i] for i in (*idents, *rest)]
 
@@ -185,14 +185,14 @@ def _part(one: Traced, other: Traced) -> None:
     for ident in {**ends, **other_ends}:
         seen = one[0].seen.get(ident) or other[0].seen[ident]
         before = _before(seen, ends, other_ends)
-        mine, its = ends.get(ident, before), other_ends.get(ident, before)
-        if seen.place.outlives or is_strict():
+        own, its = ends.get(ident, before), other_ends.get(ident, before)
+        if seen.location.outlives or is_strict():
             if ident not in other_ends:
-                put_end(seen, mine)
-        elif _is_same_end(mine, its) and aliases.poisoned(seen.value) is None:
-            put_end(seen, mine)
+                put_end(seen, own)
+        elif _is_same_end(own, its) and aliases.poisoned(seen.value) is None:
+            put_end(seen, own)
         else:
-            parted.append((seen, telling.of_branches(seen, mine, its)))
+            parted.append((seen, telling.of_branches(seen, own, its)))
     for seen, why in parted:
         poison(seen, why)
 
@@ -218,11 +218,11 @@ def _traced(block: Block, watch: Watch) -> Traced:
         value = now(seen)
         if seen.is_poisoned():
             if not is_strict():
-                rest[ident] = Undefined(seen.place.name, str(aliases.poisoned(seen.value)))
+                rest[ident] = Undefined(seen.location.name, str(aliases.poisoned(seen.value)))
         elif is_carried(value) or list_form(seen, value) is not None:
             if not _is_built(seen, watch):
                 carried[ident] = value
-        elif not seen.place.outlives and not is_strict():
+        elif not seen.location.outlives and not is_strict():
             rest[ident] = value
     return watch, carried, rest
 
@@ -234,9 +234,9 @@ def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
     if memory.begun is None or _is_built(seen, watch):
         return
     is_elsewhere = (id(seen.value), Elements) in watch.seen
-    if is_elsewhere and type(seen.place) is not Elements and not _is_rebound(seen):
+    if is_elsewhere and type(seen.location) is not Elements and not _is_rebound(seen):
         return  # a container that is noted itself
-    ident = seen.place.ident
+    ident = seen.location.ident
     name = block.own.get(ident)
     before = memory.begun.get(name) if name is not None else seen.value
     is_renewed = telling.container_of(seen) is None and has_tensor(before)
@@ -244,7 +244,7 @@ def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
 
 
 def _is_rebound(seen: Seen) -> bool:
-    return seen.place.get() is not seen.value
+    return seen.location.get() is not seen.value
 
 
 def _is_built(seen: Seen, watch: Watch) -> bool:
@@ -255,7 +255,7 @@ def _is_built(seen: Seen, watch: Watch) -> bool:
     value = now(seen)
     if hasattr(type(value), "trainable_variables"):
         return seen.value is None or type(seen.value) is Undefined
-    return id(seen.place.owner) in watch.builds and not has_tensor(value)
+    return id(seen.location.owner) in watch.builds and not has_tensor(value)
 
 
 def _changes(one: Traced, other: Traced) -> list[Change]:
@@ -273,7 +273,7 @@ def _is_state(change: Change, in_loop: bool) -> bool:
 
 def _before(seen: Seen, *ends: dict[Any, Any]) -> Any:
     """What a place held before, as those tell of it who have changed it: a value, or contents."""
-    ident = seen.place.ident
+    ident = seen.location.ident
     end = next(e[ident] for e in ends if ident in e)
     return seen.contents if isinstance(end, Contents) else seen.before
 

@@ -81,14 +81,14 @@ class Identities:
 
         Two of them may be the same object as far as the values may.
         """
-        mine = _of_all(values)
-        if not mine:
+        own = _of_all(values)
+        if not own:
             return
         copied_paths = {
-            path: copy for path, copy in _of_all(copies).items() if mine.get(path, copy) is not copy
+            path: copy for path, copy in _of_all(copies).items() if own.get(path, copy) is not copy
         }
         for path, copy in copied_paths.items():
-            value = mine[path]
+            value = own[path]
             if is_of_trace(value):
                 note_packed(copy)
             aliases.note_copy(copy, [value, *self._older_twins(value)])
@@ -96,8 +96,8 @@ class Identities:
                 copy,
                 [
                     other
-                    for place, other in copied_paths.items()
-                    if mine[place] is value or aliases.may_be_same(mine[place], value)
+                    for location, other in copied_paths.items()
+                    if own[location] is value or aliases.may_be_same(own[location], value)
                 ],
             )
         self.copies.update({id(copy): copy for copy in copied_paths.values()})
@@ -111,21 +111,21 @@ class Identities:
             return
         self.copied(self.begun, values)
         self.starts = starts = _of_all(values)
-        for place, older in self.moves.older.items():
-            value = starts.get(self._path(place))
+        for key, older in self.moves.older.items():
+            value = starts.get(self._path(key))
             for old in older.values() if value is not None else ():
                 aliases.relate(value, [old, *self._older_twins(old)])
         for pair in self.moves.merged:
-            one, other = [starts.get(self._path(place)) for place in pair]
+            one, other = [starts.get(self._path(key)) for key in pair]
             if one is not None and other is not None:
                 aliases.relate(one, [other])
 
-    def _place(self, path: Any) -> Any:
+    def _key(self, path: Any) -> Any:
         """A path as it is in every trace: more state may be in front of the names."""
         return (path[0] - len(self.begun), *path[1:])
 
-    def _path(self, place: Any) -> Any:
-        return (place[0] + len(self.begun), *place[1:])
+    def _path(self, key: Any) -> Any:
+        return (key[0] + len(self.begun), *key[1:])
 
     def left(self, values: Sequence[Any], created: Container[int] = ()) -> None:
         """Tells with which values a branch or a turn ends, or that the loop has none.
@@ -148,11 +148,11 @@ class Identities:
         moved = [p for p, start in self.starts.items() if end.get(p, start) is not start]
         for path in moved:
             for old in self._older(end[path], created):
-                place = self._place(path)
+                key = self._key(path)
                 if old is not begun.get(path):
-                    self.moves.older.setdefault(place, {})[id(old)] = old
+                    self.moves.older.setdefault(key, {})[id(old)] = old
             self.moves.merged |= {
-                (self._place(path), self._place(other))
+                (self._key(path), self._key(other))
                 for other in self.starts
                 if other != path
                 and other in end
@@ -164,7 +164,7 @@ class Identities:
         begun = _of_all(self.begun)
         for path, start in self.starts.items():
             if start is value:
-                older = self.moves.older.get(self._place(path), {})
+                older = self.moves.older.get(self._key(path), {})
                 return [begun[path], *older.values()] if path in begun else []
         is_known = provenance.of(aliases.origin(value)) is not Provenance.OLDER
         is_older = is_known and id(value) not in created
@@ -173,7 +173,7 @@ class Identities:
     def results(self, values: Sequence[Any]) -> dict[int, Any]:
         """Tells what stands for the ends after the block. The objects, by their ids."""
         results = _of_all(values)
-        mine = {id(v) for v in results.values()}
+        own = {id(v) for v in results.values()}
         # What each may be at each end, before the results are among it.
         may_be = {
             path: [
@@ -187,15 +187,15 @@ class Identities:
             self.copies.pop(id(value), None)
             aliases.note_result(value)
             for same in may_be[path]:
-                others = [v for i, v in same.items() if i not in self.copies and i not in mine]
+                others = [v for i, v in same.items() if i not in self.copies and i not in own]
                 aliases.relate(value, others)
             aliases.relate(
                 value,
                 [
                     other
-                    for place, other in results.items()
+                    for key, other in results.items()
                     if any(
-                        place in end and id(end[place]) in same
+                        key in end and id(end[key]) in same
                         for end, same in zip(
                             [e for e in self.ends if path in e], may_be[path], strict=True
                         )

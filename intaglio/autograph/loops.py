@@ -81,8 +81,8 @@ def while_stmt(
     if is_staged(first) or isinstance(first, Tensor):
         check_condition(first, "while loop")
         for seen in changed:
-            if not seen.place.outlives:
-                raise NotImplementedError(_CHANGING.format(seen.place.name))
+            if not seen.location.outlives:
+                raise NotImplementedError(_CHANGING.format(seen.location.name))
         staged()
     elif scratch.nodes:
         _python_while(condition, body, staged)

@@ -9,7 +9,7 @@ _reported: set[tuple[str, int]] = set()
 
 def remark(file: str, line: int, message: str) -> None:
     """A UserWarning at a line, if there was none about it yet."""
-    place = (file, line)
-    if place not in _reported:
-        _reported.add(place)
-        warnings.warn_explicit(f"line {line}: {message}", UserWarning, *place)
+    where = (file, line)
+    if where not in _reported:
+        _reported.add(where)
+        warnings.warn_explicit(f"line {line}: {message}", UserWarning, *where)

@@ -170,7 +170,11 @@ def _functions(tree: ast.Module) -> dict[int, list[Place]]:
 
 
 def _fitting(functions: dict[int, list[Place]], code: CodeType) -> list[Place]:
-    return [place for place in functions.get(code.co_firstlineno, ()) if _may_be(place[0], code)]
+    return [
+        candidate
+        for candidate in functions.get(code.co_firstlineno, ())
+        if _may_be(candidate[0], code)
+    ]
 
 
 def _may_be(node: FunctionNode, code: CodeType) -> bool:

@@ -78,7 +78,7 @@ def of_branches(seen: Seen, main: Any, other: Any) -> str:
     if container is not None:
         kind = _kind(container)
         return _BRANCHES.format(kind, _line(seen), _advice(container))
-    name = f"'{seen.place.name}'"
+    name = f"'{seen.location.name}'"
     gone = [type(v) is Undefined and not v.why for v in (main, other)]
     if any(gone):
         return _LACKING.format(name, _line(seen))
@@ -87,23 +87,23 @@ def of_branches(seen: Seen, main: Any, other: Any) -> str:
 
 def of_iterations(seen: Seen) -> str:
     """Why nobody can tell what a place holds in a loop that changes it."""
-    reason = aliases.poisoned(seen.value) or _earlier_reason(seen.place.get())
+    reason = aliases.poisoned(seen.value) or _earlier_reason(seen.location.get())
     if reason:
         return reason
     container = container_of(seen)
     if container is not None:
         kind = _kind(container)
         return _LOOP.format(kind, _line(seen), _advice(container))
-    return _ITERATIONS.format(f"'{seen.place.name}'", type(seen.place.get()).__name__)
+    return _ITERATIONS.format(f"'{seen.location.name}'", type(seen.location.get()).__name__)
 
 
 def of_the_trace(seen: Seen, is_argument: bool) -> None:
     """Warns that a place which may outlive the trace was changed by a staged block."""
     container = container_of(seen)
-    name = f"'{seen.place.name}'"
+    name = f"'{seen.location.name}'"
     what = name if container is None else f"this {_kind(container)}"
     begin = what[0].upper() + what[1:]
-    is_unknown = seen.place.provenance is Provenance.UNKNOWN
+    is_unknown = seen.location.provenance is Provenance.UNKNOWN
     text = _ARGUMENT if is_argument else _RETURNED if is_unknown else _TRACED
     frame = _frame(seen)
     if frame is not None and not (type(container) is list and is_log(frame)):
@@ -117,9 +117,9 @@ def _earlier_reason(value: Any) -> str:
 
 def container_of(seen: Seen) -> Any:
     """The container whose contents are in question, or None for a variable or attribute."""
-    place = seen.place
-    if isinstance(place, Item) and not place.is_global:
-        return place.owner
+    location = seen.location
+    if isinstance(location, Item) and not location.is_global:
+        return location.owner
     if seen.contents is not None and isinstance(seen.value, (*CONTAINERS, GrownList)):
         return seen.value
     return None
@@ -146,7 +146,7 @@ def _frame(seen: Seen) -> origins.Frame | None:
     if not isinstance(seen.where, CodeType):
         return next(iter(origins.frames(tuple(seen.where))), None)
     code = seen.where
-    lines = list(_storing(code, seen.place.name))
+    lines = list(_storing(code, seen.location.name))
     first = lines[-1] if lines else code.co_firstlineno
     return origins.Frame(code.co_filename, first, code.co_name)
 

@@ -53,17 +53,17 @@ class Seen:
     )
 
     def __init__(
-        self, place: Location, certain: bool, where: Any = (), may_only: bool = False
+        self, location: Location, certain: bool, where: Any = (), may_only: bool = False
     ) -> None:
-        self.place = place
-        self.value = place.get()
+        self.location = location
+        self.value = location.get()
         # True if the place is known to be older than the block.
         self.certain = certain
         # Where the user's program changes it, or the code that does; or may do so, for all
         # that is known yet.
         self.where = where
         self.may_only = may_only or not where
-        self.contents = _contents_of(self.value, type(place) is Elements)
+        self.contents = _contents_of(self.value, type(location) is Elements)
         self.poisoned = aliases.poisoned(self.value)
         # The elements of a list that are places of their own, because they are written one by one.
         self.items: set[int] = set()
@@ -99,7 +99,7 @@ class Seen:
 
     def is_in_grown(self) -> bool:
         """True for an element of a list that has become one that grows: it changes as a whole."""
-        owner = self.place.owner if isinstance(self.place, Item) else None
+        owner = self.location.owner if isinstance(self.location, Item) else None
         return type(aliases.current(owner)) is GrownList
 
     def is_poisoned(self) -> bool:
@@ -108,7 +108,7 @@ class Seen:
 
     def is_changed(self) -> bool:
         """True if the place holds something else, or a container with other contents."""
-        return self.is_grown() or self.is_poisoned() or self.place.get() is not self.value
+        return self.is_grown() or self.is_poisoned() or self.location.get() is not self.value
 
     def restore(self) -> None:
         """Puts back what was there."""
@@ -120,8 +120,8 @@ class Seen:
         aliases.put_back(self.value)
         if self.poisoned is None:
             aliases.mend(self.value)
-        if self.place.get() is not self.value:
-            self.place.put(self.value)
+        if self.location.get() is not self.value:
+            self.location.put(self.value)
 
 
 def _contents_of(value: Any, any_container: bool) -> Contents | None:
@@ -152,16 +152,16 @@ class Watch:
         self.copied: set[int] = set()  # arrays of which the block changes a copy
 
     def note(
-        self, place: Location, certain: bool = False, where: Any = (), may_only: bool = False
+        self, location: Location, certain: bool = False, where: Any = (), may_only: bool = False
     ) -> None:
         """Remembers what a place holds, the first time."""
-        ident = place.ident
+        ident = location.ident
         known = self.seen.get(ident)
         if known is not None and known.may_only and where and not may_only:
             known.where, known.may_only = where, False
         if known is not None or ident[0] in self.created:
             return
-        seen = self.seen[ident] = Seen(place, certain, where, may_only)
+        seen = self.seen[ident] = Seen(location, certain, where, may_only)
         if isinstance(seen.value, collections.defaultdict):  # a look may add an item
             origin = provenance.of(seen.value)
             name = _label(seen.value)
@@ -169,8 +169,8 @@ class Watch:
             self.note(inside, certain, where, may_only)
         if seen.contents is not None:  # another name may have told of the list already
             seen.contents = self.contents.setdefault(id(seen.value), seen.contents)
-        if isinstance(place, Item) and type(place.owner) is list:
-            self.items.setdefault(ident[0], set()).add(place.key)
+        if isinstance(location, Item) and type(location.owner) is list:
+            self.items.setdefault(ident[0], set()).add(location.key)
 
     @property
     def inside(self) -> dict[int, Any]:
@@ -204,8 +204,8 @@ def watching(
     watch = Watch(staged, is_retrace)
     for block in blocks:
         function: Any = inspect.unwrap(block)
-        for place in variables_of(function):
-            watch.note(place, True, function.__code__, may_only=True)
+        for location in variables_of(function):
+            watch.note(location, True, function.__code__, may_only=True)
     _watches.stack.append(watch)
     try:
         yield watch
@@ -220,10 +220,10 @@ def is_watched() -> bool:
     return any([watch.staged for watch in _watches.stack])
 
 
-def _note(place: Location, may_only: bool = False) -> None:
+def _note(location: Location, may_only: bool = False) -> None:
     where = origins.capture(3)[:1]
     for watch in _watches.stack:
-        watch.note(place, where=where, may_only=may_only)
+        watch.note(location, where=where, may_only=may_only)
 
 
 # -- what converted code writes -----------------------------------------------------------
@@ -361,11 +361,11 @@ def note_write(owner: Any) -> None:
         aliases.poison(twin, ANOTHER.format(_label(twin)))
 
 
-def note_place(owner: Any, key: Any, is_attribute: bool) -> None:
+def note_location(owner: Any, key: Any, is_attribute: bool) -> None:
     """A block has an attribute or item of its own, which it may write."""
-    place = _attribute(owner, key) if is_attribute else _item(owner, key)
+    location = _attribute(owner, key) if is_attribute else _item(owner, key)
     for watch in _watches.stack:
-        watch.note(place)
+        watch.note(location)
 
 
 def note_attribute(owner: Any, name: str) -> None:
@@ -475,8 +475,8 @@ def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
     if not (_watches.stack or aliases.any_twins()):
         return
     if isinstance(function, FunctionType):
-        for place in variables_of(function):
-            _note(place, may_only=True)
+        for location in variables_of(function):
+            _note(location, may_only=True)
         for argument in args:
             if type(argument) is list or isinstance(argument, collections.defaultdict):
                 _note_contents(argument, may_only=True)
@@ -553,5 +553,5 @@ def in_block(value: Any) -> bool:
 
 __all__ = [
     "Seen", "Watch", "created", "in_block", "is_watched", "looked", "note_advance", "note_arguments", "note_attribute", "note_call",
-    "note_changing", "note_copies", "note_created", "note_place", "note_returned", "own", "watching", "written",
+    "note_changing", "note_copies", "note_created", "note_location", "note_returned", "own", "watching", "written",
 ]  # fmt: skip

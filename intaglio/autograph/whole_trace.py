@@ -33,7 +33,7 @@ class _Change(NamedTuple):
         """
         if telling.container_of(self.seen) is not None:
             return True
-        is_tensor = has_tensor(self.seen.place.get())
+        is_tensor = has_tensor(self.seen.location.get())
         return not (self.is_renewed if is_tensor else self.is_state)
 
 
@@ -65,7 +65,7 @@ _traces = _Traces()
 def leave(seen: Seen, value: Any) -> None:
     """Notes what Python would have left in a place that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
-    if _traces.open and seen.place.may_outlive and is_python:
+    if _traces.open and seen.location.may_outlive and is_python:
         _traces.open[-1].left.append((seen, value))
 
 
@@ -76,7 +76,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     """
     if not _traces.open:
         return
-    trace, ident = _traces.open[-1], seen.place.ident
+    trace, ident = _traces.open[-1], seen.location.ident
     if ident in trace.changed:
         first = trace.changed[ident]
         trace.changed[ident] = first._replace(is_state=is_state)
@@ -85,7 +85,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
     is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
-    if is_argument or (seen.place.may_outlive and not is_of_trace):
+    if is_argument or (seen.location.may_outlive and not is_of_trace):
         is_renewed = is_renewed or renewed.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
 
@@ -112,7 +112,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
         provenance.end_trace()
         renewed.end_trace()
         for seen, value in reversed(trace.left):
-            if has_tensor(seen.place.get()):
+            if has_tensor(seen.location.get()):
                 put_end(seen, value)
         aliases.reset(known)
     for change in changed:
@@ -125,5 +125,5 @@ def put_end(seen: Seen, value: Any) -> None:
     if isinstance(value, Contents):
         containers.put_contents(seen.value, value)
         value = seen.value
-    if seen.place.get() is not value:
-        seen.place.put(value)
+    if seen.location.get() is not value:
+        seen.location.put(value)

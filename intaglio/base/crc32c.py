@@ -182,9 +182,9 @@ def _move_tables(length: int) -> np.ndarray:
         length >>= 1
     tables = np.zeros((4, 256), np.uint32)
     for bit, image in enumerate(columns):
-        place, within = divmod(bit, 8)
+        byte, within = divmod(bit, 8)
         having = (np.arange(256) >> within & 1).astype(bool)
-        tables[place, having] ^= np.uint32(image)
+        tables[byte, having] ^= np.uint32(image)
     return tables
 
 

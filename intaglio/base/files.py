@@ -264,9 +264,9 @@ def explained(path: str) -> Generator[None]:
     try:
         yield
     except OSError as e:
-        for theirs, ours, text in _CLASSES:
-            if isinstance(e, theirs):
-                raise ours(None, None, f"{path}; {text}") from None
+        for error_class, new_class, text in _CLASSES:
+            if isinstance(e, error_class):
+                raise new_class(None, None, f"{path}; {text}") from None
         said = e.strerror or str(e)
         raise errors.UnknownError(None, None, f"{path}; {said}") from e
 

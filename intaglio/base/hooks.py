@@ -37,10 +37,10 @@ class Hooks:
 
         Raises AttributeError for a field that bootstrap does not name.
         """
-        place = _TARGETS.get(type(self).__module__, {}).get(field)
-        if place is None:
+        target = _TARGETS.get(type(self).__module__, {}).get(field)
+        if target is None:
             raise AttributeError(f"{type(self).__name__} has no field {field!r} that is wired")
-        found = later.named(place)
+        found = later.named(target)
         setattr(self, field, found)
         return found
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def named(place: str) -> Any:
+def named(target: str) -> Any:
     """A module ("intaglio.tf.image") or a name in one ("intaglio.tf.image:ResizeMethod"), imported."""
-    home, _, attribute = place.partition(":")
+    home, _, attribute = target.partition(":")
     module = importlib.import_module(home)
     return getattr(module, attribute) if attribute else module
 
@@ -24,12 +24,12 @@ def named(place: str) -> Any:
 _ADVISERS: dict[str, str] = {}
 
 
-def advise(package: str, place: str) -> None:
+def advise(package: str, target: str) -> None:
     """From now on errors about names that modules of `package` lack end in advice.
 
-    `place` is that of a function of the module and the name.
+    `target` is that of a function of the module and the name.
     """
-    _ADVISERS[package] = place
+    _ADVISERS[package] = target
     _adopt()
 
 
@@ -42,9 +42,9 @@ def _adopt() -> None:
 
 
 def _adviser(module: str) -> str | None:
-    for package, place in _ADVISERS.items():
+    for package, target in _ADVISERS.items():
         if module == package or module.startswith(f"{package}."):
-            return place
+            return target
     return None
 
 

@@ -46,10 +46,10 @@ def capture(skip: int = 1) -> Origin:
     known = _ours
     while frame is not None:
         code = frame.f_code
-        ours = known.get(code.co_filename)
-        if ours is None:
-            ours = known[code.co_filename] = is_ours(code)
-        if not ours:
+        is_own = known.get(code.co_filename)
+        if is_own is None:
+            is_own = known[code.co_filename] = is_ours(code)
+        if not is_own:
             found.append((code, frame.f_lasti))
             if len(found) == DEPTH:
                 break

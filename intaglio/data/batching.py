@@ -354,12 +354,12 @@ def _slices(stage: Stage, root: Root) -> Advance:
     source = stage.open(root)
     rows: Advance = exhausted
     whole: Element = ()
-    place: Root | None = None
+    probe: Root | None = None
 
     def enter(element: Element) -> None:
-        nonlocal rows, whole, place
-        place = Root()
-        rows, whole = _rows_of(element, place), element
+        nonlocal rows, whole, probe
+        probe = Root()
+        rows, whole = _rows_of(element, probe), element
 
     def advance() -> Element:
         while True:
@@ -372,10 +372,10 @@ def _slices(stage: Stage, root: Root) -> Advance:
         if position is not None:
             element, within = position
             enter(tuple(element))
-            if place is not None:
-                place.restore(within)
+            if probe is not None:
+                probe.restore(within)
 
-    root.keep(lambda: place and [list(whole), place.save()], restore)
+    root.keep(lambda: probe and [list(whole), probe.save()], restore)
     return advance
 
 

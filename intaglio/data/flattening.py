@@ -32,23 +32,23 @@ class Inner:
     Its position holds the element: datasets themselves are no plain values.
     """
 
-    __slots__ = ("_made_of", "_root", "advance")
+    __slots__ = ("_arguments", "_root", "advance")
 
-    def __init__(self, call: Callable[..., Any], made_of: Element, shared: Shared) -> None:
-        opened = Opened(call(*made_of)[0], shared)
-        self._made_of = made_of
+    def __init__(self, call: Callable[..., Any], arguments: Element, shared: Shared) -> None:
+        opened = Opened(call(*arguments)[0], shared)
+        self._arguments = arguments
         self._root = opened.root
         self.advance = opened.advance
 
     def save(self) -> Any:
         """The element and where the dataset is."""
-        return [list(self._made_of), self._root.save()]
+        return [list(self._arguments), self._root.save()]
 
     @classmethod
     def restored(cls, call: Callable[..., Any], position: Any, shared: Shared) -> Inner:
         """The dataset made again, at a position."""
-        made_of, inner = position
-        found = cls(call, tuple(made_of), shared)
+        arguments, inner = position
+        found = cls(call, tuple(arguments), shared)
         found._root.restore(inner)
         return found
 

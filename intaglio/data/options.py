@@ -79,11 +79,11 @@ class _Group:
         """These settings, and those that `other` has set in their place."""
         group = type(self)()
         for name in self._kinds:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if isinstance(mine, _Group):
-                object.__setattr__(group, name, mine.merged(theirs))
+            own, others = getattr(self, name), getattr(other, name)
+            if isinstance(own, _Group):
+                object.__setattr__(group, name, own.merged(others))
             else:
-                object.__setattr__(group, name, mine if theirs is None else theirs)
+                object.__setattr__(group, name, own if others is None else others)
         return group
 
     def frozen(self) -> Any:
@@ -114,9 +114,9 @@ class _Group:
         """Sets what the `settings` of another group of the kind say."""
         for name, value in settings.items():
             kind = self._kinds[name]
-            mine = getattr(self, name)
-            if isinstance(mine, _Group):
-                mine.adopt(value)
+            own = getattr(self, name)
+            if isinstance(own, _Group):
+                own.adopt(value)
             else:
                 is_enum = isinstance(kind, type) and issubclass(kind, enum.Enum)
                 object.__setattr__(self, name, kind(value) if is_enum else value)

@@ -207,11 +207,11 @@ class Run:
         self._count += 1
 
     def _opened(self, shard: int) -> Any:
-        place = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
-        os.makedirs(place, exist_ok=True)
+        directory = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
+        os.makedirs(directory, exist_ok=True)
         number = self._next.get(shard, 0)
         self._next[shard] = number + 1
-        path = os.path.join(place, f"{number:08d}.snapshot")
+        path = os.path.join(directory, f"{number:08d}.snapshot")
         return record_files.RecordWriter(path, self._compression)
 
     def save(self) -> list[Any]:
@@ -303,20 +303,20 @@ def wait_until_complete(folder: str) -> None:
 
 def _numbers_of(path: str) -> tuple[int, int]:
     """The shard and the number of one of its files."""
-    place, name = os.path.split(path)
-    return int(os.path.basename(place).split(".")[0]), int(name.split(".")[0])
+    directory, name = os.path.split(path)
+    return int(os.path.basename(directory).split(".")[0]), int(name.split(".")[0])
 
 
 def shards(folder: str, run: str) -> list[list[str]]:
     """The files of each shard of a run."""
-    place = os.path.join(folder, run)
-    if not os.path.isdir(place):
+    directory = os.path.join(folder, run)
+    if not os.path.isdir(directory):
         return []
     return [
         [
-            os.path.join(place, shard, name)
-            for name in sorted(os.listdir(os.path.join(place, shard)))
+            os.path.join(directory, shard, name)
+            for name in sorted(os.listdir(os.path.join(directory, shard)))
         ]
-        for shard in sorted(os.listdir(place))
+        for shard in sorted(os.listdir(directory))
         if shard.endswith(".shard")
     ]

@@ -70,14 +70,14 @@ class _HandleSpec(TypeSpec):
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TypeSpec | None:
         joined = self._element_spec
         for other in others:
-            theirs = getattr(other, "_element_spec", None)
-            if type(self) is not type(other) or not _alike(joined, theirs):
+            other_spec = getattr(other, "_element_spec", None)
+            if type(self) is not type(other) or not _alike(joined, other_spec):
                 return None
             if self._serialize()[1:] != other._serialize()[1:]:  # type: ignore[attr-defined]  # of one class with this
                 return None
             flat = [
                 a and a.most_specific_common_supertype([b])
-                for a, b in zip(nest.flatten(joined), nest.flatten(theirs), strict=True)
+                for a, b in zip(nest.flatten(joined), nest.flatten(other_spec), strict=True)
             ]
             if flat.count(None) != nest.flatten(joined).count(None):
                 return None

@@ -50,7 +50,7 @@ def saved(
     folder = os.fsdecode(path)
     snapshots.write_spec(folder, dataset.element_spec)
     found = _sharding(shard_func, dataset)
-    place = convert.to_tensor(folder, string)
+    folder_tensor = convert.to_tensor(folder, string)
     attrs: dict[str, Any] = {
         "compression": compression or "",
         "shard_func": found.graph,
@@ -59,12 +59,12 @@ def saved(
     if checkpoint and door.level().eager:
         _go_through(
             building.transformed(
-                raw.SaveDatasetV2, "_SaveDataset", dataset, place, found.captures, **attrs
+                raw.SaveDatasetV2, "_SaveDataset", dataset, folder_tensor, found.captures, **attrs
             ),
             checkpoint,
         )
     else:
-        raw.SaveDataset(dataset.handle_tensor, place, found.captures, **attrs)
+        raw.SaveDataset(dataset.handle_tensor, folder_tensor, found.captures, **attrs)
 
 
 def _go_through(steps: Any, checkpoint_args: Any) -> None:

@@ -49,7 +49,7 @@ class LastError(threading.local):
         self.node: str | None = None
         self.inputs: dict[str, Any] = {}
         # The branches and turns that the node was in, outermost first.
-        self.way: list[str] = []
+        self.path: list[str] = []
 
 
 last_error = LastError()
@@ -61,20 +61,20 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     inside = [k for k, f in enumerate(frames) if _is_graph(f)]
     last_error.node = node.traced_name
     last_error.inputs = _inputs(frames[inside[-1] + 1 :]) if inside else {}
-    last_error.way = _steps(raised)
+    last_error.path = _steps(raised)
     reported = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
     lines = [f"The inputs were {'; '.join(reported)}."] if reported else []
-    lines += [f"It was {step}." for step in reversed(last_error.way)]
+    lines += [f"It was {step}." for step in reversed(last_error.path)]
     if lines and not any(n.startswith("The inputs were") for n in _notes(error)):
         error.add_note("\n".join(lines))
 
 
 def note_trace(error: BaseException, trace: TracebackType | None) -> None:
     """Tells the shapes of the names in the expression of the user's that raised an error."""
-    place = causes.innermost(trace)
-    if place is None or not hasattr(error, "add_note"):
+    origin = causes.innermost(trace)
+    if origin is None or not hasattr(error, "add_note"):
         return
-    frame, line, column = place
+    frame, line, column = origin
     try:
         tree = source.parsed(frame.f_code.co_filename)
     except source.NoSourceError:

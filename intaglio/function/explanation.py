@@ -44,8 +44,8 @@ class TraceReason(NamedTuple):
     changes: tuple[Change, ...]
 
     def __str__(self) -> str:
-        place = "" if self.where is None else f", {self.where}"
-        head = f"{self.number}. {self.seconds * 1e3:.1f} ms{place}"
+        where = "" if self.where is None else f", {self.where}"
+        head = f"{self.number}. {self.seconds * 1e3:.1f} ms{where}"
         if self.nearest is None:
             return head
         lines = [f"     {change}" for change in self.changes]

@@ -98,9 +98,9 @@ class FunctionType:
 
     def is_supertype_of(self, other: FunctionType) -> bool:
         """True if a trace of this type serves calls of the other."""
-        mine, yours = self.parameters, other.parameters
-        return list(mine) == list(yours) and all(
-            yours[n].typed.is_subtype_of(mine[n].typed) for n in mine
+        own, others = self.parameters, other.parameters
+        return list(own) == list(others) and all(
+            others[n].typed.is_subtype_of(own[n].typed) for n in own
         )
 
     def most_specific_common_subtype(self, others: Sequence[FunctionType]) -> FunctionType | None:

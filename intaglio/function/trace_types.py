@@ -99,10 +99,10 @@ class Weakref(TraceType):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Weakref):
             return False
-        mine, yours = self._ref(), other._ref()
-        if mine is None or yours is None:
+        own, others = self._ref(), other._ref()
+        if own is None or others is None:
             return self._ref is other._ref
-        return mine is yours or (type(mine) is type(yours) and bool(mine == yours))
+        return own is others or (type(own) is type(others) and bool(own == others))
 
     def __hash__(self) -> int:
         return self._hash

@@ -45,7 +45,7 @@ class UserCode:
         self.note: str | None = None
         self.depth = 0
 
-    def place(self) -> str:
+    def where(self) -> str:
         """The user's frames, under their heading."""
         frames = self.frames
         if len(frames) > 2 * SHOWN_FRAMES:
@@ -61,7 +61,7 @@ class UserCode:
         """The whole message."""
         message = "\n    ".join(str(self.error).split("\n"))
         cause = f"\n    {self.cause}\n" if self.cause else ""
-        return f"{self.place()}\n\n    {type(self.error).__name__}: {message}\n{cause}"
+        return f"{self.where()}\n\n    {type(self.error).__name__}: {message}\n{cause}"
 
 
 def in_user_code(error: Exception, converted: bool = True) -> Exception:
@@ -129,7 +129,7 @@ def _with_note(error: Exception, reported: UserCode, inner: UserCode | None) -> 
     notes: list[str] = getattr(error, "__notes__", [])
     if inner is not None and inner.note in notes:
         notes.remove(inner.note)
-    reported.note = reported.place()
+    reported.note = reported.where()
     error.add_note(reported.note)
     return error
 

@@ -92,7 +92,7 @@ def _nodes(graph: Graph) -> list[Node]:
 def _line(node: Node, kind: Reach) -> str:
     """What the message says of a node."""
     frames = node.frames
-    place = "".join(
+    where = "".join(
         [
             f"\nThe op is created at:\nFile {f.filename!r}, line {f.lineno}, in {f.function}"
             for f in frames[:1]
@@ -100,5 +100,5 @@ def _line(node: Node, kind: Reach) -> str:
     )
     return (
         f"{node.op.name} ({kind.why}, which machine code does not){{{{node {node.name}}}}}"
-        f"{place}\n{kind.instead}."
+        f"{where}\n{kind.instead}."
     )

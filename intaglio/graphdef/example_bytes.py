@@ -107,18 +107,18 @@ class Table:
             return odd
         which = _which(self.data, words, name, name_end - name, keys)
         found_features = np.flatnonzero((which >= 0) & ~empty)
-        place = which[found_features] * count + row[found_features]
+        index = which[found_features] * count + row[found_features]
         shape = len(keys), count
         # Of several features with one name the last is written last.
         self.kinds, self.begins, self.ends = (
-            _scattered(place, found[found_features], shape) for found in (kind, begin, last)
+            _scattered(index, found[found_features], shape) for found in (kind, begin, last)
         )
         return None
 
 
-def _scattered(place: Any, values: Any, shape: tuple[int, int]) -> Any:
+def _scattered(index: Any, values: Any, shape: tuple[int, int]) -> Any:
     found = np.zeros(shape, values.dtype)
-    found.reshape(-1)[place] = values
+    found.reshape(-1)[index] = values
     return found
 
 
@@ -243,7 +243,7 @@ def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     found = None if alone else _READERS[kind](table, begins, ends)
     if found is None:
         if len(entries) > 1:
-            return [lists(table, [place], kind)[0] for place in entries]
+            return [lists(table, [entry], kind)[0] for entry in entries]
         found = _by_messages(table, begins, ends, kind, at)
     values, counts = found
     if at.size == of_kind.size:

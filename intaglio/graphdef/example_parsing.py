@@ -131,7 +131,7 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
 
     Raises InvalidArgumentError for what is no Example, and for a feature of another type.
     """
-    keys = {key: place for place, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
+    keys = {key: index for index, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
     if len(records) * (len(keys) + 2) <= _FEW:
         with contextlib.suppress(DecodeError, UnicodeDecodeError, UnusualError):
             return _of_messages(records, wants)

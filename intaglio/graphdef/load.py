@@ -179,9 +179,9 @@ class _Reader:
             for need in needs:
                 users.setdefault(need, []).append(name)
         # In the order of the message wherever that is possible.
-        place = {name: i for i, name in enumerate(self.protos)}
+        order = {name: i for i, name in enumerate(self.protos)}
         names = list(self.protos)
-        ready = [place[name] for name, needs in pending.items() if not needs]
+        ready = [order[name] for name, needs in pending.items() if not needs]
         heapq.heapify(ready)
         done = 0
         while ready:
@@ -191,7 +191,7 @@ class _Reader:
             for user in users.get(name, ()):
                 pending[user].discard(name)
                 if not pending[user]:
-                    heapq.heappush(ready, place[user])
+                    heapq.heappush(ready, order[user])
         if done != len(names):
             stuck = [n for n in names if pending[n]][:5]
             raise MalformedError(f"the nodes {stuck} take their inputs from each other in a circle")

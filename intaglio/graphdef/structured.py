@@ -37,7 +37,7 @@ def _number_of(kind: type[TypeSpec]) -> int | None:
         return number
     ends = f":{kind.__name__}"
     candidates = [(n, p) for n, p in SPEC_CLASSES.items() if p.endswith(ends)]
-    return next((n for n, place in candidates if later.named(place) is kind), None)
+    return next((n for n, target in candidates if later.named(target) is kind), None)
 
 
 def encode(value: Any) -> Any:
@@ -144,8 +144,8 @@ def _type_spec(proto: Any) -> TypeSpec:
     if kind is None and proto.type_spec_class in SPEC_CLASSES:
         kind = later.named(SPEC_CLASSES[proto.type_spec_class])
     if proto.type_spec_class == EXTENSION:
-        place = EXTENSION_CLASSES.get(proto.type_spec_class_name)
-        kind = None if place is None else later.named(place)
+        target = EXTENSION_CLASSES.get(proto.type_spec_class_name)
+        kind = None if target is None else later.named(target)
     if kind is None:
         raise NotImplementedError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."

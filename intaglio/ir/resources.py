@@ -44,10 +44,10 @@ def _does(node: Node, index: int, effect: str) -> bool:
         return getattr(node.op, effect)
     for graph in walk.attached(node):
         # The graph's inputs are the last ones of the node.
-        place = index - (len(node.inputs) - len(graph.inputs))
-        if graph.opaque or not 0 <= place < len(graph.inputs):
+        inner_index = index - (len(node.inputs) - len(graph.inputs))
+        if graph.opaque or not 0 <= inner_index < len(graph.inputs):
             return True
-        if graph.inputs[place].dtype is not resource or place in _found(graph, effect):
+        if graph.inputs[inner_index].dtype is not resource or inner_index in _found(graph, effect):
             return True
     return False
 

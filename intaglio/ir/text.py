@@ -69,13 +69,13 @@ def _format_one(graph: Graph, names: dict[int, str], user_lines: bool) -> str:
     inputs = {id(v.node) for v in graph.inputs}
     arguments = ", ".join([f"{v.node.name}: {_type(v.spec)}" for v in graph.inputs])
     lines = [f"graph {names[id(graph)]}({arguments}) {{"]
-    place = ""
+    line = ""
     for node in graph.nodes:
         if id(node) in inputs:
             continue
-        if user_lines and node.origin and (now := _user_line(node)) != place:
-            place = now
-            lines.append(f"  # {place}")
+        if user_lines and node.origin and (now := _user_line(node)) != line:
+            line = now
+            lines.append(f"  # {line}")
         lines.append(f"  {format_node(node, names)}")
     lines.append(f"  return {', '.join([_value(v) for v in graph.outputs])}".rstrip())
     return "\n".join([*lines, "}"]) + "\n"
@@ -172,13 +172,13 @@ def parse(text: str) -> Graph:
             else:
                 reader.line(stripped)
         except Exception as e:  # inference may refuse nonsense with any error
-            raise GraphSyntaxError(_told(number, stripped, e)) from None
+            raise GraphSyntaxError(_syntax_error_text(number, stripped, e)) from None
     if last is None or reader is not None:
         raise GraphSyntaxError("the text ends before the graph does")
     return last
 
 
-def _told(number: int, line: str, error: Exception) -> str:
+def _syntax_error_text(number: int, line: str, error: Exception) -> str:
     shown = line if len(line) <= SHOWN else f"{line[:SHOWN]}..."
     reason = f"unknown name {error}" if isinstance(error, KeyError) else str(error)
     if isinstance(error, (RecursionError, MemoryError)):

@@ -43,13 +43,13 @@ class TableInitializer(AutoTrackable):
 
     def _check(self, table: Any) -> None:
         """Raises TypeError unless the table has the initializer's dtypes."""
-        for what, ours, theirs in (
+        for what, own, others in (
             ("key", self._key_dtype, table.key_dtype),
             ("value", self._value_dtype, table.value_dtype),
         ):
-            if ours is not theirs:
+            if own is not others:
                 raise TypeError(
-                    f"Invalid {what} dtype for table, expected {ours!r} but got {theirs!r}"
+                    f"Invalid {what} dtype for table, expected {own!r} but got {others!r}"
                 )
 
 

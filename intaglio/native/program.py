@@ -50,10 +50,10 @@ class Program:
         inputs = [self._input(w, body, i) for i in range(len(body.inputs))]
         self.operands = inputs  # what the body's inputs are
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
-        for place, number in extra.items():
-            inputs[place].write_to(w.argument("%outs", number))
-        for place in sorted(overwritten(body)):
-            copy_to_target(w, inputs[place])
+        for index, number in extra.items():
+            inputs[index].write_to(w.argument("%outs", number))
+        for index in sorted(overwritten(body)):
+            copy_to_target(w, inputs[index])
         w.inputs = len(inputs)
         w.variables = {
             v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
@@ -197,9 +197,9 @@ class Program:
                     f" l{i}, a{i} = taken(i{i}, t{i}, {operand.element})",
                     f" if l{i} is None: return again(({everything}))",
                 ]
-        for k, (place, step) in enumerate(self.derived):
+        for k, (index, step) in enumerate(self.derived):
             allocate_bytes[f"s{k}"], allocate_bytes["derived"] = step, DERIVED.of
-            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.run)")
+            lines.append(f" k{k} = derived(a{index}, s{k}.kernel, s{k}.run)")
             arrays.append(f"k{k}")
         return arrays, lines
 
@@ -337,9 +337,9 @@ def borrow(
         if not one.initialized:
             give(written, arrays)
             return None
-        array, mine = one.taken()
+        array, is_owner = one.taken()
         arrays.append(array)
-        targets.append(array if mine and in_place else make())
+        targets.append(array if is_owner and in_place else make())
     return arrays, targets
 
 

@@ -237,7 +237,7 @@ class Shapes:
         if found is None:
             if len(self._found) >= MAX_COUNTED_SHAPES:
                 return self.run(*arrays)
-            make = functools.partial(self._make, given=key)
+            make = functools.partial(self._make, dims=key)
             counted = Counted(self._graph, self.run, make, self._calls)
             found = self._found.setdefault(key, counted)
         return found(*arrays)

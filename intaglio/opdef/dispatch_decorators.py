@@ -63,14 +63,14 @@ def _check_parameters(entry: dispatch.Entry, target: Any) -> None:
     own = list(entry.names)
     if names not in (own, [n for n in own if n != "name"]):
         text = str(inspect.signature(target))
-        theirs = ", ".join(
+        others = ", ".join(
             n if p.default is p.empty else f"{n}={p.default!r}"
             for n, p in entry.signature.parameters.items()
         )
         if "name" not in names and "name" in own:
             text = f"{text[:-1]}, name=None)"
         raise ValueError(
-            f"Dispatch function's signature {text} does not match API's signature ({theirs})."
+            f"Dispatch function's signature {text} does not match API's signature ({others})."
         )
 
 

@@ -63,7 +63,7 @@ def as_function(name: str, kernel: Kernel) -> Kernel:
     return chosen
 
 
-def taken_over(kind: str, work: int, *description: Any) -> Kernel | None:
+def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
     """A kernel with the very results of the NumPy code, which may take its place at any call.
 
     It is there once calls of its kind have made so much work together that it pays.

@@ -219,8 +219,8 @@ def unbroadcast(gradient: Any, x: Spec, other: Spec) -> Any:
     axes = _stretched(x.shape, other.shape)
     if axes is not None:
         return _summed(gradient, x, axes, other.shape)
-    mine, _ = raw.BroadcastGradientArgs(shape_of(x), shape_of(other))
-    return raw.Reshape(raw.Sum(gradient, mine), shape_of(x))
+    reduced_axes, _ = raw.BroadcastGradientArgs(shape_of(x), shape_of(other))
+    return raw.Reshape(raw.Sum(gradient, reduced_axes), shape_of(x))
 
 
 def unbroadcast_both(dx: Any, dy: Any, x: Spec, y: Spec) -> tuple[Any, Any]:

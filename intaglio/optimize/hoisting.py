@@ -17,7 +17,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.trip_count import place_of, stays, trip_count_of
+from intaglio.optimize.trip_count import index_of, stays, trip_count_of
 
 # Bytes that all products together may take, and rows from which on one product is large enough.
 MAX_HOISTED_BYTES = 1 << 26
@@ -61,12 +61,12 @@ def _products(loop: Node) -> list[Product]:
         if node.op is not raw.MatMul or node.attrs["transpose_a"] or node.control:
             continue
         x, w = node.inputs
-        place = place_of(body, w)
-        if place is None or not stays(loop, place) or x.dtype not in (float32, float64):
+        index = index_of(body, w)
+        if index is None or not stays(loop, index) or x.dtype not in (float32, float64):
             continue
         rows = _rows(loop, x)
         if rows is not None and _worth_it(rows, node, cast("int", trip_count)):
-            found.append(Product(node, x.node, rows, place))
+            found.append(Product(node, x.node, rows, index))
     return found
 
 
@@ -79,11 +79,11 @@ def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int
     for node in body.nodes:
         if node.op is not raw.MatMul or not node.attrs["transpose_b"] or node.control:
             continue
-        place = place_of(body, node.inputs[1])
-        if place is None or not stays(loop, place):
+        index = index_of(body, node.inputs[1])
+        if index is None or not stays(loop, index):
             continue
         if all(p.node is not node for p in products):
-            found.append((node, place))
+            found.append((node, index))
     return found
 
 
@@ -110,16 +110,16 @@ def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     op = picks.op
     if picks.control or op not in PICKS:
         return None
-    place = place_of(body, picks.inputs[0])
-    if place is None:
+    index = index_of(body, picks.inputs[0])
+    if index is None:
         return None
-    tensor = loop.inputs[place]
+    tensor = loop.inputs[index]
     if op is raw.StridedSlice:
-        return tensor if stays(loop, place) and _is_row(picks) else None
+        return tensor if stays(loop, index) and _is_row(picks) else None
     if tensor.node.op is not raw.TensorListFromTensor:
         return None
-    kept = body.outputs[place]
-    same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[place]
+    kept = body.outputs[index]
+    same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[index]
     return tensor.node.inputs[0] if kept is same else None
 
 
@@ -138,11 +138,11 @@ def _hoisted(
     """The loop that picks rows out of products, and multiplies by what stands before it."""
     change = LoopChange(loop)
     weights: dict[int, SymbolicTensor] = {}
-    for node, place in transposed:
-        if place not in weights:
+    for node, index in transposed:
+        if index not in weights:
             order = np.asarray([1, 0], np.int32)
-            weights[place] = change.carry(raw.Transpose(loop.inputs[place], order))
-        _multiply(change, node, weights[place])
+            weights[index] = change.carry(raw.Transpose(loop.inputs[index], order))
+        _multiply(change, node, weights[index])
     for product in products:
         picks, form = product.picks, _form(product.node.outputs[0])
         whole = _whole(product, loop.inputs[product.weights])

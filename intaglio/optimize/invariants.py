@@ -14,7 +14,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.trip_count import place_of, stays
+from intaglio.optimize.trip_count import index_of, stays
 
 
 def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -47,9 +47,9 @@ def _reads(loop: Node) -> list[tuple[Node, int]]:
     for node in body.nodes:
         if node.op is not raw.ReadVariableOp or node.control or id(node) in after:
             continue
-        place = place_of(body, node.inputs[0])
-        if place is not None and stays(loop, place):
-            found.append((node, place))
+        index = index_of(body, node.inputs[0])
+        if index is not None and stays(loop, index):
+            found.append((node, index))
     return found
 
 
@@ -65,8 +65,8 @@ def _has_effects(graph: Graph) -> bool:
 
 def _read_before(new: Rewriter, node: Node, current: Node, found: list[tuple[Node, int]]) -> None:
     change = LoopChange(current)
-    for read, place in found:
-        value = raw.ReadVariableOp(current.inputs[place], dtype=read.attrs["dtype"])
+    for read, index in found:
+        value = raw.ReadVariableOp(current.inputs[index], dtype=read.attrs["dtype"])
         carried = change.carry(value)
         change.instead(read, lambda c=carried: [c])
     new.keep_extended(node, change.build())
@@ -81,15 +81,15 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
     body: Graph = loop.attrs["body"]
     users = walk.uses(body)
     found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
-    for place, (inner, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
+    for index, (inner, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         pop = result.node
         if pop.op is not raw.TensorListPopBack or pop.inputs[0] is not inner:
             continue
         if pop.control or result is not pop.outputs[0] or len(users[id(inner)]) > 1:
             continue
-        known = _pushed(loop.inputs[place])
+        known = _pushed(loop.inputs[index])
         if known is not None and known[0].dims == pop.outputs[1].dims:
-            found.append((pop, place, *known))
+            found.append((pop, index, *known))
     return found
 
 
@@ -99,12 +99,12 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
     if loop.op.control_flow != "loop":
         return None
     body: Graph = loop.attrs["body"]
-    place = [v is handle for v in loop.outputs].index(True)
-    push = body.outputs[place].node
-    if push.op is not raw.TensorListPushBack or push.inputs[0] is not body.inputs[place]:
+    index = [v is handle for v in loop.outputs].index(True)
+    push = body.outputs[index].node
+    if push.op is not raw.TensorListPushBack or push.inputs[0] is not body.inputs[index]:
         return None
-    item = place_of(body, push.inputs[1])
-    before = loop.inputs[place]
+    item = index_of(body, push.inputs[1])
+    before = loop.inputs[index]
     if item is None or not stays(loop, item) or before.node.op is not raw.EmptyTensorList:
         return None
     return loop.inputs[item], before
@@ -112,8 +112,8 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
 
 def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     inputs = list(current.inputs)
-    for _, place, _, empty in found:
-        inputs[place] = empty
+    for _, index, _, empty in found:
+        inputs[index] = empty
     loop = derived(current, inputs, control=current.control)
     change = LoopChange(loop)
     for pop, _, item, _ in found:

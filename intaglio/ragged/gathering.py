@@ -189,20 +189,20 @@ def _gathered_nd(params: Any, indices: Any) -> Any:
         return _whole_for_each(params, indices)
     parts = raw.Unpack(indices, num=count, axis=-1)
     dtype = params.row_splits.dtype
-    place: Any = core.as_index(parts[0], dtype)
+    row_indices: Any = core.as_index(parts[0], dtype)
     used = 1
     while used < count and isinstance(params, Ragged):
         rows = params.partition
-        flat = raw.Reshape(place, [-1])
+        flat = raw.Reshape(row_indices, [-1])
         wanted = raw.Reshape(core.as_index(parts[used], dtype), [-1])
         moved = _shifted(wanted, rows, flat, 1)
-        place = raw.Reshape(moved, raw.Shape(place))
+        row_indices = raw.Reshape(moved, raw.Shape(row_indices))
         params = params.values
         used += 1
     if isinstance(params, Ragged):
-        return _gathered(params, place, 0, 0)
+        return _gathered(params, row_indices, 0, 0)
     rest = [core.as_index(p, dtype) for p in parts[used:]]
-    return raw.GatherNd(params, raw.Pack([place, *rest], axis=-1))
+    return raw.GatherNd(params, raw.Pack([row_indices, *rest], axis=-1))
 
 
 def _whole_for_each(params: Any, indices: Any) -> Any:

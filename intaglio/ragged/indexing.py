@@ -69,9 +69,9 @@ def _row_bounds(x: Any, key: Any) -> tuple[Any, Any]:
     count = x.partition.static_nrows
     if not isinstance(key, Tensor):
         key = convert.to_tensor(key)
-    place = checks.static(key)
-    if place is not None and count is not None and place >= count:
-        raise IndexError(f"Row key {place} out of bounds")
+    static_key = checks.static(key)
+    if static_key is not None and count is not None and static_key >= count:
+        raise IndexError(f"Row key {static_key} out of bounds")
     return x.partition.row_starts()[key], x.partition.row_limits()[key]
 
 
@@ -151,13 +151,13 @@ def _column(x: Any, key: Any) -> Any:
     if length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     dtype = x.row_splits.dtype
-    place = core.as_index(key, dtype)
+    index = core.as_index(key, dtype)
     starts: Any = x.partition.row_starts()
-    static, size = checks.static(place), checks.static(length)
+    static, size = checks.static(index), checks.static(length)
     if static is not None and size is not None and not -size <= static < size:
         raise checks.fail(f"slice index {static} of dimension 0 out of bounds.")
     zero = convert.to_tensor(0, dtype)
-    from_front = raw.SelectV2(raw.Less(place, zero), place + length, place)
+    from_front = raw.SelectV2(raw.Less(index, zero), index + length, index)
     return rows_at(x.values, starts + from_front)
 
 

@@ -90,7 +90,7 @@ class Resource:
     def accumulate(self, ufunc: Callable[..., Any], delta: Any) -> None:
         """value = ufunc(value, delta), where the shapes are the same."""
         with self.lock:
-            array, mine = self._take(delta.dtype)
+            array, is_owner = self._take(delta.dtype)
             result = array
             try:
                 if array.shape != delta.shape:
@@ -98,7 +98,7 @@ class Resource:
                         f"Cannot update variable with shape {_brackets(array.shape)} using a Tensor with shape "
                         f"{_brackets(delta.shape)}, shapes must be equal."
                     )
-                if mine:
+                if is_owner:
                     ufunc(array, delta, out=array)
                 else:
                     result = ufunc(array, delta)
@@ -113,10 +113,10 @@ class Resource:
         `change` must find every fault before it writes.
         """
         with self.lock:
-            array, mine = self._take(dtype)
+            array, is_owner = self._take(dtype)
             result = array
             try:
-                if mine:
+                if is_owner:
                     change(array)
                 else:
                     changed = np.array(array)
@@ -145,10 +145,10 @@ class Resource:
         if not is_sole_owner(array) or type(array) is not np.ndarray:
             return array, False
         flags = array.flags
-        mine = bool(flags.owndata and flags.writeable)
-        if mine:  # it may be written to
+        is_owner = bool(flags.owndata and flags.writeable)
+        if is_owner:  # it may be written to
             DERIVED.forget(array)
-        return array, mine
+        return array, is_owner
 
     def taken(self) -> tuple[Any, bool]:
         """The array, out of the variable, and whether nobody else holds its memory.

@@ -244,15 +244,15 @@ class Bundle:
                 ]
             )
             part = self.entries.get(_text(slices.key(name, extents)))
-            place = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
-            if part is None or part.slices or place is None:
+            target = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
+            if part is None or part.slices or target is None:
                 raise MalformedError(f"its slice {slices.text(dims, extents)} is not there")
             array = self._read(name, part)
-            if array.shape != place.shape or array.dtype != whole.dtype:
+            if array.shape != target.shape or array.dtype != whole.dtype:
                 raise MalformedError(
                     f"its slice {slices.text(dims, extents)} is {array.dtype}{list(array.shape)}"
                 )
-            place[...] = array
+            target[...] = array
             filled += array.size
         if filled != whole.size:
             raise MalformedError(f"its slices have {filled} elements, not {whole.size}")

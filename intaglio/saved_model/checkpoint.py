@@ -97,7 +97,7 @@ class Checkpoint(AutoTrackable):
             values[graph.key(number)] = variable._resource.read()
         for number, holder in graph.holders():
             found = holder._checkpoint_values()
-            graph.held[number] = [*found]
+            graph.value_names[number] = [*found]
             values.update({graph.key(number, n): v for n, v in found.items()})
         message = graph.message().SerializeToString()
         values[names.OBJECT_GRAPH_KEY] = np.array(message, object)

@@ -199,17 +199,17 @@ def _checked(tensors: Mapping[str, ShardableTensor], key: str, spec: str, value:
         raise ValueError(f"The sharding callback gives '{key}', which is no value.")
     array, wanted = np.asarray(value), tensors[key]
     dims = np.shape(wanted.tensor)
-    place = dims
+    wanted_dims = dims
     if spec:
         whole, extents = slices.read(spec)
-        place = tuple(
+        wanted_dims = tuple(
             [d - s if n == slices.ALL else n for d, (s, n) in zip(whole, extents, strict=True)]
         )
         if whole != dims:
-            place = dims
-    if array.dtype != wanted.dtype.numpy or array.shape != place:
+            wanted_dims = dims
+    if array.dtype != wanted.dtype.numpy or array.shape != wanted_dims:
         raise ValueError(
             f"The sharding callback changes '{key}' {spec}: {array.dtype}{list(array.shape)} instead of "
-            f"{wanted.dtype.name}{list(place)}."
+            f"{wanted.dtype.name}{list(wanted_dims)}."
         )
     return array

@@ -222,7 +222,7 @@ class _Model:
         kept = [f.get_concrete_function() for f in resources.table_functions(table)]
         self.savers[number] = [self.graph.append(trace) for trace in kept]
         keys, rows = table.resource_handle._array.export()
-        self.graph.held[number] = ["table-keys", "table-values"]
+        self.graph.value_names[number] = ["table-keys", "table-values"]
         self.values[self.graph.key(number, "table-keys")] = keys
         self.values[self.graph.key(number, "table-values")] = rows
 

@@ -107,12 +107,12 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _check_equal_indices(a: SparseTensor, b: SparseTensor) -> None:
     if not a.shape.is_compatible_with(b.shape):
         raise ValueError(f"Shapes {a.shape} and {b.shape} are incompatible")
-    for mine, theirs, what in (
+    for of_a, of_b, what in (
         (a.indices, b.indices, "indices"),
         (a.dense_shape, b.dense_shape, "dense_shape"),
     ):
-        if mine is not theirs:
-            compare("==", raw.Equal, mine, theirs, f"Mismatched {what}!", None, "assert_equal")
+        if of_a is not of_b:
+            compare("==", raw.Equal, of_a, of_b, f"Mismatched {what}!", None, "assert_equal")
 
 
 def _reduced(

@@ -55,9 +55,9 @@ class SparseTensor(TensorInParts):
         positions = TensorShape(self._indices.dims).with_rank(2)
         count = TensorShape(self._values.dims).with_rank(1)
         rank = TensorShape(self._dense_shape.dims).with_rank(1)
-        for ours, theirs in ((positions[0], count[0]), (positions[1], rank[0])):
-            if ours is not None and theirs is not None and ours != theirs:
-                raise ValueError(f"Dimensions {ours} and {theirs} are not compatible")
+        for dim, other_dim in ((positions[0], count[0]), (positions[1], rank[0])):
+            if dim is not None and other_dim is not None and dim != other_dim:
+                raise ValueError(f"Dimensions {dim} and {other_dim} are not compatible")
         self._static: Dims = _static(self._dense_shape)
 
     @property

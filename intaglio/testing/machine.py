@@ -117,14 +117,18 @@ def assert_equal_graph_def(expected: Any, actual: Any) -> None:
     for name, value in (("expected", expected), ("actual", actual)):
         if not hasattr(value, "node"):
             raise TypeError(f"Expected tf.GraphDef for {name}, got {type(value).__name__}")
-    ours, theirs = ({n.name: as_text(n) for n in g.node} for g in (actual, expected))
-    differing = sorted(n for n in {*ours, *theirs} if ours.get(n) != theirs.get(n))
+    actual_nodes, expected_nodes = (
+        {n.name: as_text(n) for n in g.node} for g in (actual, expected)
+    )
+    differing = sorted(
+        n for n in {*actual_nodes, *expected_nodes} if actual_nodes.get(n) != expected_nodes.get(n)
+    )
     if differing:
         first = differing[0]
         raise AssertionError(
             f"{len(differing)} nodes differ, the first of them {first}:\n"
-            f"expected:\n{theirs.get(first, 'no such node')}\n"
-            f"actual:\n{ours.get(first, 'no such node')}"
+            f"expected:\n{expected_nodes.get(first, 'no such node')}\n"
+            f"actual:\n{actual_nodes.get(first, 'no such node')}"
         )
 
 

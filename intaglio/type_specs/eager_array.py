@@ -69,7 +69,7 @@ class EagerArray:
         """Puts an element in, in place."""
         _refuse_graph()
         at = operator.index(index)
-        self._make_room(at)
+        self._grow_to(at)
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
         self._check_dtype(tensor)
         if not self.facts.see(tensor.dims):
@@ -80,7 +80,7 @@ class EagerArray:
         self.elements[at] = tensor
         return self
 
-    def _make_room(self, at: int) -> None:
+    def _grow_to(self, at: int) -> None:
         size = len(self.elements)
         if at < 0:
             raise _out_of_range(f"Writing to negative indices (index {at}) is not allowed.")

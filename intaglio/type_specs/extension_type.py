@@ -190,9 +190,9 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
             return False
         if self._type_spec != other._type_spec:
             return False
-        mine = nest.flatten(self, expand_composites=True)
-        yours = nest.flatten(other, expand_composites=True)
-        same = [_all_equal(a, b) for a, b in zip(mine, yours, strict=True)]
+        own = nest.flatten(self, expand_composites=True)
+        others = nest.flatten(other, expand_composites=True)
+        same = [_all_equal(a, b) for a, b in zip(own, others, strict=True)]
         if not same:
             return True
         return raw.All(raw.Pack(same, axis=0), np.asarray([0], np.int32))

@@ -442,9 +442,9 @@ class GrownListSpec(TypeSpec):
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         if not isinstance(other, GrownListSpec):
             return False
-        mine, its = nest.flatten(self._elements), nest.flatten(other._elements)
-        return len(mine) == len(its) and all(
-            a.dtype is b.dtype for a, b in zip(mine, its, strict=True)
+        own, its = nest.flatten(self._elements), nest.flatten(other._elements)
+        return len(own) == len(its) and all(
+            a.dtype is b.dtype for a, b in zip(own, its, strict=True)
         )
 
     @property

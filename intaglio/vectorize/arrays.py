@@ -214,13 +214,13 @@ def _element(rows: Rows, node: Node, x: Row, begin: Row) -> Any:
     if begin.spec.shape != (1,) or any(node.attrs[n] != m for n, m in wanted.items()):
         raise NotVectorizableError("a slice begins elsewhere in each row")
     kind = begin.spec.dtype
-    place = raw.Reshape(begin.tensor, rows.vector)
+    first = raw.Reshape(begin.tensor, rows.vector)
     length = raw.StridedSlice(_shape(x, kind), [0], [1], [1], shrink_axis_mask=1)
     zero = np.asarray(0, kind.numpy)
-    place = raw.SelectV2(raw.Less(place, zero), raw.AddV2(place, length), place)
+    first = raw.SelectV2(raw.Less(first, zero), raw.AddV2(first, length), first)
     if x.stacked:
-        return raw.GatherV2(x.tensor, place, np.int32(1), batch_dims=1)
-    return raw.GatherV2(x.tensor, place, np.int32(0))
+        return raw.GatherV2(x.tensor, first, np.int32(1), batch_dims=1)
+    return raw.GatherV2(x.tensor, first, np.int32(0))
 
 
 @vectorizes(raw.StridedSliceGrad)

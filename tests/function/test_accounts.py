@@ -55,7 +55,7 @@ def test_the_last_error_keeps_the_inputs() -> None:
     assert last.node == "GatherV2"
     assert last.inputs["indices"] == 20
     np.testing.assert_array_equal(last.inputs["params"], [1, 2])
-    assert [step.split(" of ")[0] for step in last.way] == ["in turn 2", "in the main branch"]
+    assert [step.split(" of ")[0] for step in last.path] == ["in turn 2", "in the main branch"]
 
 
 def test_a_case_tells_its_branch_and_each_run_only_its_own_steps() -> None:
@@ -69,7 +69,7 @@ def test_a_case_tells_its_branch_and_each_run_only_its_own_steps() -> None:
         line = line_of(
             "return tf.switch_case(which, [lambda: x, lambda: tf.gather(x, 10 * which)])"
         )
-        assert intaglio.last_error.way == [f"in branch 1 of line {line}"]
+        assert intaglio.last_error.path == [f"in branch 1 of line {line}"]
         assert f"It was in branch 1 of line {line}." in notes_of(caught.value)
 
 
@@ -91,7 +91,7 @@ def test_steps_are_those_of_the_kernels_not_of_names_of_the_users() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="no 5"):
         f(tf.constant(5))
     loop, branch = line_of("for i in tf.range(3):"), line_of("if i == 1:")
-    assert intaglio.last_error.way == [
+    assert intaglio.last_error.path == [
         f"in turn 1 of the loop of line {loop}",
         f"in the main branch of line {branch}",
     ]

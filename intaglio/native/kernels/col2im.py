@@ -88,11 +88,11 @@ def _add(
 def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> None:
     with code.loop("0", count, tiles.lanes) as c:
         mask = tiles.mask(code, c, count)
-        place = code.at(tiles.kind.llvm, target, c)
-        before = tiles.read(code, place, mask)
+        pointer = code.at(tiles.kind.llvm, target, c)
+        before = tiles.read(code, pointer, mask)
         more = tiles.read(code, code.at(tiles.kind.llvm, source, c), mask)
         total = code.let(f"fadd {tiles.vector} {before}, {more}")
-        tiles.write(code, total, place, mask)
+        tiles.write(code, total, pointer, mask)
 
 
 def _scatter_windows(tiles: Tiles) -> Code:

@@ -158,13 +158,13 @@ class _ConvolutionBuilder:
         code.do("ret void")
         return code
 
-    def _clear(self, code: Code, place: str, count: str) -> None:
+    def _clear(self, code: Code, pointer: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.zero(place, size)
+        code.zero(pointer, size)
 
-    def _copy(self, code: Code, place: str, source: str, count: str) -> None:
+    def _copy(self, code: Code, pointer: str, source: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.copy(place, source, size)
+        code.copy(pointer, source, size)
 
     def forward(self, name: str, finished: bool = False) -> Code:
         """Bands of rows of the result, counted through all images.
@@ -248,13 +248,13 @@ class _ConvolutionBuilder:
                 pointers = [upper, tiles.step(code, upper, "1", columns)]
                 pointers += [code.at(self.kind, p, line) for p in pointers]
                 window: list[str] = []
-                for place in pointers:
-                    seen = tiles.read(code, place, mask)
+                for pointer in pointers:
+                    seen = tiles.read(code, pointer, mask)
                     value = code.let(f"fadd {tiles.vector} {seen}, {added}")
                     window.append(ceil_divide(code, tiles, value, low))
                 with code.when(pool.flags["whole"]):
-                    for place, value in zip(pointers, window, strict=True):
-                        tiles.write(code, value, place, mask)
+                    for pointer, value in zip(pointers, window, strict=True):
+                        tiles.write(code, value, pointer, mask)
                 start = code.integer("add", before, code.integer("mul", x, columns))
                 pool.write(window, code.integer("add", start, c), mask)
 
@@ -363,10 +363,10 @@ class _ConvolutionBuilder:
             added = tiles.read(code, code.at(self.kind, bias, c), mask)
             with code.loop("0", dims["out_width"]) as x:
                 pixel = tiles.step(code, row, x, columns)
-                place = code.at(self.kind, pixel, c)
-                before = tiles.read(code, place, mask)
+                pointer = code.at(self.kind, pixel, c)
+                before = tiles.read(code, pointer, mask)
                 value = code.let(f"fadd {tiles.vector} {before}, {added}")
-                tiles.write(code, ceil_divide(code, tiles, value, low), place, mask)
+                tiles.write(code, ceil_divide(code, tiles, value, low), pointer, mask)
 
     def filter_gradient(self, name: str) -> Code:
         """Rows of the filter gradient: sums over all images, in their order.
@@ -435,9 +435,9 @@ class _ConvolutionBuilder:
             with code.loop("0", columns, self.tiles.width) as j:
                 width = code.least(self.tiles.width, code.integer("sub", columns, j))
                 right = Right(code.at(self.kind, gradient, j), columns)
-                place = Right(code.at(self.kind, target, j), columns)
+                destination = Right(code.at(self.kind, target, j), columns)
                 sizes = (width, dims["out_width"], rows)
-                self.tiles.product(code, (start, stop), left, right, place, sizes, first)
+                self.tiles.product(code, (start, stop), left, right, destination, sizes, first)
 
 
 def _transposed(tiles: Tiles, name: str) -> Code:
@@ -453,10 +453,10 @@ def _transposed(tiles: Tiles, name: str) -> Code:
         before = tiles.step(code, source, code.integer("sub", dims["elements"], after), size)
         here = tiles.step(code, target, element, size)
         with code.loop("0", channels, tiles.lanes) as c, code.loop("0", columns, tiles.lanes) as j:
-            place = code.at(kind, tiles.step(code, before, c, columns), j)
+            pointer = code.at(kind, tiles.step(code, before, c, columns), j)
             count = code.integer("sub", channels, c)
             mask = tiles.mask(code, j, columns)
-            vectors = tiles.read_transposed(code, place, columns, count, mask)
+            vectors = tiles.read_transposed(code, pointer, columns, count, mask)
             along = tiles.mask(code, c, channels)
             for r, vector in enumerate(vectors):
                 line = code.integer("add", j, r)

@@ -31,8 +31,8 @@ def _forward(k: Sliding) -> None:
             def sums(x: str, across: Window, count: int, c: str, mask: str) -> None:
                 """Of `count` windows side by side, whose elements in the image are the same."""
                 totals = _sums(k, (image, filters), (down, across), count, c, mask)
-                for place, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):
-                    k.tiles.write(code, total, place, mask)
+                for pointer, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):
+                    k.tiles.write(code, total, pointer, mask)
 
             for start, end, count in (
                 ("0", first, 1),
@@ -45,8 +45,8 @@ def _forward(k: Sliding) -> None:
 
 def _beside(k: Sliding, result: str, y: str, x: str, c: str, count: int) -> list[str]:
     """The places of some pixels of a result that follow each other."""
-    place, channels = k.pixel(result, y, x, c, "out_"), k.dims["channels"]
-    return [k.tiles.step(k.code, place, p, channels) for p in range(count)]
+    pointer, channels = k.pixel(result, y, x, c, "out_"), k.dims["channels"]
+    return [k.tiles.step(k.code, pointer, p, channels) for p in range(count)]
 
 
 def _sums(
@@ -69,9 +69,9 @@ def _sums(
             at = code.integer("add", before, taps.index)
             tap = k.tiles.step(code, filters, at, k.dims["channels"])
             weight = k.tiles.read(code, code.at("float", tap, c), mask)
-            place = k.pixel(image, row, k.at(across.start, taps.index, "x"), c)
+            pointer = k.pixel(image, row, k.at(across.start, taps.index, "x"), c)
             for p, total in enumerate(taps.values):
-                seen = k.tiles.read(code, k.tiles.step(code, place, p, step), mask)
+                seen = k.tiles.read(code, k.tiles.step(code, pointer, p, step), mask)
                 taps.following.append(k.tiles.fma(code, seen, weight, total))
         rows.following = taps.values
     return rows.values
@@ -84,10 +84,10 @@ def _filter_gradient(k: Sliding) -> None:
     """
     images, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, code, dims = k.pointer("%outs", 0), k.code, k.dims
-    with code.loop("0", dims["images"]) as number, code.loop("%from", "%to") as place:
-        i = code.integer("sdiv", place, dims["window_width"])
-        j = code.integer("srem", place, dims["window_width"])
-        target = k.tiles.step(code, out, place, dims["channels"])
+    with code.loop("0", dims["images"]) as number, code.loop("%from", "%to") as tap:
+        i = code.integer("sdiv", tap, dims["window_width"])
+        j = code.integer("srem", tap, dims["window_width"])
+        target = k.tiles.step(code, out, tap, dims["channels"])
         arrays = k.image(images, number), k.image(gradients, number, "out_")
         fresh = code.integer("icmp eq", number, 0)
         every = code.splat(k.tiles.lanes, "i1", code.let(f"xor i1 {fresh}, true"))
@@ -171,10 +171,10 @@ def _input_gradient(k: Sliding) -> None:
                     with code.loop("0", code.integer("sub", stop, first)) as x:
                         slope = k.tiles.step(code, slopes, x, dims["channels"])
                         slope = k.tiles.read(code, slope, mask)
-                        place = k.tiles.step(code, pixels, x, step)
-                        before = k.tiles.read(code, place, mask)
+                        pointer = k.tiles.step(code, pixels, x, step)
+                        before = k.tiles.read(code, pointer, mask)
                         total = k.tiles.fma(code, slope, weight, before)
-                        k.tiles.write(code, total, place, mask)
+                        k.tiles.write(code, total, pointer, mask)
 
                 k.vectors(added)
 
@@ -185,11 +185,11 @@ def _flipped(k: Sliding) -> None:
     source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
     taps = code.integer("mul", dims["window_height"], dims["window_width"])
     size = code.integer("mul", dims["channels"], 4)
-    with code.loop("%from", "%to") as place:
-        other = code.integer("sub", code.integer("sub", taps, 1), place)
+    with code.loop("%from", "%to") as pointer:
+        other = code.integer("sub", code.integer("sub", taps, 1), pointer)
         to, tap = (
             k.tiles.step(code, array, at, dims["channels"])
-            for array, at in ((target, place), (source, other))
+            for array, at in ((target, pointer), (source, other))
         )
         code.copy(to, tap, size)
 

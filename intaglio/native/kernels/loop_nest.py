@@ -78,47 +78,49 @@ def evaluate(
 def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
     """Writes what repeats as a loop that hands on values in registers."""
     code, first = s.code, list[tuple[str, str]]()
-    for place, depth, begun in part.carried:
-        vector = s.vector(kind_of(part.nodes[place].outputs[0].dtype.numpy))
+    for node_index, depth, begun in part.carried:
+        vector = s.vector(kind_of(part.nodes[node_index].outputs[0].dtype.numpy))
         names = ("poison",) * s.vectors
         if begun:
-            names = values[id(part.value_of(place, -depth))].names
+            names = values[id(part.value_of(node_index, -depth))].names
         first += [(vector, name) for name in names]
 
     def lanes(names: Sequence[str]) -> dict[tuple[int, int], Lanes]:
         return {
-            (place, depth): Lanes(
-                kind_of(part.nodes[place].outputs[0].dtype.numpy),
+            (node_index, depth): Lanes(
+                kind_of(part.nodes[node_index].outputs[0].dtype.numpy),
                 tuple(names[i * s.vectors : (i + 1) * s.vectors]),
             )
-            for i, (place, depth, _) in enumerate(part.carried)
+            for i, (node_index, depth, _) in enumerate(part.carried)
         }
 
     with code.carrying("0", str(part.iterations), 1, *first) as iteration:
         before = lanes(iteration.values)
         here: dict[int, Lanes] = {}
-        for place, node in enumerate(part.nodes[: part.period]):
+        for node_index, node in enumerate(part.nodes[: part.period]):
             inputs: list[Lanes] = []
             for number, value in enumerate(node.inputs):
-                if (place, number) in part.sources:
-                    there, depth = part.sources[place, number]
+                if (node_index, number) in part.sources:
+                    there, depth = part.sources[node_index, number]
                     inputs.append(before[there, depth] if depth else here[there])
                 elif value.node.op is raw.Const:
-                    inputs.append(_constant(s, part, place, number, iteration.index))
+                    inputs.append(_constant(s, part, node_index, number, iteration.index))
                 else:
                     inputs.append(values[id(value)])
-            here[place] = apply(s, node, inputs)
-        for place, depth, _ in part.carried:
-            written = before[place, depth - 1] if depth > 1 else here[place]
+            here[node_index] = apply(s, node, inputs)
+        for node_index, depth, _ in part.carried:
+            written = before[node_index, depth - 1] if depth > 1 else here[node_index]
             iteration.following += written.names
-    for (place, depth), written in lanes(iteration.values).items():
-        values[id(part.value_of(place, part.iterations - depth))] = written
+    for (node_index, depth), written in lanes(iteration.values).items():
+        values[id(part.value_of(node_index, part.iterations - depth))] = written
 
 
-def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, iteration: str) -> Lanes:
+def _constant(
+    s: Functions, part: reroll.Repeat, node_index: int, number: int, iteration: str
+) -> Lanes:
     """A constant of each iteration: out of a table, if they differ."""
-    kind = kind_of(part.nodes[place].inputs[number].dtype.numpy)
-    found = part.constants(place, number)
+    kind = kind_of(part.nodes[node_index].inputs[number].dtype.numpy)
+    found = part.constants(node_index, number)
     texts = [literal(value, kind) for value in found]
     if len({*texts}) == 1:
         return s.constant(found[0], kind)
@@ -302,8 +304,8 @@ class LoopNest:
             self.results, results, pointers[len(self.kinds) :], strict=True
         ):
             addresses = self._vector_pointers(s, kind, pointer, index)
-            for place, name, mask in zip(addresses, lanes.names, masks, strict=True):
-                self._write(kind, place, name, mask)
+            for address, name, mask in zip(addresses, lanes.names, masks, strict=True):
+                self._write(kind, address, name, mask)
 
     def _vector_pointers(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
         first = self.code.at(kind.memory, pointer, index)
@@ -312,14 +314,14 @@ class LoopNest:
             for v in range(s.vectors)
         ]
 
-    def _read(self, kind: Kind, place: str, mask: str) -> str:
+    def _read(self, kind: Kind, pointer: str, mask: str) -> str:
         vector = f"<{self.lanes} x {kind.memory}>"
         if not mask:
-            return self._from_memory(kind, self.code.load(vector, place, kind.bytes), self.lanes)
+            return self._from_memory(kind, self.code.load(vector, pointer, kind.bytes), self.lanes)
         value = self.code.call(
             vector,
             f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
-            (f"ptr align {kind.bytes}", place),
+            (f"ptr align {kind.bytes}", pointer),
             (f"<{self.lanes} x i1>", mask),
             (vector, "zeroinitializer"),
         )
@@ -330,18 +332,18 @@ class LoopNest:
             return vector
         return self.code.let(f"icmp ne <{lanes} x i8> {vector}, zeroinitializer")
 
-    def _write(self, kind: Kind, place: str, name: str, mask: str) -> None:
+    def _write(self, kind: Kind, pointer: str, name: str, mask: str) -> None:
         vector = f"<{self.lanes} x {kind.memory}>"
         if kind == BOOL:
             name = self.code.let(f"zext <{self.lanes} x i1> {name} to {vector}")
         if not mask:
-            self.code.do(f"store {vector} {name}, ptr {place}, align {kind.bytes}")
+            self.code.do(f"store {vector} {name}, ptr {pointer}, align {kind.bytes}")
             return
         self.code.call(
             "void",
             f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
             (vector, name),
-            (f"ptr align {kind.bytes}", place),
+            (f"ptr align {kind.bytes}", pointer),
             (f"<{self.lanes} x i1>", mask),
         )
 

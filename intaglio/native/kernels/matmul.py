@@ -71,10 +71,10 @@ def _pack_transposed(tiles: Tiles) -> Code:
         tiles.lanes,
     )
     with code.loop("0", "%columns", lanes) as j, code.loop("0", "%depth", lanes) as k:
-        place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
+        pointer = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
         count = code.integer("sub", "%columns", j)
         along = tiles.mask(code, k, "%depth")
-        vectors = tiles.read_transposed(code, place, "%row", count, along)
+        vectors = tiles.read_transposed(code, pointer, "%row", count, along)
         for c, vector in enumerate(vectors):
             target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
             tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
@@ -198,9 +198,9 @@ def _products(tiles: Tiles, name: str) -> Code:
     arrays.append(code.load("ptr", "%outs", 8))
     pointers = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
     with code.loop("%from", "%to") as number:
-        for array, place, step in zip(arrays, pointers, BATCH_DIMS[1:], strict=True):
+        for array, pointer, step in zip(arrays, pointers, BATCH_DIMS[1:], strict=True):
             at = code.at(kind, array, code.integer("mul", number, dims[step]))
-            code.do(f"store ptr {at}, ptr {place}, align 8")
+            code.do(f"store ptr {at}, ptr {pointer}, align 8")
         code.do(
             f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {dims['parts']})"
         )

@@ -114,8 +114,8 @@ def _square_maximum(k: Sliding) -> None:
 
     def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        for place in pointers:
-            seen = k.tiles.read(code, place, mask)
+        for pointer in pointers:
+            seen = k.tiles.read(code, pointer, mask)
             ceil_divide = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
             most = code.let(f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}")
         k.tiles.write(code, most, code.at("float", out, at), mask)
@@ -152,14 +152,14 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             )
             slope = code.let(f"fmul {k.vector} {slope}, {share}")
         free, total = "splat (i1 true)", "zeroinitializer"
-        for place in pointers:
-            seen = k.tiles.read(code, place, mask)
+        for pointer in pointers:
+            seen = k.tiles.read(code, pointer, mask)
             hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
             hit = code.let(f"and {k.test} {hit}, {free}")
             value = code.let(
                 f"select {k.test} {hit}, {k.vector} {slope}, {k.vector} zeroinitializer"
             )
-            k.tiles.write(code, value, code.at("i8", place, away), mask)
+            k.tiles.write(code, value, code.at("i8", pointer, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
             total = code.let(f"fadd {k.vector} {total}, {value}")
         if relu:
@@ -183,7 +183,7 @@ def _placed_maximum(k: Sliding) -> None:
     pool = Pool(code, k.tiles, truth)
 
     def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
-        seen = [k.tiles.read(code, place, mask) for place in pointers]
+        seen = [k.tiles.read(code, pointer, mask) for pointer in pointers]
         pool.write([ceil_divide(code, k.tiles, v, zero) for v in seen], at, mask)
 
     _squares(k, images, body)
@@ -215,13 +215,13 @@ def _placed_gradient(k: Sliding) -> None:
                     x = iteration.index
                     at = code.integer("mul", code.integer("add", pixel, x), channels)
                     at = code.integer("add", at, c)
-                    place = read_bytes(code, tiles, code.at("i8", positions, at), mask)
+                    position = read_bytes(code, tiles, code.at("i8", positions, at), mask)
                     slope = tiles.read(code, code.at("float", gradients, at), mask)
                     left = tiles.step(code, top, code.integer("mul", x, 2), channels)
                     left = code.at("float", left, c)
                     targets = [code.at("float", left, step) for step in beside]
                     iteration.following = [
-                        _placed(k, slope, place, targets, mask, iteration.values[0])
+                        _placed(k, slope, position, targets, mask, iteration.values[0])
                     ]
                 sum_ = code.at("float", total, c)
                 before = tiles.read(code, sum_, mask)
@@ -231,29 +231,31 @@ def _placed_gradient(k: Sliding) -> None:
             k.vectors(of_row)
 
 
-def _placed(k: Sliding, slope: str, place: str, targets: list[str], mask: str, total: str) -> str:
+def _placed(
+    k: Sliding, slope: str, position: str, targets: list[str], mask: str, total: str
+) -> str:
     """Writes the gradients of a window, and gives a total with them added."""
     code, vector = k.code, k.vector
     integers = f"<{k.tiles.lanes} x i32>"
     zero, one = "zeroinitializer", "splat (float 1.0)"
-    open_ = code.let(f"icmp ult {integers} {place}, splat (i32 {CUT})")
+    open_ = code.let(f"icmp ult {integers} {position}, splat (i32 {CUT})")
     share = code.let(f"select {k.test} {open_}, {vector} {one}, {vector} {zero}")
     slope = code.let(f"fmul {vector} {slope}, {share}")
-    place = code.let(f"and {integers} {place}, splat (i32 {~CUT})")
+    position = code.let(f"and {integers} {position}, splat (i32 {~CUT})")
     for number, target in enumerate(targets):
-        hit = code.let(f"icmp eq {integers} {place}, splat (i32 {number})")
+        hit = code.let(f"icmp eq {integers} {position}, splat (i32 {number})")
         value = code.let(f"select {k.test} {hit}, {vector} {slope}, {vector} {zero}")
         k.tiles.write(code, value, target, mask)
-    there = code.let(f"icmp ult {integers} {place}, splat (i32 {NOWHERE})")
+    there = code.let(f"icmp ult {integers} {position}, splat (i32 {NOWHERE})")
     value = code.let(f"select {k.test} {there}, {vector} {slope}, {vector} {zero}")
     return code.let(f"fadd {vector} {total}, {value}")
 
 
-def _add(k: Sliding, place: str, value: str, mask: str) -> None:
+def _add(k: Sliding, pointer: str, value: str, mask: str) -> None:
     """Adds a vector to what is at a place, in the lanes of a mask."""
-    before = k.tiles.read(k.code, place, mask)
+    before = k.tiles.read(k.code, pointer, mask)
     total = k.code.let(f"fadd {k.vector} {before}, {value}")
-    k.tiles.write(k.code, total, place, mask)
+    k.tiles.write(k.code, total, pointer, mask)
 
 
 def _count(k: Sliding, down: Window, across: Window) -> str:

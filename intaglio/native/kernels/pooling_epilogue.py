@@ -64,11 +64,11 @@ class Pool:
         with code.when(self.flags["mean"]):
             self.tiles.write(code, self._mean(window), out, mask)
         with code.when(code.let(f"xor i1 {self.flags['mean']}, true")):
-            most, place = self.maximum(window)
+            most, position = self.maximum(window)
             self.tiles.write(code, most, out, mask)
             with code.when(self.flags["placed"]):
                 to = code.at("i8", self._placed, at)
-                write_bytes(code, self.tiles, self._cut(most, place), to, mask)
+                write_bytes(code, self.tiles, self._cut(most, position), to, mask)
 
     def _mean(self, window: list[str]) -> str:
         code, vector = self.code, self.tiles.vector
@@ -81,19 +81,19 @@ class Pool:
         """The greatest of some vectors, and which is the first of them; NaN is passed over."""
         code, tiles = self.code, self.tiles
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        place = f"splat (i32 {NOWHERE})"
+        position = f"splat (i32 {NOWHERE})"
         for number, seen in enumerate(window):
             above = code.let(f"fcmp ogt {tiles.vector} {seen}, {most}")
             most = self._chosen(above, tiles.vector, seen, most)
-            place = self._chosen(above, self._integers, f"splat (i32 {number})", place)
-        return most, place
+            position = self._chosen(above, self._integers, f"splat (i32 {number})", position)
+        return most, position
 
-    def _cut(self, most: str, place: str) -> str:
+    def _cut(self, most: str, position: str) -> str:
         """Places, also of what Relu made zero."""
         code = self.code
         open_ = code.let(f"fcmp ogt {self.tiles.vector} {most}, zeroinitializer")
-        shut = code.let(f"or {self._integers} {place}, splat (i32 {CUT})")
-        return self._chosen(open_, self._integers, place, shut)
+        shut = code.let(f"or {self._integers} {position}, splat (i32 {CUT})")
+        return self._chosen(open_, self._integers, position, shut)
 
     @property
     def _integers(self) -> str:
@@ -103,32 +103,32 @@ class Pool:
         return self.code.let(f"select {self.tiles.test} {test}, {kind} {yes}, {kind} {no}")
 
 
-def write_bytes(code: Code, tiles: Tiles, value: str, place: str, mask: str) -> None:
+def write_bytes(code: Code, tiles: Tiles, value: str, pointer: str, mask: str) -> None:
     """Stores a vector of small integers as bytes."""
     lanes = tiles.lanes
     short = code.let(f"trunc <{lanes} x i32> {value} to <{lanes} x i8>")
     if not mask:
-        code.do(f"store <{lanes} x i8> {short}, ptr {place}, align 1")
+        code.do(f"store <{lanes} x i8> {short}, ptr {pointer}, align 1")
         return
     code.call(
         "void",
         f"llvm.masked.store.v{lanes}i8.p0",
         (f"<{lanes} x i8>", short),
-        ("ptr align 1", place),
+        ("ptr align 1", pointer),
         (tiles.test, mask),
     )
 
 
-def read_bytes(code: Code, tiles: Tiles, place: str, mask: str) -> str:
+def read_bytes(code: Code, tiles: Tiles, pointer: str, mask: str) -> str:
     """The bytes at a place as a vector of integers."""
     kind = f"<{tiles.lanes} x i8>"
     if not mask:
-        seen = code.load(kind, place, 1)
+        seen = code.load(kind, pointer, 1)
     else:
         seen = code.call(
             kind,
             f"llvm.masked.load.v{tiles.lanes}i8.p0",
-            ("ptr align 1", place),
+            ("ptr align 1", pointer),
             (tiles.test, mask),
             (kind, "zeroinitializer"),
         )

@@ -279,16 +279,16 @@ class _Truncated:
         code, s, kind = self.code, self.s, self.kind
         words = _cipher(s, _counters(s, self.state, first, step), self.keys)
         for i, vector in enumerate(_in_order(s, self.finish(s, words))):
-            place = code.at(kind.llvm, self.scratch, str(i * BLOCKS_PER_VECTOR))
-            code.do(f"store {s.vector(kind)} {vector}, ptr {place}, align {kind.bytes}")
+            pointer = code.at(kind.llvm, self.scratch, str(i * BLOCKS_PER_VECTOR))
+            code.do(f"store {s.vector(kind)} {vector}, ptr {pointer}, align {kind.bytes}")
 
     def _take(self, start: str, count: int, first: str) -> None:
         """Puts numbers that are held into the next places from `first` on."""
         code, kind = self.code, self.kind
         word = kind.llvm
         with code.loop("0", str(count)) as i:
-            place = code.at(word, self.scratch, code.integer("add", start, i))
-            x = code.load(word, place, kind.bytes)
+            pointer = code.at(word, self.scratch, code.integer("add", start, i))
+            x = code.load(word, pointer, kind.bytes)
             far = code.call(word, f"llvm.fabs.f{kind.bits}", (word, x))
             near = code.let(f"fcmp olt {word} {far}, {literal(TRUNCATE_AT, kind)}")
             seen = self._load(self.filled)
@@ -303,11 +303,11 @@ class _Truncated:
     def _fill(self, count: int) -> None:
         self._store(str(count), self.filled)
 
-    def _load(self, place: str) -> str:
-        return self.code.load("i64", place, 8)
+    def _load(self, pointer: str) -> str:
+        return self.code.load("i64", pointer, 8)
 
-    def _store(self, value: str, place: str) -> None:
-        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+    def _store(self, value: str, pointer: str) -> None:
+        self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
 
 
 def _truncated_kernel(name: str) -> Kernel:
@@ -364,9 +364,9 @@ def _swaps() -> Kernel:
         offset = code.load("i32", code.at("i32", offsets, i), 4)
         other = code.integer("add", i, code.let(f"zext i32 {offset} to i64"))
         pointers = [code.at("i64", out, at) for at in (i, other)]
-        values = [code.load("i64", place, 8) for place in pointers]
-        for place, value in zip(pointers, values[::-1], strict=True):
-            code.do(f"store i64 {value}, ptr {place}, align 8")
+        values = [code.load("i64", pointer, 8) for pointer in pointers]
+        for pointer, value in zip(pointers, values[::-1], strict=True):
+            code.do(f"store i64 {value}, ptr {pointer}, align 8")
     code.do("ret void")
     return Kernel(code, 1)
 

@@ -183,13 +183,13 @@ def pack(plan: Plan) -> Code:
             for gate in range(plan.gates):
                 there = tiles.step(code, row, gate, dims["columns"])
                 here = code.at("float", to, str(gate * plan.step))
-                for place, to_, mask in zip(
+                for pointer, to_, mask in zip(
                     tiles.pointers(code, there, plan.vectors),
                     tiles.pointers(code, here, plan.vectors),
                     masks,
                     strict=True,
                 ):
-                    tiles.write(code, tiles.read(code, place, mask), to_)
+                    tiles.write(code, tiles.read(code, pointer, mask), to_)
     code.do("ret void")
     return code
 
@@ -361,5 +361,5 @@ class _Cell:
             names = iter(lanes.names)
             for row in rows:
                 pointers = self._vector_pointers(pointer, row, gate, width, column)
-                for place, mask in zip(pointers, masks, strict=True):
-                    TILE_SHAPES.write(self.code, next(names), place, mask)
+                for address, mask in zip(pointers, masks, strict=True):
+                    TILE_SHAPES.write(self.code, next(names), address, mask)

@@ -151,8 +151,8 @@ class _ReductionBuilder:
             divisor = self.code.let(f"sitofp i64 {whole} to {element.llvm}")
             self.divisor = self.code.splat(self.tiles.lanes, element.llvm, divisor)
 
-    def _seen(self, place: str, count: int, mask: str = "") -> list[str]:
-        pointers = self.tiles.pointers(self.code, place, count)
+    def _seen(self, pointer: str, count: int, mask: str = "") -> list[str]:
+        pointers = self.tiles.pointers(self.code, pointer, count)
         return [self.tiles.read(self.code, p, mask) for p in pointers]
 
     def _divided(self, value: str) -> str:
@@ -196,8 +196,8 @@ class _ReductionBuilder:
                 pointers = tiles.pointers(
                     code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP
                 )
-                for place, value in zip(pointers, sums, strict=True):
-                    tiles.write(code, self._divided(value), place)
+                for pointer, value in zip(pointers, sums, strict=True):
+                    tiles.write(code, self._divided(value), pointer)
             with code.loop(middle, right, lanes) as j:
                 self._column(code.at(self.element.llvm, rows, j), first, last, j, right, target)
         code.do("ret void")
@@ -231,8 +231,8 @@ class _ReductionBuilder:
             value = self._divided(total)
             one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
             kind = self.element
-            place = code.at(kind.llvm, self.target, part)
-            code.do(f"store {kind.llvm} {one}, ptr {place}, align {kind.bytes}")
+            pointer = code.at(kind.llvm, self.target, part)
+            code.do(f"store {kind.llvm} {one}, ptr {pointer}, align {kind.bytes}")
         code.do("ret void")
         return code
 

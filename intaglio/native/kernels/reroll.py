@@ -41,14 +41,14 @@ class Repeat(NamedTuple):
         """How often it repeats."""
         return len(self.nodes) // self.period
 
-    def constants(self, place: int, number: int) -> list[Any]:
+    def constants(self, node_index: int, number: int) -> list[Any]:
         """The constants that an input of the node at a place is, iteration after iteration."""
-        nodes = self.nodes[place :: self.period]
+        nodes = self.nodes[node_index :: self.period]
         return [n.inputs[number].node.attrs["value"].reshape(-1)[0] for n in nodes]
 
-    def value_of(self, place: int, iteration: int) -> SymbolicTensor:
+    def value_of(self, node_index: int, iteration: int) -> SymbolicTensor:
         """The value at a place of an iteration; of one before the first, where `iteration` is negative."""
-        index = iteration * self.period + place
+        index = iteration * self.period + node_index
         return (self.nodes if index >= 0 else self.before)[index].outputs[0]
 
 
@@ -132,8 +132,10 @@ class _Search:
         """The stretch; None if iterations need more than a few iterations before them have made."""
         end = first + iterations * period
         sources: dict[tuple[int, int], tuple[int, int]] = {}
-        for place in range(period):
-            pairs = zip(*[n.inputs for n in self.nodes[first + place :: period][:2]], strict=True)
+        for node_index in range(period):
+            pairs = zip(
+                *[n.inputs for n in self.nodes[first + node_index :: period][:2]], strict=True
+            )
             for number, (value, later) in enumerate(pairs):
                 source = self.index.get(id(value.node))
                 if source is None:
@@ -143,7 +145,7 @@ class _Search:
                         return None
                     continue
                 iteration, there = divmod(source - first, period)
-                sources[place, number] = (there, -iteration)
+                sources[node_index, number] = (there, -iteration)
         needed = [s for s in sources.values() if s[1]]
         later = [
             (i % period, iterations - i // period)

@@ -308,8 +308,10 @@ class _RowKernelBuilder:
             for step in plan.steps:
                 operands = [here[id(v)] for v in step.inputs]
                 if step.result.form == "columns":
-                    place = next(totals)
-                    before = Lanes(FLOAT, tuple(iteration.values[place : place + vectors]))
+                    first_total = next(totals)
+                    before = Lanes(
+                        FLOAT, tuple(iteration.values[first_total : first_total + vectors])
+                    )
                     iteration.following += s.add(before, operands[0]).names
                 elif step.compute is not None and id(step.result) not in here:
                     here[id(step.result)] = step.compute(s, operands)
@@ -324,8 +326,8 @@ class _RowKernelBuilder:
     def _pointer(self, array: str, index: int) -> str:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
-    def _splat(self, place: str) -> str:
-        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))
+    def _splat(self, pointer: str) -> str:
+        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", pointer, 4))
 
     def _row_buffer(self) -> str:
         """Memory for the elements of a row."""
@@ -334,13 +336,13 @@ class _RowKernelBuilder:
     def _at_row(self, start: str, row: str) -> str:
         return self.tiles.step(self.code, start, row, self.plan.length)
 
-    def _clear(self, place: str) -> None:
+    def _clear(self, pointer: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.zero(place, size)
+        self.code.zero(pointer, size)
 
-    def _copy(self, place: str, source: str) -> None:
+    def _copy(self, pointer: str, source: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.copy(place, source, size)
+        self.code.copy(pointer, source, size)
 
     # -- rows ---------------------------------------------------------------------------
 
@@ -351,8 +353,8 @@ class _RowKernelBuilder:
             if value.form == "wide":
                 self.pointers[id(value)] = self._at_row(ins[value.input], row)
             elif value.form == "narrow":
-                place = code.at("float", ins[value.input], row)
-                self.single[id(value)] = self._splat(place)
+                pointer = code.at("float", ins[value.input], row)
+                self.single[id(value)] = self._splat(pointer)
         for (value, form), out in zip(plan.outputs, outs, strict=True):
             if form == "wide":
                 self.targets.append((value, self._at_row(out, row)))
@@ -449,9 +451,9 @@ class _RowKernelBuilder:
                 if step.result.kept:
                     self._write(result_here, self.pointers[id(step.result)], at, mask)
             elif step.result.form == "columns":
-                place = self.pointers[id(step.result)]
-                total = s.add(self._read(place, at, vectors, mask), operands[0])
-                self._write(total, place, at, mask)
+                pointer = self.pointers[id(step.result)]
+                total = s.add(self._read(pointer, at, vectors, mask), operands[0])
+                self._write(total, pointer, at, mask)
         for value, target in stores:
             self._write(value_of(value), target, at, mask, self.streamed)
         joined: list[str] = []
@@ -463,12 +465,14 @@ class _RowKernelBuilder:
             joined += joining.joined(sums[i * vectors : (i + 1) * vectors], names)
         return joined
 
-    def _read(self, place: str, at: str, vectors: int, mask: str) -> Lanes:
-        pointers = self.tiles.pointers(self.code, self.code.at("float", place, at), vectors)
+    def _read(self, pointer: str, at: str, vectors: int, mask: str) -> Lanes:
+        pointers = self.tiles.pointers(self.code, self.code.at("float", pointer, at), vectors)
         return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in pointers]))
 
-    def _write(self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False) -> None:
-        first = self.code.at("float", place, at)
+    def _write(
+        self, value: Lanes, pointer: str, at: str, mask: str, streamed: bool = False
+    ) -> None:
+        first = self.code.at("float", pointer, at)
         pointers = self.tiles.pointers(self.code, first, len(value.names))
         for target, name in zip(pointers, value.names, strict=True):
             if streamed:

@@ -33,7 +33,7 @@ def _add(code: Code, kind: Kind, target: str, row: str, width: str) -> None:
 
     def step(form: str, j: str) -> None:
         to, of = code.at(kind.llvm, target, j), code.at(kind.llvm, row, j)
-        x, y = (code.load(form, place, kind.bytes) for place in (to, of))
+        x, y = (code.load(form, pointer, kind.bytes) for pointer in (to, of))
         total = code.let(f"{word} {form} {x}, {y}")
         code.do(f"store {form} {total}, ptr {to}, align {kind.bytes}")
 
@@ -66,10 +66,10 @@ def _sums(name: str, dtype: Any) -> Kernel:
     # `free` is the first row of the result that nothing was written to.
     with code.carrying("0", rows, 1, ("i64", "0")) as loop:
         (free,) = loop.values
-        place, number = (
+        source_row, number = (
             code.load("i64", code.at("i64", array, loop.index), 8) for array in (indices, numbers)
         )
-        source, target = row(data, place), row(out, number)
+        source, target = row(data, source_row), row(out, number)
         fresh, more, done = map(code.new_label, ("fresh", "more", "done"))
         code.branch(code.integer("icmp sge", number, free), fresh, more)
         code.label(fresh)

@@ -44,9 +44,9 @@ class _Rows:
         """The pointer to an element."""
         return self.code.at(self.kind.llvm, row, index)
 
-    def load(self, place: str) -> str:
+    def load(self, pointer: str) -> str:
         """One element."""
-        return self.code.load(self.kind.llvm, place, self.kind.bytes)
+        return self.code.load(self.kind.llvm, pointer, self.kind.bytes)
 
     def row(self, data: str, number: str) -> str:
         """Where a row begins."""
@@ -61,8 +61,8 @@ class _Rows:
         """Puts vectors into a row, from an element on."""
         first = self.at(row, at)
         pointers = self.tiles.pointers(self.code, first, len(values.names))
-        for place, value in zip(pointers, values.names, strict=True):
-            self.tiles.write(self.code, value, place, mask)
+        for pointer, value in zip(pointers, values.names, strict=True):
+            self.tiles.write(self.code, value, pointer, mask)
 
     def over(self, joining: Joining, body: Callable[[Functions, str, str], Lanes]) -> str:
         """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
@@ -104,9 +104,9 @@ class _Rows:
         """Writes the first lane as the element of a vector with one for each row."""
         self.put(self.first(vector), self.at(data, number))
 
-    def put(self, value: str, place: str) -> None:
+    def put(self, value: str, pointer: str) -> None:
         """Writes one element."""
-        self.code.do(f"store {self.kind.llvm} {value}, ptr {place}, align {self.kind.bytes}")
+        self.code.do(f"store {self.kind.llvm} {value}, ptr {pointer}, align {self.kind.bytes}")
 
     def every(self, s: Functions, vector: str) -> Lanes:
         """One vector, as many times as the builder takes."""
@@ -186,9 +186,9 @@ def _sparse_cross_entropy(k: _Rows) -> None:
         logit = k.splat(k.load(k.at(row, label)))
         shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
         k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
-        place = k.at(gradient, label)
+        pointer = k.at(gradient, label)
         one = literal(-1.0, k.kind)
-        k.put(code.let(f"fadd {k.kind.llvm} {k.load(place)}, {one}"), place)
+        k.put(code.let(f"fadd {k.kind.llvm} {k.load(pointer)}, {one}"), pointer)
 
 
 # What writes each kernel, and how many arrays it takes and gives.

@@ -60,8 +60,8 @@ class _Walk:
     def more(self, number: int) -> Word:
         """A word that this kernel alone is told, behind those of all."""
         code = self.code
-        place = code.at("i64", self.words_pointer, str(len(WORDS) + number))
-        return Word(code, code.load("i64", place, 8))
+        pointer = code.at("i64", self.words_pointer, str(len(WORDS) + number))
+        return Word(code, code.load("i64", pointer, 8))
 
     def unexpected(self) -> None:
         """Says that the result is not to be used."""
@@ -86,8 +86,8 @@ class _Walk:
 
     def store(self, i: str, value: str) -> None:
         """Writes an i64 of the result."""
-        place = self.code.at("i64", self.out, i)
-        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+        pointer = self.code.at("i64", self.out, i)
+        self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
 
     def kernel(self, inputs: int, outputs: int) -> Kernel:
         """The whole, as a library takes it."""
@@ -173,9 +173,9 @@ def _parts() -> Kernel:
             taken = code.let(f"select i1 {every}, i64 {rest}, i64 {count}")
             part = code.at("i8", data, begin)
             text = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
-            place = code.at("ptr", walk.out, i)
-            before = code.load("ptr", place, 8)
-            code.do(f"store ptr {text}, ptr {place}, align 8")
+            pointer = code.at("ptr", walk.out, i)
+            before = code.load("ptr", pointer, 8)
+            code.do(f"store ptr {text}, ptr {pointer}, align 8")
             code.do(f"call void {release}(ptr {before})")
     return walk.kernel(2, 0)
 

@@ -127,8 +127,8 @@ class WinogradBuilder(Blocks):
                     source = tiles.step(code, filters, code.integer("sub", 8, tap), window)
                     row = tiles.step(code, source, column, channels)
                     count = code.integer("sub", columns, column)
-                    place = self.at(code, row, first)
-                    loaded = tiles.read_transposed(code, place, channels, count, along)
+                    pointer = self.at(code, row, first)
+                    loaded = tiles.read_transposed(code, pointer, channels, count, along)
                     for r, vector in enumerate(loaded):
                         to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)
                         tiles.write(code, vector, to)
@@ -157,8 +157,8 @@ class WinogradBuilder(Blocks):
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
         pointers = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
         transformed = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
-        for place, value in zip(pointers, transformed, strict=True):
-            self.tiles.write(code, value, place)
+        for pointer, value in zip(pointers, transformed, strict=True):
+            self.tiles.write(code, value, pointer)
 
     def cells(self, vectors: int) -> Code:
         """The product of one element's matrices: `rows` tiles, `vectors` of columns."""
@@ -184,9 +184,9 @@ class WinogradBuilder(Blocks):
                     kinds = ["ptr", *[tiles.vector] * (rows * vectors)]
                     inner = zip(kinds, state, strict=True)
                     with code.carrying(begin, end, count, *inner) as iteration:
-                        place = self.at(code, start, iteration.index)
+                        pointer = self.at(code, start, iteration.index)
                         iteration.following = self._iterations(
-                            code, place, iteration.values, vectors, count
+                            code, pointer, iteration.values, vectors, count
                         )
                     state = iteration.values
                 chunk.following = [self.at(code, start, "%chunk"), *state]
@@ -208,11 +208,11 @@ class WinogradBuilder(Blocks):
         fours = {r: self.four(code, pointers[r]) for r in range(rows - shuffled, rows)}
         for channel in range(count):
             panel = [tiles.read(code, p, "") for p in tiles.pointers(code, right, vectors)]
-            for r, place in enumerate(pointers):
+            for r, pointer in enumerate(pointers):
                 if r in fours:
                     factor = self.shuffled(code, fours[r], channel)
                 else:
-                    factor = self.factor(code, self.at(code, place, channel))
+                    factor = self.factor(code, self.at(code, pointer, channel))
                 for at, vector in enumerate(panel, r * vectors):
                     sums[at] = tiles.fma(code, factor, vector, sums[at])
             right = self.at(code, right, vectors * lanes)
@@ -269,8 +269,8 @@ class WinogradBuilder(Blocks):
         mask: str,
     ) -> None:
         """Writes the results of a tile, for a vector of columns from `c` on."""
-        for value, place in zip(pixels, pointers(c), strict=True):
-            self.tiles.write(code, value, place, mask)
+        for value, pointer in zip(pixels, pointers(c), strict=True):
+            self.tiles.write(code, value, pointer, mask)
 
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""

@@ -132,15 +132,15 @@ class Blocks:
 
     # -- factors -----------------------------------------------------------------------
 
-    def factor(self, code: Code, place: str) -> str:
+    def factor(self, code: Code, pointer: str) -> str:
         """A number in all lanes of a vector."""
-        return code.splat(self.lanes, self.kind, code.load(self.kind, place, 4))
+        return code.splat(self.lanes, self.kind, code.load(self.kind, pointer, 4))
 
-    def four(self, code: Code, place: str) -> str:
+    def four(self, code: Code, pointer: str) -> str:
         """Four numbers, again and again in a vector: `shuffled` takes one of them."""
         kind, vector = f"<{FOUR} x {self.kind}>", self.tiles.vector
         order = ", ".join([f"i32 {i % FOUR}" for i in range(self.lanes)])
-        read = code.load(kind, place, 4)
+        read = code.load(kind, pointer, 4)
         seen = code.let(
             f"shufflevector {kind} {read}, {kind} poison, <{self.lanes} x i32> <{order}>"
         )
@@ -240,22 +240,22 @@ class Blocks:
         size = code.integer("mul", dims[f"{of}height"], line)
         number, y = (code.integer(word, row, dims["rows"]) for word in ("sdiv", "srem"))
         y = code.integer("sub", code.integer("mul", y, step), top)
-        place = self.tiles.step(code, images, number, size)
-        place = self.tiles.step(code, place, y, line)
-        place = self.tiles.step(code, place, code.integer("sub", 0, left), depth)
+        pointer = self.tiles.step(code, images, number, size)
+        pointer = self.tiles.step(code, pointer, y, line)
+        pointer = self.tiles.step(code, pointer, code.integer("sub", 0, left), depth)
         found: list[tuple[str, str]] = []
         for i in range(side):
             there = code.integer("icmp ult", code.integer("add", y, i), dims[f"{of}height"])
-            at = self.tiles.step(code, place, i, line)
+            at = self.tiles.step(code, pointer, i, line)
             at = code.let(f"select i1 {there}, ptr {at}, ptr {outside}")
             further = code.integer("mul", depth, step)
             found.append((at, code.let(f"select i1 {there}, i64 {further}, i64 0")))
         return found
 
-    def _there(self, code: Code, x: str, width: str, place: str, outside: str) -> str:
+    def _there(self, code: Code, x: str, width: str, pointer: str, outside: str) -> str:
         """A place if its column exists. Compared as unsigned numbers, those before are too large."""
         there = code.integer("icmp ult", x, width)
-        return code.let(f"select i1 {there}, ptr {place}, ptr {outside}")
+        return code.let(f"select i1 {there}, ptr {pointer}, ptr {outside}")
 
     def _beside(self, code: Code, tops: list[str], depth: str) -> Pointers:
         """The places of the pixels beside the first ones of some lines."""
@@ -293,7 +293,7 @@ class Blocks:
             row = code.integer("mul", local, self.lanes)
 
             def transformed(c: str, mask: str) -> None:
-                seen = [self.tiles.read(code, place, mask) for place in pointers(c)]
+                seen = [self.tiles.read(code, pointer, mask) for pointer in pointers(c)]
                 values = two_dimensional(seen, side, lambda line: along(sums, line))
                 chunk = code.integer("mul", c, dims["block"])
                 to = self.at(code, "%to", code.integer("add", chunk, row))

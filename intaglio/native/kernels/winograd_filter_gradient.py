@@ -84,11 +84,11 @@ class _FilterGradientBuilder(Blocks):
         rows, updated = len(sums) // len(panel), list[str]()
         shuffled, four = SHUFFLED_CHANNELS if len(panel) == 1 else 0, ""
         for r in range(rows):
-            place, number = self.at(code, left, r), r % FOUR
+            pointer, number = self.at(code, left, r), r % FOUR
             if r < rows - shuffled:
-                factor = self.factor(code, place)
+                factor = self.factor(code, pointer)
             else:
-                four = four if number else self.four(code, place)
+                four = four if number else self.four(code, pointer)
                 factor = self.shuffled(code, four, number)
             for vector in panel:
                 updated.append(self.tiles.fma(code, factor, vector, sums[len(updated)]))
@@ -100,9 +100,9 @@ class _FilterGradientBuilder(Blocks):
         every = code.splat(self.lanes, "i1", code.let("xor i1 %first, true"))
         for i, total in enumerate(sums):
             row = tiles.step(code, start, i // vectors, "%row")
-            place = self.at(code, row, i % vectors * self.lanes)
-            before = tiles.read(code, place, every)
-            tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), place)
+            pointer = self.at(code, row, i % vectors * self.lanes)
+            before = tiles.read(code, pointer, every)
+            tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), pointer)
 
     def table(self) -> str:
         """The products, and their rows, by the vectors of their columns."""
@@ -214,9 +214,9 @@ class _FilterGradientBuilder(Blocks):
         zeros = [(tiles.vector, "zeroinitializer")] * self.transform.elements
         with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:
             mask = tiles.mask(code, c, columns)
-            place = self.at(code, tiles.step(code, partial, channel, wide), c)
+            pointer = self.at(code, tiles.step(code, partial, channel, wide), c)
             with code.carrying("0", stop, each, *zeros) as iteration:
-                pointers = self.elements(code, self.at(code, place, iteration.index), element)
+                pointers = self.elements(code, self.at(code, pointer, iteration.index), element)
                 iteration.following = [
                     sums.add(total, tiles.read(code, p, ""))
                     for total, p in zip(iteration.values, pointers, strict=True)

@@ -25,10 +25,10 @@ class Carried:
 class Phi:
     """A value that depends on the block that control comes from."""
 
-    def __init__(self, kind: str, name: str, place: int) -> None:
+    def __init__(self, kind: str, name: str, line: int) -> None:
         self.kind = kind
         self.name = name
-        self.place = place
+        self.line = line
 
 
 class Code:
@@ -129,7 +129,7 @@ class Code:
     def arrive(self, phi: Phi, *sources: tuple[str, str]) -> None:
         """What a phi is: pairs of a value and the block that it comes from."""
         incoming = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
-        self._lines[phi.place] = f"  {phi.name} = phi {phi.kind} {incoming}"
+        self._lines[phi.line] = f"  {phi.name} = phi {phi.kind} {incoming}"
 
     def first(self, text: str) -> str:
         """A new value at the very beginning, for memory on the stack: loops must not make it."""
@@ -154,7 +154,7 @@ class Code:
         before = self._block
         self.do(f"br label %{head}")
         self.label(head)
-        place = len(self._lines)
+        line = len(self._lines)
         index = self.let("phi")
         state = Carried(index, [self.let("phi") for _ in carried])
         more = self.let(f"icmp slt i64 {index}, {stop}")
@@ -170,7 +170,7 @@ class Code:
             )
         ]
         for offset, (kind, name, first, later) in enumerate(phis):
-            self._lines[place + offset] = (
+            self._lines[line + offset] = (
                 f"  {name} = phi {kind} [ {first}, %{before} ], [ {later}, %{self._block} ]"
             )
         self.do(f"br label %{head}")

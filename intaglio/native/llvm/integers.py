@@ -79,8 +79,8 @@ class Text:
         code = self._code
         if isinstance(at, int) and at < 0:
             at = self.size + at
-        place = code.at("i8", self._data, _name(at))
-        return Word(code, code.load("i64", place, 1))
+        pointer = code.at("i8", self._data, _name(at))
+        return Word(code, code.load("i64", pointer, 1))
 
     def every(self, value: int) -> Word:
         """A constant."""

@@ -82,9 +82,9 @@ def bitcast(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         (name,) = w.lanes(source).names
         cast = w.code.let(f"bitcast {old} {name} to {new}")
         return [w.in_registers(Lanes(kind, (cast,)), shape)]
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     result = w.allocate(node.outputs[0], kind, shape)
-    w.copy(place, result.pointer, result.bytes)
+    w.copy(pointer, result.pointer, result.bytes)
     return [result]
 
 
@@ -132,7 +132,7 @@ def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     return [result]
 
 
-def _element(w: FunctionLowering, operand: ArrayOperand, place: int) -> str:
+def _element(w: FunctionLowering, operand: ArrayOperand, lane: int) -> str:
     """An element of a vector of integers, as i64."""
-    lanes = w.shuffled(w.lanes(operand), operand.count, [place])
+    lanes = w.shuffled(w.lanes(operand), operand.count, [lane])
     return w.index(w.in_registers(lanes, ()))

@@ -171,9 +171,9 @@ def _transposed(
     if DOTS in labels or sorted(labels) != sorted(output) or len({*labels}) != len(labels):
         raise Unsupported("Einsum of one operand that is no transposition")
     shape = tuple([operand.shape[labels.index(n)] for n in output])
-    place = w.pointer(operand)
+    pointer = w.pointer(operand)
     result = w.allocate(node.outputs[0], operand.kind, shape)
-    there = ArrayOperand(operand.kind, operand.shape, pointer=place)
+    there = ArrayOperand(operand.kind, operand.shape, pointer=pointer)
     _copied_in_order(w, there, result, list(labels), output)
     return result
 

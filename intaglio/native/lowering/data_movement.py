@@ -158,7 +158,7 @@ def _padded(
     shape = tuple([d + sum(a) for d, a in zip(source.shape, amounts, strict=True)])
     if 0 in shape or not source.count or np.any(inputs[1].known < 0):
         raise Unsupported(f"{node.op.name} of no elements")
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     result = w.allocate(node.outputs[0], source.kind, shape)
     if len(inputs) > 2:
         copied(w, source.kind, w.pointer(inputs[2]), result.pointer, shape, (0,) * len(shape), None)
@@ -167,7 +167,7 @@ def _padded(
     steps = _steps(shape)
     first = sum(s * before for s, (before, _) in zip(steps, amounts, strict=True))
     target = w.code.at(source.kind.memory, result.pointer, str(first))
-    copied(w, source.kind, place, target, source.shape, _steps(source.shape), steps)
+    copied(w, source.kind, pointer, target, source.shape, _steps(source.shape), steps)
     return [result]
 
 
@@ -181,10 +181,10 @@ def _sliced_gradient(
     part = _part(node, result, inputs)
     if not result.count or part.shape != gradient.shape:
         raise Unsupported("a slice of another shape")
-    place = w.pointer(gradient)
+    pointer = w.pointer(gradient)
     result = w.allocate(node.outputs[0], gradient.kind, shape)
     zeroed(w, result)
-    _into_part(w, result, part, place)
+    _into_part(w, result, part, pointer)
     return [result]
 
 
@@ -217,12 +217,12 @@ def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> An
     return part
 
 
-def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, place: str) -> None:
+def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, pointer: str) -> None:
     kind = whole.kind
     offset = part.ctypes.data - part.base.ctypes.data if part.base is not None else 0
     target = w.code.at("i8", whole.pointer, str(offset))
     steps = [s // kind.bytes for s in part.strides]
-    copied(w, kind, place, target, part.shape, _steps(part.shape), steps)
+    copied(w, kind, pointer, target, part.shape, _steps(part.shape), steps)
 
 
 def zeroed(w: FunctionLowering, operand: ArrayOperand) -> None:
@@ -268,11 +268,11 @@ def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     sources = [w.pointer(h) for h in data]
     result = w.allocate(node.outputs[0], data[0].kind, form.shape)
     steps, first = _steps(form.shape), 0
-    for operand, place in zip(data, sources, strict=True):
+    for operand, pointer in zip(data, sources, strict=True):
         shape = (*operand.shape[:axis], 1, *operand.shape[axis:]) if stacked else operand.shape
         if operand.count:
             target = w.code.at(operand.kind.memory, result.pointer, str(first))
-            copied(w, operand.kind, place, target, shape, _steps(shape), steps)
+            copied(w, operand.kind, pointer, target, shape, _steps(shape), steps)
         first += shape[axis] * steps[axis]
     return [result]
 

@@ -125,7 +125,7 @@ def add_at(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
         add_to(w, dtype, start, added, inner)
         return [result]
     with code.loop("0", str(outer)) as i:
-        place = code.at("i8", start, code.integer("mul", i, length * size))
+        pointer = code.at("i8", start, code.integer("mul", i, length * size))
         part = code.at("i8", added, code.integer("mul", i, size))
-        add_to(w, dtype, place, part, inner)
+        add_to(w, dtype, pointer, part, inner)
     return [result]

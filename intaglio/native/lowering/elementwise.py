@@ -115,7 +115,7 @@ def loop(
     return results
 
 
-def add_to(w: FunctionLowering, dtype: DType, place: str, added: str, count: int | str) -> None:
+def add_to(w: FunctionLowering, dtype: DType, pointer: str, added: str, count: int | str) -> None:
     """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
     spec = Spec(dtype, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
@@ -124,7 +124,7 @@ def add_to(w: FunctionLowering, dtype: DType, place: str, added: str, count: int
     body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
     pattern = Pattern(1, ((True,), (True,)))
     name = named(w, "loop", LoopNest(body, pattern, "loop").write())
-    w.call_over(name, [place, added], [place], count)
+    w.call_over(name, [pointer, added], [pointer], count)
     w.how = "one loop"
 
 

@@ -162,17 +162,17 @@ class FunctionLowering:
         What is called without the lock has nothing to release.
         """
         self.keep += [*homes.values(), *self._data.values()]
-        for place, name, shared in self._bodies:
+        for word_index, name, shared in self._bodies:
             body = homes.get(name, module).address(name)
-            self._set(place, "body", body)
-            self._set(place, "kernel", entry.trampolines().parallel if shared else body)
-        for place in self._blocks.values() if self.long else ():
-            self._set(place, "save", entry.trampolines().save_nothing)
-            self._set(place, "restore", entry.trampolines().restore_nothing)
+            self._set(word_index, "body", body)
+            self._set(word_index, "kernel", entry.trampolines().parallel if shared else body)
+        for word_index in self._blocks.values() if self.long else ():
+            self._set(word_index, "save", entry.trampolines().save_nothing)
+            self._set(word_index, "restore", entry.trampolines().restore_nothing)
 
-    def _set(self, place: int, name: str, value: int) -> None:
+    def _set(self, word_index: int, name: str, value: int) -> None:
         """Changes a word of the process before the dims that stand at a place."""
-        self.words[place + entry.HEADER.index(name) - len(entry.HEADER)] = value
+        self.words[word_index + entry.HEADER.index(name) - len(entry.HEADER)] = value
 
     def argument(self, table: str, index: int) -> str:
         """The pointer to an input or output."""
@@ -181,10 +181,10 @@ class FunctionLowering:
         self._known[found] = (1 if table == "%ins" else 2, index, 0)
         return found
 
-    def derived(self, step: entry.Step, place: str) -> str:
+    def derived(self, step: entry.Step, pointer: str) -> str:
         """The pointer to what a step makes of a variable, which the caller keeps."""
-        key = (place, id(step.kernel))
-        self.kept.setdefault(key, (self.variables[place], step))
+        key = (pointer, id(step.kernel))
+        self.kept.setdefault(key, (self.variables[pointer], step))
         return self.argument("%ins", self.inputs + list(self.kept).index(key))
 
     # -- graphs ------------------------------------------------------------------------
@@ -205,8 +205,8 @@ class FunctionLowering:
             scope.values[id(value)] = operand
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
-        for key, place in (pointers or {}).items():
-            scope.targets.setdefault(key, place)
+        for key, pointer in (pointers or {}).items():
+            scope.targets.setdefault(key, pointer)
         self.scopes.append(scope)
         if self.writes:
             for key, variable in variables.targets(self, graph).items():
@@ -233,7 +233,7 @@ class FunctionLowering:
             variables.preserve(self, node)
         inputs = [scope.values[id(v)] for v in node.inputs]
         outer, self._temporary = self._temporary, []
-        self.how, place = "", len(self.notes)
+        self.how, note_index = "", len(self.notes)
         results = self._folded(node, inputs)
         if results is None:
             rule = self._lowering_of(node.op) or self._otherwise
@@ -250,7 +250,7 @@ class FunctionLowering:
                 raise Unsupported.at(node, f"{node.op.name} that fails") from e
             except Exception as e:  # a rule that is wrong
                 raise Failed(node) from e
-            self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
+            self.notes.insert(note_index, Note(len(self.scopes) - 1, node, self.how))
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
@@ -375,9 +375,9 @@ class FunctionLowering:
             return literals(array, kind)
         operand = np.ascontiguousarray(array)
         kept = self._data.setdefault((operand.dtype, operand.tobytes()), operand)
-        place = self.word(kept.ctypes.data)
+        pointer = self.word(kept.ctypes.data)
         return self.code.named(
-            f"load <{operand.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}"
+            f"load <{operand.size} x {kind.llvm}>, ptr {pointer}, align {kind.bytes}"
         )
 
     def pointer(self, operand: ArrayOperand) -> str:
@@ -388,29 +388,29 @@ class FunctionLowering:
             array = np.ascontiguousarray(operand.known)
             self.keep.append(array)
             return self.word(array.ctypes.data)
-        place = self.scratch(operand.bytes)
-        self.store(operand, place)
-        return place
+        pointer = self.scratch(operand.bytes)
+        self.store(operand, pointer)
+        return pointer
 
-    def store(self, operand: ArrayOperand, place: str) -> None:
+    def store(self, operand: ArrayOperand, pointer: str) -> None:
         """Puts the value at a place in memory."""
-        if operand.pointer == place:
+        if operand.pointer == pointer:
             return
         if operand.lanes is None and (operand.known is None or not operand.small):
-            self.copy(self.pointer(operand), place, operand.bytes)
+            self.copy(self.pointer(operand), pointer, operand.bytes)
             return
         (name,), kind, count = self.lanes(operand).names, operand.kind, operand.count
         if kind == BOOL:
             name = self.code.let(f"zext <{count} x i1> {name} to <{count} x i8>")
-        self.code.do(f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}")
+        self.code.do(f"store <{count} x {kind.memory}> {name}, ptr {pointer}, align {kind.bytes}")
 
-    def copy(self, source: str, place: str, size: int) -> None:
+    def copy(self, source: str, pointer: str, size: int) -> None:
         """Copies bytes."""
         if size:
             self.code.call(
                 "void",
                 "llvm.memmove.p0.p0.i64",
-                ("ptr", place),
+                ("ptr", pointer),
                 ("ptr", source),
                 ("i64", str(size)),
                 ("i1", "false"),
@@ -459,10 +459,10 @@ class FunctionLowering:
 
     def word(self, value: int, kind: str = "ptr") -> str:
         """A number that stands behind the dims: an address, most of the time."""
-        place = self._constants.setdefault(value, len(self.words))
-        if place == len(self.words):
+        index = self._constants.setdefault(value, len(self.words))
+        if index == len(self.words):
             self.words.append(value)
-        at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {place}")
+        at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {index}")
         found = self.code.named(f"load {kind}, ptr {at}, align 8")
         self._known[found] = (0, 0, value)
         return found
@@ -546,25 +546,27 @@ class FunctionLowering:
             self._bodies.append((begin, name, unit > 0))
         return self._block(key, [*entry.header(unit=unit or 1), *dims])
 
-    def _call(self, place: int, ins: Sequence[str], outs: Sequence[str]) -> None:
+    def _call(self, word_index: int, ins: Sequence[str], outs: Sequence[str]) -> None:
         """A call of a kernel on all that its dims say, which stand at a place.
 
         Calls that follow each other are records of a table, where that can say what pointers
         they take: no code has to be compiled for them.
         """
         pointers = [self._known.get(p) for p in (*ins, *outs)]
-        to = self.words[place]
+        to = self.words[word_index]
         if None in pointers:
-            self._call_now(place, ins, outs, to)
+            self._call_now(word_index, ins, outs, to)
             return
-        record = [place, to, len(ins), len(pointers)]
+        record = [word_index, to, len(ins), len(pointers)]
         self._records.append(record + [n for p in pointers if p for n in p])
         self.code.before = self._called
 
-    def _call_now(self, place: int, ins: Sequence[str], outs: Sequence[str], to: int | str) -> None:
+    def _call_now(
+        self, word_index: int, ins: Sequence[str], outs: Sequence[str], to: int | str
+    ) -> None:
         """A call of a kernel by code of its own."""
         self._fill(ins, outs)
-        dims = self.code.at("i64", "%dims", str(place))
+        dims = self.code.at("i64", "%dims", str(word_index))
         kernel = entry.load_header(self.code, "kernel", dims)
         self.code.do(
             f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
@@ -573,12 +575,12 @@ class FunctionLowering:
     def _called(self) -> None:
         """Writes the call of what is in the table."""
         self.code.before = None
-        place, count = len(self.words), len(self._records)
+        word_index, count = len(self.words), len(self._records)
         most = max([record[3] for record in self._records])
         self.words += [n for record in self._records for n in record]
         self._records.clear()
         function = self.word(entry.trampolines().sequence)
-        records = self.code.at("i64", "%dims", str(place))
+        records = self.code.at("i64", "%dims", str(word_index))
         self.code.do(
             f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})"
         )

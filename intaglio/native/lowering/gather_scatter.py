@@ -80,16 +80,16 @@ def _numbering(name: str, kind: Kind) -> Code:
         first = code.integer("mul", rows.index, depth)
         with code.carrying("0", depth, 1, ("i64", "0"), ("i64", rows.values[0])) as one:
             at = code.at(kind.llvm, source, code.integer("add", first, one.index))
-            place = code.load(kind.llvm, at, kind.bytes)
+            index = code.load(kind.llvm, at, kind.bytes)
             if kind.bits < 64:
                 word = "sext" if kind.letter == "i" else "zext"
-                place = code.let(f"{word} {kind.llvm} {place} to i64")
+                index = code.let(f"{word} {kind.llvm} {index} to i64")
             offset = code.integer("add", one.index, 2)
             length = code.load("i64", code.at("i64", "%dims", offset), 8)
-            outside = code.let(f"zext i1 {code.integer('icmp uge', place, length)} to i64")
+            outside = code.let(f"zext i1 {code.integer('icmp uge', index, length)} to i64")
             whole = code.integer("mul", one.values[0], length)
             one.following += [
-                code.integer("add", whole, place),
+                code.integer("add", whole, index),
                 code.integer("or", one.values[1], outside),
             ]
         code.do(f"store i64 {one.values[0]}, ptr {code.at('i64', target, rows.index)}, align 8")
@@ -157,8 +157,8 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
     names = ("every", "size") if flat else ("every", "middle", "each", "length", "size")
     dims = entry.load_dims(code, names)
 
-    def copy(to: str, place: str, first: str) -> None:
-        row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)
+    def copy(to: str, row_index: str, first: str) -> None:
+        row = code.integer("add", code.load("i64", code.at("i64", rows, row_index), 8), first)
         here = code.at("i8", source, code.integer("mul", row, dims["size"]))
         there = code.at("i8", target, code.integer("mul", to, dims["size"]))
         move(code, here, there, dims["size"], size, element)
@@ -258,11 +258,11 @@ def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arr
         raise Unsupported("ScatterNd of a shape that is data")
     dims = tuple(shape.known.tolist())
     rows = _rows(w, node, dims, indices, updates)
-    place = w.pointer(updates)
+    pointer = w.pointer(updates)
     result = w.allocate(node.outputs[0], updates.kind, dims)
     zeroed(w, result)
     step = "max" if updates.kind == BOOL else "add"
-    _write_rows(w, step, result, rows, updates, place)
+    _write_rows(w, step, result, rows, updates, pointer)
     return [result]
 
 
@@ -292,7 +292,7 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
     if count <= 0 or data.kind.short:
         raise Unsupported(f"{node.op.name} of no segments, or of short floats")
     rows = _numbers_below(w, ids, count)
-    place = w.pointer(data)
+    pointer = w.pointer(data)
     result = w.allocate(node.outputs[0], data.kind, (count, *data.shape[rank:]))
     if step == "add":
         zeroed(w, result)
@@ -307,7 +307,7 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
             (0,) * len(result.shape),
             None,
         )
-    _write_rows(w, step, result, rows, data, place, drops=True)
+    _write_rows(w, step, result, rows, data, pointer, drops=True)
     return [result]
 
 
@@ -320,11 +320,11 @@ def _segmenting(name: str, kind: Kind) -> Code:
     code, source, target, answer = _beginning(name)
     count = code.load("i64", code.at("i64", "%dims", "1"), 8)
     with code.carrying("0", "%to", 1, ("i64", "0")) as state:
-        place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)
+        index = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)
         if kind.bits < 64:
-            place = code.let(f"sext {kind.llvm} {place} to i64")
-        code.do(f"store i64 {place}, ptr {code.at('i64', target, state.index)}, align 8")
-        beyond = code.let(f"zext i1 {code.integer('icmp sge', place, count)} to i64")
+            index = code.let(f"sext {kind.llvm} {index} to i64")
+        code.do(f"store i64 {index}, ptr {code.at('i64', target, state.index)}, align 8")
+        beyond = code.let(f"zext i1 {code.integer('icmp sge', index, count)} to i64")
         state.following.append(code.integer("or", state.values[0], beyond))
     code.do(f"store i64 {state.values[0]}, ptr {answer}, align 8")
     code.do("ret void")
@@ -345,7 +345,7 @@ def _write_rows(
     target: ArrayOperand,
     rows: ArrayOperand,
     updates: ArrayOperand,
-    place: str,
+    pointer: str,
     drops: bool = False,
 ) -> None:
     kind = target.kind
@@ -354,7 +354,7 @@ def _write_rows(
     name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}{int(drops)}"
     if name not in w.functions:
         w.functions[name] = _scattering(name, step, kind, single, drops)
-    w.call_function(name, [w.pointer(rows), place], [target.pointer], [rows.count, size])
+    w.call_function(name, [w.pointer(rows), pointer], [target.pointer], [rows.count, size])
     w.how = "scatter"
 
 
@@ -440,12 +440,12 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
     mark = code.load(element, on, kind.bytes)
     with code.loop("%from", "%to") as i, code.loop("0", dims["inner"]) as j:
         at = code.integer("add", code.integer("mul", i, dims["inner"]), j)
-        place = code.load(index.llvm, code.at(index.llvm, indices, at), index.bytes)
+        class_index = code.load(index.llvm, code.at(index.llvm, indices, at), index.bytes)
         if index.bits < 64:
             word = "sext" if index.letter == "i" else "zext"
-            place = code.let(f"{word} {index.llvm} {place} to i64")
-        with code.when(code.integer("icmp ult", place, dims["depth"])):
-            row = code.integer("add", code.integer("mul", i, dims["depth"]), place)
+            class_index = code.let(f"{word} {index.llvm} {class_index} to i64")
+        with code.when(code.integer("icmp ult", class_index, dims["depth"])):
+            row = code.integer("add", code.integer("mul", i, dims["depth"]), class_index)
             there = code.integer("add", code.integer("mul", row, dims["inner"]), j)
             code.do(
                 f"store {element} {mark}, ptr {code.at(element, target, there)}, align {kind.bytes}"

@@ -98,10 +98,10 @@ def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) ->
     vectors = [w.lanes(h).names[0] for h in sources]
     vector = f"<{len(flat)} x {kind.llvm}>"
     elements = f"splat ({kind.llvm} {literal(0, kind)})"
-    for at, place in enumerate(flat):
-        if place == ZERO:
+    for at, source_code in enumerate(flat):
+        if source_code == ZERO:
             continue
-        which, lane = place >> BITS, place & ((1 << BITS) - 1)
+        which, lane = source_code >> BITS, source_code & ((1 << BITS) - 1)
         of = f"<{sources[which].count} x {kind.llvm}>"
         one = w.code.let(f"extractelement {of} {vectors[which]}, i64 {lane}")
         elements = w.code.let(f"insertelement {vector} {elements}, {kind.llvm} {one}, i64 {at}")
@@ -148,10 +148,10 @@ def _runs(name: str, size: int, element: int) -> Code:
     length = code.load("i64", code.at("i64", "%dims", "1"), 8)
     whole = f"i{8 * size}" if not name.startswith("runs_long") else ""
     with code.loop("%from", "%to") as i:
-        place = code.load("i64", code.at("i64", table, i), 8)
+        source_code = code.load("i64", code.at("i64", table, i), 8)
         there = code.at("i8", target, code.integer("mul", i, length))
         labels = [code.new_label(word) for word in ("zero", "copy", "next")]
-        code.branch(code.integer("icmp slt", place, 0), *labels[:2])
+        code.branch(code.integer("icmp slt", source_code, 0), *labels[:2])
         code.label(labels[0])
         if whole:
             code.do(f"store {whole} 0, ptr {there}, align {element}")
@@ -159,9 +159,9 @@ def _runs(name: str, size: int, element: int) -> Code:
             code.zero(there, length)
         code.jump(labels[2])
         code.label(labels[1])
-        which = code.integer("add", code.integer("lshr", place, BITS), 1)
+        which = code.integer("add", code.integer("lshr", source_code, BITS), 1)
         source = code.load("ptr", code.at("ptr", "%ins", which), 8)
-        offset = code.integer("and", place, (1 << BITS) - 1)
+        offset = code.integer("and", source_code, (1 << BITS) - 1)
         here = code.at("i8", source, code.integer("mul", offset, element))
         if whole:
             code.do(

@@ -32,7 +32,7 @@ def stepped(
     if not steps:
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
     pointers = [w.pointer(inputs[i]) for i in takes]
-    rooms = _result_buffers(w, node, run, len(pointers))
+    buffers = _result_buffers(w, node, run, len(pointers))
     positions = list(range(len(pointers)))
     for step in steps:
         taken = positions if step.operands is None else step.operands
@@ -44,18 +44,18 @@ def stepped(
             continue
         for number, (shape, dtype) in zip(positions, step.results, strict=True):
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            there = rooms.get(number)
+            there = buffers.get(number)
             pointers.append(w.scratch(size) if there is None else there.pointer)
         w.call_step(step, operands, [pointers[number] for number in positions])
     w.long = True
     w.how = "kernel"
-    return list(rooms.values())
+    return list(buffers.values())
 
 
 def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:
     """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
-    (place,) = pointers
-    return w.derived(step, place) if place in w.variables else ""
+    (pointer,) = pointers
+    return w.derived(step, pointer) if pointer in w.variables else ""
 
 
 def _result_buffers(

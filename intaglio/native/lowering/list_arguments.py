@@ -35,11 +35,11 @@ def list_argument(
     if not ArrayOperand(kind, element).count:
         raise Unsupported("a list of elements without numbers")
     address = code.load("i64", pointer, 8)
-    place = code.let(f"inttoptr i64 {address} to ptr")
+    elements = code.let(f"inttoptr i64 {address} to ptr")
     size = code.load("i64", code.at("i64", pointer, "1"), 8)
     limit = code.load("i64", code.at("i64", pointer, "2"), 8)
     declared = Declared(limit, None, number)
-    return ListOperand(kind, element, place, size, MAX_LIST_CAPACITY, (), declared, owned=False)
+    return ListOperand(kind, element, elements, size, MAX_LIST_CAPACITY, (), declared, owned=False)
 
 
 def elements_of(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:

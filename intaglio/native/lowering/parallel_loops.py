@@ -240,8 +240,8 @@ class _Call:
         """Where an input of the loop lies, and the bytes from block to block."""
         w, found, axis = self.w, self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
-            place = began.list if began is not None else placed(w, operand)
-            return place.pointer, operand.bytes // found.blocks if axis == 0 else 0
+            array = began.list if began is not None else placed(w, operand)
+            return array.pointer, operand.bytes // found.blocks if axis == 0 else 0
         if axis == 1:
             pointer = began.next if began is not None else w.pointer(operand)
             return pointer, operand.bytes // operand.shape[0] // found.blocks
@@ -249,9 +249,9 @@ class _Call:
 
     def _number(self, size: str) -> str:
         """Where a number stands that a part reads."""
-        place = self.w.scratch(8)
-        self.w.code.do(f"store i64 {size}, ptr {place}, align 8")
-        return place
+        pointer = self.w.scratch(8)
+        self.w.code.do(f"store i64 {size}, ptr {pointer}, align 8")
+        return pointer
 
     def _fits(self, index: int) -> ArrayOperand:
         """Memory for a result of all blocks; what no rows are in has each for itself."""
@@ -330,8 +330,8 @@ class _Call:
         if part.refuses:
             flags = "0"
             for i in range(count):
-                place = w.within(memory, i * self.part.memory)
-                flag = w.code.load("i64", place, 8)
+                pointer = w.within(memory, i * self.part.memory)
+                flag = w.code.load("i64", pointer, 8)
                 flags = w.code.integer("or", flags, flag)
             w.guard(w.code.integer("icmp eq", flags, 0))
 
@@ -353,8 +353,8 @@ def _blocks() -> Code:
                 offset = code.integer("sub", i, first)
                 start = code.load("ptr", code.at("ptr", array, offset), 8)
                 step = code.load("i64", code.at("i64", steps, i), 8)
-                place = code.at("i8", start, code.integer("mul", block, step))
-                code.do(f"store ptr {place}, ptr {code.at('ptr', table, i)}, align 8")
+                pointer = code.at("i8", start, code.integer("mul", block, step))
+                code.do(f"store ptr {pointer}, ptr {code.at('ptr', table, i)}, align 8")
         code.do(f"call void {kernel}(ptr {table}, ptr {rest}, ptr {dims}, i64 0, i64 1)")
     code.do("ret void")
     return code

@@ -44,10 +44,10 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
     """A state in memory."""
-    place = w.scratch(STATE)
+    pointer = w.scratch(STATE)
     for i, word in enumerate(words):
-        w.code.do(f"store i64 {word}, ptr {w.code.at('i64', place, str(i))}, align 8")
-    return place
+        w.code.do(f"store i64 {word}, ptr {w.code.at('i64', pointer, str(i))}, align 8")
+    return pointer
 
 
 def state_of_seed(w: FunctionLowering, seed: ArrayOperand) -> str:
@@ -91,29 +91,29 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
     counters = interpreter.kept(node, SERVICES.stream)
     words = arrays_at((4,), np.dtype(np.uint64))
 
-    def take(place: int) -> int:
-        words(place)[:] = (*counters.take(blocks), 1)
+    def take(address: int) -> int:
+        words(address)[:] = (*counters.take(blocks), 1)
         return 0
 
     back = Callback(take, 1)
     w.keep.append(back)
     w.random_streams.append(counters)
-    place = w.scratch(STATE)
-    w.code.let(f"call i64 {w.word(back.address)}(ptr {place})")
-    return place
+    pointer = w.scratch(STATE)
+    w.code.let(f"call i64 {w.word(back.address)}(ptr {pointer})")
+    return pointer
 
 
 # -- numbers --------------------------------------------------------------------------------
 
 
-def fill(w: FunctionLowering, kind: str, count: int, state: str, place: str) -> None:
+def fill(w: FunctionLowering, kind: str, count: int, state: str, pointer: str) -> None:
     """So many numbers of a kind at a place."""
     run: Any = random_bits.generator(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")
     w.long |= count >= entry.MIN_PARALLEL_ELEMENTS
     (step,) = run.steps
-    w.call_step(step, [state], [place])
+    w.call_step(step, [state], [pointer])
 
 
 def _dims(shape: ArrayOperand) -> tuple[int, ...]:
@@ -260,10 +260,10 @@ def _bounded(name: str, kind: Kind) -> Code:
     span, low = (Lanes(kind, (code.splat(1, kind.llvm, word),)) for word in words)
     vector = s.vector(kind)
     with code.loop("%from", "%to") as i:
-        place = code.at(kind.llvm, target, i)
-        vector_of_words = Lanes(kind, (code.load(vector, place, kind.bytes),))
+        address = code.at(kind.llvm, target, i)
+        vector_of_words = Lanes(kind, (code.load(vector, address, kind.bytes),))
         rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", vector_of_words, span)
-        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {place}, align {kind.bytes}")
+        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {address}, align {kind.bytes}")
     code.do("ret void")
     return code
 

@@ -50,10 +50,10 @@ def _distances() -> Code:
     words = code.load("ptr", "%outs", 8)
     most = code.integer("add", "%to", 1)
     with code.loop("%from", "%to") as i:
-        place = code.at("i32", words, i)
+        pointer = code.at("i32", words, i)
         left = code.let(f"trunc i64 {code.integer('sub', most, i)} to i32")
-        rest = code.let(f"urem i32 {code.load('i32', place, 4)}, {left}")
-        code.do(f"store i32 {rest}, ptr {place}, align 4")
+        rest = code.let(f"urem i32 {code.load('i32', pointer, 4)}, {left}")
+        code.do(f"store i32 {rest}, ptr {pointer}, align 4")
     code.do("ret void")
     return code
 
@@ -114,12 +114,12 @@ def _sampled(
     name = f"categories_{kind.letter}{kind.bits}_{result.bits}"
     if name not in w.functions:
         w.functions[name] = _choosing(name, kind, result)
-    place = w.pointer(logits)
+    pointer = w.pointer(logits)
     indices = w.allocate(node.outputs[0], result, (rows, count))
     sums = w.scratch(8 * classes)
     halvings = math.ceil(math.log2(classes)) + 1
     w.call_function(
-        name, [place, numbers], [indices.pointer, sums], [rows, classes, count, halvings]
+        name, [pointer, numbers], [indices.pointer, sums], [rows, classes, count, halvings]
     )
     w.how = "kernel"
     return [indices]
@@ -136,9 +136,9 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
         row = code.at(kind.memory, logits, code.integer("mul", number, classes))
         _exponentials(code, kind, row, sums, classes)
         with code.carrying("0", classes, 1, ("double", "0.0")) as state:
-            place = code.at("double", sums, state.index)
-            total = code.let(f"fadd double {state.values[0]}, {code.load('double', place, 8)}")
-            code.do(f"store double {total}, ptr {place}, align 8")
+            pointer = code.at("double", sums, state.index)
+            total = code.let(f"fadd double {state.values[0]}, {code.load('double', pointer, 8)}")
+            code.do(f"store double {total}, ptr {pointer}, align 8")
             state.following.append(total)
         first = code.integer("mul", number, count)
         with code.loop("0", count) as i:

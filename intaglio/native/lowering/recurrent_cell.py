@@ -80,8 +80,8 @@ def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[Arra
     if plan.rows * plan.inner * plan.gates * plan.columns >= matmul.MIN_SHARED_MULTIPLICATIONS:
         name = w.on_all_threads(name, 1)
     w.call_function(name, ins, outs, plan.dims)
-    for operand, place in zip(results, outs, strict=True):
-        w.store(ArrayOperand(FLOAT, operand.shape, pointer=place), operand.pointer)
+    for operand, pointer in zip(results, outs, strict=True):
+        w.store(ArrayOperand(FLOAT, operand.shape, pointer=pointer), operand.pointer)
     w.long = True
     w.how = "one cell"
     return results

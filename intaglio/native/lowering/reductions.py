@@ -108,12 +108,12 @@ def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
         raise Unsupported(f"{name} of {shape}")
     reduced = w.allocate(node.outputs[0], kind, result)
     w.long = True
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     for step in steps[:-1]:
         between = w.scratch(int(np.prod(step.results[0][0])) * part.bytes)
-        w.call_step(step, [place], [between])
-        place = between
-    w.call_step(steps[-1], [place], [reduced.pointer])
+        w.call_step(step, [pointer], [between])
+        pointer = between
+    w.call_step(steps[-1], [pointer], [reduced.pointer])
     w.how = "kernel"
     return [reduced]
 

@@ -166,8 +166,8 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         return Lanes(kind, (code.splat(s.lanes, kind.llvm, one),))
 
     def read(s: Functions, slab: str, at: str, j: str) -> Lanes:
-        place = code.load("i64", code.at("i64", indices, at), 8)
-        row = code.at(kind.llvm, slab, code.integer("mul", place, inner))
+        index = code.load("i64", code.at("i64", indices, at), 8)
+        row = code.at(kind.llvm, slab, code.integer("mul", index, inner))
         return Lanes(kind, (code.load(s.vector(kind), code.at(kind.llvm, row, j), kind.bytes),))
 
     def element(s: Functions, slab: str, i: str, j: str) -> Lanes:

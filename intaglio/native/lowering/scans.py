@@ -57,7 +57,7 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     """Cumsum and Cumprod."""
     source, _, dims = _along(node, inputs)
     kind, attrs = source.kind, node.attrs
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     result = w.allocate(node.outputs[0], kind, source.shape)
     options = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{options[0]:d}{options[1]:d}"
@@ -66,7 +66,7 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [place], [result.pointer], dims)
+    w.call_function(name, [pointer], [result.pointer], dims)
     w.how = "kernel"
     return [result]
 
@@ -123,14 +123,14 @@ def _running(
 
 
 @lowering(raw.ArgMax, raw.ArgMin)
-def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ArgMax and ArgMin: the first of several; NaNs are passed over."""
     source, at, dims = _along(node, inputs)
     kind = Kind("i8", 8, "u") if source.kind == BOOL else source.kind
     if kind.letter == "c":
         raise Unsupported(f"{node.op.name} of complex numbers")
     result = w.kind(node.outputs[0])
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     shape = (*source.shape[:at], *source.shape[at + 1 :])
     indices = w.allocate(node.outputs[0], result, shape)
     rows = dims[2] == 1
@@ -141,7 +141,7 @@ def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [place], [indices.pointer], dims)
+    w.call_function(name, [pointer], [indices.pointer], dims)
     w.how = "kernel"
     return [indices]
 
@@ -180,9 +180,9 @@ class _Finder:
         limits = np.iinfo(f"{wide.letter}{wide.bytes}")
         return s.constant(limits.min if self.greatest else limits.max, wide)
 
-    def _read(self, s: Functions, place: str) -> Lanes:
+    def _read(self, s: Functions, pointer: str) -> Lanes:
         vector = f"<{s.lanes} x {self.kind.llvm}>"
-        there = self.code.load(vector, place, self.kind.bytes)
+        there = self.code.load(vector, pointer, self.kind.bytes)
         return s.converted(Lanes(self.kind, (there,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, best: Lanes) -> Lanes:
@@ -205,11 +205,11 @@ class _Finder:
             at = code.integer("mul", state.index, dims["inner"])
             at = code.integer("add", at, column)
             x = self._read(s, code.at(self.kind.llvm, slab, at))
-            place = Lanes(WORD, (code.splat(width, "i64", state.index),))
-            state.following = self._step(s, x, place, *state.values)
+            position = Lanes(WORD, (code.splat(width, "i64", state.index),))
+            state.following = self._step(s, x, position, *state.values)
         found = s.converted(Lanes(WORD, (state.values[1],)), self.result)
-        place = code.integer("add", first, column)
-        there = code.at(self.result.llvm, self.target, place)
+        position = code.integer("add", first, column)
+        there = code.at(self.result.llvm, self.target, position)
         code.do(
             f"store {s.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}"
         )
@@ -231,8 +231,8 @@ class _Finder:
         start = zip([one.vector(self.wide), one.vector(WORD)], [best, at], strict=True)
         with code.carrying(whole, length, 1, *start) as state:
             x = self._read(one, code.at(self.kind.llvm, slab, state.index))
-            place = Lanes(WORD, (code.splat(1, "i64", state.index),))
-            state.following = self._step(one, x, place, *state.values)
+            position = Lanes(WORD, (code.splat(1, "i64", state.index),))
+            state.following = self._step(one, x, position, *state.values)
         found = one.converted(Lanes(WORD, (state.values[1],)), self.result)
         there = code.at(self.result.llvm, self.target, outer)
         code.do(
@@ -249,8 +249,8 @@ class _Finder:
 
         best, at = lane(self.wide, bests, 0), lane(WORD, positions, 0)
         for i in range(1, lanes):
-            x, place = lane(self.wide, bests, i), lane(WORD, positions, i)
-            equal = one.logical_and(one.eq(x, best), one.lt(place, at))
+            x, position = lane(self.wide, bests, i), lane(WORD, positions, i)
+            equal = one.logical_and(one.eq(x, best), one.lt(position, at))
             better = one.logical_or(self._better(one, x, best), equal)
-            best, at = one.select(better, x, best), one.select(better, place, at)
+            best, at = one.select(better, x, best), one.select(better, position, at)
         return [best.names[0], at.names[0]]

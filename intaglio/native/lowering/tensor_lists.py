@@ -128,11 +128,11 @@ class ListOperand(Operand):
     def finish(self, w: FunctionLowering) -> None:
         """Writes down how many elements the caller finds in a block of this list alone."""
         if not self.owned or not _begins_block(w, self):
-            mine = copied(w, self)
-            self.pointer, self.blocks = mine.pointer, mine.blocks
-        place, block = w.allocate_bytes(8)
+            copy = copied(w, self)
+            self.pointer, self.blocks = copy.pointer, copy.blocks
+        pointer, block = w.allocate_bytes(8)
         self.counted = block.offset
-        w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
+        w.code.do(f"store i64 {self.size}, ptr {pointer}, align 8")
 
     @property
     def copy_key(self) -> tuple[Any, ...]:
@@ -147,7 +147,7 @@ class ListOperand(Operand):
         """The list for somebody who must not change it."""
         return self.like(self.size, owned=False)
 
-    def place(self, w: FunctionLowering, index: str) -> str:
+    def address_of(self, w: FunctionLowering, index: str) -> str:
         """Where an element lies."""
         offset = w.code.integer("mul", index, self.apart or self.bytes)
         return w.code.at("i8", self.pointer, offset)
@@ -291,9 +291,9 @@ def _new(
     return found
 
 
-def clear(w: FunctionLowering, place: str, count: int | str) -> None:
+def clear(w: FunctionLowering, pointer: str, count: int | str) -> None:
     """Makes bytes zero."""
-    w.code.zero(place, str(count))
+    w.code.zero(pointer, str(count))
 
 
 def zeros(w: FunctionLowering, operand: ListOperand) -> ListOperand:
@@ -415,7 +415,7 @@ def set_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
     operand, index, code = _mine(w, node, operand, grows), w.index(at), w.code
     if not grows:
         w.guard(code.integer("icmp ult", index, operand.size))
-        w.store(item, operand.place(w, index))
+        w.store(item, operand.address_of(w, index))
         return [operand]
     if operand.apart:
         raise Unsupported("a list that grows whose elements lie apart")
@@ -423,11 +423,11 @@ def set_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
     following = code.integer("add", index, 1)
     beyond = code.integer("icmp sgt", following, operand.size)
     with code.when(beyond):
-        start = operand.place(w, operand.size)
+        start = operand.address_of(w, operand.size)
         gap = code.integer("sub", index, operand.size)
         clear(w, start, code.integer("mul", gap, operand.bytes))
     size = code.let(f"select i1 {beyond}, i64 {following}, i64 {operand.size}")
-    w.store(item, operand.place(w, index))
+    w.store(item, operand.address_of(w, index))
     return [operand.like(size)]
 
 
@@ -438,17 +438,17 @@ def push(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     operand, item = inputs
     _checked(operand, item)
     operand = _mine(w, node, operand, grows=True)
-    w.store(item, operand.next or _place_of_next(w, operand))
+    w.store(item, operand.next or _address_of_next(w, operand))
     return [operand.like(w.code.integer("add", operand.size, 1))]
 
 
-def _place_of_next(w: FunctionLowering, operand: ListOperand) -> str:
+def _address_of_next(w: FunctionLowering, operand: ListOperand) -> str:
     """Where an element is pushed to; refused if there is no room."""
     # Below no limit, as an unsigned number, is every size.
     w.guard(w.code.integer("icmp ult", operand.size, operand.capacity))
     if operand.declared.limit != "-1":
         w.guard(w.code.integer("icmp ult", operand.size, operand.declared.limit))
-    return operand.place(w, operand.size)
+    return operand.address_of(w, operand.size)
 
 
 def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
@@ -475,7 +475,7 @@ def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> 
             or is_small(operand.element)
         ):
             continue
-        operand.next = found[id(item)] = _place_of_next(w, operand)
+        operand.next = found[id(item)] = _address_of_next(w, operand)
     return found
 
 
@@ -517,7 +517,7 @@ def _element_at(
 ) -> ArrayOperand:
     """An element where it lies, or a copy if the list may change while it is used."""
     _fits(operand, value.dtype, value.dims)
-    there = ArrayOperand(operand.kind, operand.element, pointer=operand.place(w, index))
+    there = ArrayOperand(operand.kind, operand.element, pointer=operand.address_of(w, index))
     if there.small:
         return w.in_registers(w.lanes(there), operand.element)
     if _stays(w.scopes[-1].graph, node, value):
@@ -631,9 +631,9 @@ class Rows(Operand):
         """Writes down how many they are. Raises Unsupported for another list's memory."""
         if len(self.blocks) != 1:
             raise Unsupported("rows of a list that is somebody else's")
-        place, block = w.allocate_bytes(8)
+        pointer, block = w.allocate_bytes(8)
         self.counted = block.offset
-        w.code.do(f"store i64 {self.list.size}, ptr {place}, align 8")
+        w.code.do(f"store i64 {self.list.size}, ptr {pointer}, align 8")
 
 
 @lowering(raw.TensorListStack)

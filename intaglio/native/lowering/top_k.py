@@ -38,7 +38,7 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     size = 0 if few else BYTES_PER_PAIR * source.count
     if size > MAX_SORT_BYTES:
         raise Unsupported("TopKV2 that sorts many elements")
-    place, kind, index_kind = w.pointer(source), source.kind, w.kind(node.outputs[1])
+    pointer, kind, index_kind = w.pointer(source), source.kind, w.kind(node.outputs[1])
     shape = (*source.shape[:-1], k)
     results = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
     outs = [h.pointer for h in results]
@@ -51,7 +51,7 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     if source.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
         name = shared(w, name, 1)
     w.long |= source.count >= entry.MIN_PARALLEL_ELEMENTS
-    w.call_function(name, [place], outs, [rows, length, k])
+    w.call_function(name, [pointer], outs, [rows, length, k])
     w.how = "kernel"
     return results
 
@@ -75,8 +75,8 @@ class _TopKBuilder:
 
     def _load(self, s: Functions, row: str, at: str) -> Lanes:
         """Elements of a row, as they are compared."""
-        place = self.code.at(self.kind.llvm, row, at)
-        vector = self.code.load(s.vector(self.kind), place, self.kind.bytes)
+        pointer = self.code.at(self.kind.llvm, row, at)
+        vector = self.code.load(s.vector(self.kind), pointer, self.kind.bytes)
         return s.converted(Lanes(self.kind, (vector,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, y: Lanes) -> Lanes:
@@ -138,27 +138,27 @@ class _TopKBuilder:
             behind = self._is(self._better(one, x, self._load(one, best, state.index)))
             stays = code.let(f"zext i1 {code.let(f'xor i1 {behind}, true')} to i64")
             state.following.append(code.integer("add", state.values[0], stays))
-        place = state.values[0]
-        with code.loop("0", code.integer("sub", last, place)) as i:
+        position = state.values[0]
+        with code.loop("0", code.integer("sub", last, position)) as i:
             to = code.integer("sub", last, i)
             of = code.integer("sub", to, 1)
             for kind, data in ((self.kind, best), (self.index_kind, where)):
                 self._move(kind, code.at(kind.llvm, data, of), code.at(kind.llvm, data, to))
         self._move(
-            self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, place)
+            self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, position)
         )
-        self._put(at, code.at(self.index_kind.llvm, where, place))
+        self._put(at, code.at(self.index_kind.llvm, where, position))
 
     def _move(self, kind: Kind, here: str, there: str) -> None:
         value = self.code.load(kind.llvm, here, kind.bytes)
         self.code.do(f"store {kind.llvm} {value}, ptr {there}, align {kind.bytes}")
 
-    def _put(self, place: str, there: str) -> None:
+    def _put(self, index: str, there: str) -> None:
         """Writes a place as the results have them."""
         kind = self.index_kind
         if kind.bits < 64:
-            place = self.code.let(f"trunc i64 {place} to {kind.llvm}")
-        self.code.do(f"store {kind.llvm} {place}, ptr {there}, align {kind.bytes}")
+            index = self.code.let(f"trunc i64 {index} to {kind.llvm}")
+        self.code.do(f"store {kind.llvm} {index}, ptr {there}, align {kind.bytes}")
 
     # -- many --------------------------------------------------------------------------
 
@@ -236,5 +236,5 @@ class _TopKBuilder:
             to = self._word(counts, at)
             self._store_word(code.integer("add", to, 1), counts, at)
             self._store_word(number, there, to)
-            place = self._word(code.at("i64", here, length), i)
-            self._store_word(place, code.at("i64", there, length), to)
+            position = self._word(code.at("i64", here, length), i)
+            self._store_word(position, code.at("i64", there, length), to)

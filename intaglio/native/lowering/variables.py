@@ -139,14 +139,14 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
 def target(w: FunctionLowering, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
     """Where an output of the node is best written, and what holds it there; nothing if anywhere."""
     scope = w.scopes[-1]
-    place = scope.targets.pop(id(value), "")
-    variable = scope.assigned.get(id(value)) if place else None
+    pointer = scope.targets.pop(id(value), "")
+    variable = scope.assigned.get(id(value)) if pointer else None
     if variable is None:
-        return place, ()
+        return pointer, ()
     if _in_use(w, variable, value):
         return "", ()
     w.written = True
-    return place, variable.blocks
+    return pointer, variable.blocks
 
 
 def _in_use(w: FunctionLowering, variable: Variable, result: SymbolicTensor) -> bool:

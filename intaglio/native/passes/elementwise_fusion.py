@@ -137,7 +137,7 @@ class _Search:
                 effects = needs
             self.needs[id(node)] = needs
             if self._fusible(node):
-                self._place(node, needs)
+                self._fuse_into_group(node, needs)
             self._mark_used(node)
             if node.op.stateful:
                 effects |= self.needs[id(node)]
@@ -145,10 +145,10 @@ class _Search:
         return list(unique.values())
 
     def _mark_used(self, node: Node) -> None:
-        mine = self.home.get(id(node))
+        current = self.home.get(id(node))
         for other in (*[v.node for v in node.inputs], *node.control):
             cluster = self.home.get(id(other))
-            if cluster is not None and cluster is not mine:
+            if cluster is not None and cluster is not current:
                 cluster.used = True
 
     def _fusible(self, node: Node) -> bool:
@@ -160,7 +160,7 @@ class _Search:
             return False
         return "scalar" in op.rules and self.fits(node)
 
-    def _place(self, node: Node, needs: int) -> None:
+    def _fuse_into_group(self, node: Node, needs: int) -> None:
         """Puts the node into the clusters of its inputs, made one, or into one of its own."""
         shape = self._shape(node)
         group: list[Cluster] = []

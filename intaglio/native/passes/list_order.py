@@ -44,7 +44,7 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
     if not any(v.dtype is variant for n in graph.nodes for v in n.inputs):
         return
     users = walk.uses(graph)
-    place = {id(n): i for i, n in enumerate(graph.nodes)}
+    order = {id(n): i for i, n in enumerate(graph.nodes)}
     for node in graph.nodes:
         if node.op in READERS:
             continue
@@ -53,7 +53,7 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
             for value in node.inputs
             if value.dtype is variant
             for user in users[id(value)]
-            if user.op in READERS and place[id(user)] > place[id(node)]
+            if user.op in READERS and order[id(user)] > order[id(node)]
         ]
         if readers:
             yield node, readers

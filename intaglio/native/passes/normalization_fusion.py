@@ -94,9 +94,9 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     return layer
 
 
-def _number(node: Node, place: int, users: Users) -> list[Node]:
+def _number(node: Node, index: int, users: Users) -> list[Node]:
     """What broadcasts a single number to an input of a node."""
-    source = node.inputs[place].node
+    source = node.inputs[index].node
     if source.op is not raw.BroadcastTo or source.inputs[0].spec.count != 1:
         return []
     alone = only_user(source.outputs[0], users) is node

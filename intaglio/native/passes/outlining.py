@@ -109,9 +109,9 @@ class _Outlining:
                     yield value.node
 
     def _fuse(self, cluster: Cluster) -> None:
-        mine = {id(cluster)}
+        own_ids = {id(cluster)}
         results = [
-            v for n in cluster.nodes for v in n.outputs if self.users.get(id(v), set()) - mine
+            v for n in cluster.nodes for v in n.outputs if self.users.get(id(v), set()) - own_ids
         ]
         last = cluster.nodes[-1]
         body, outer = self._body(cluster, results, f"{last.name}_fused")

@@ -127,8 +127,8 @@ class Rows:
                 attrs = {**attrs, "value": node.attrs["value"][:size]}
             name = node.op.shape_input
             if name and self.axis(node.outputs[-1]) == 0:
-                place = node.op.input_names.index(name)
-                inputs[place] = self._shape(new, node.inputs[place].node, size)
+                input_index = node.op.input_names.index(name)
+                inputs[input_index] = self._shape(new, node.inputs[input_index].node, size)
             new.keep(node, derived(node, inputs, attrs=attrs, specs=specs))
         return new.result()
 
@@ -176,12 +176,12 @@ def _elementwise(rows: Rows, node: Node) -> int:
         return SHARED
     if len(axes) > 1:
         raise Dependent
-    (place,) = axes
+    (from_end,) = axes
     for value in node.inputs:
-        axis = place - (rank - len(rows.dims(value)))
+        axis = from_end - (rank - len(rows.dims(value)))
         there = axis >= 0 and rows.dims(value)[axis] != 1
         rows.assign_axis(value, axis if there else SHARED)
-    return place
+    return from_end
 
 
 def _passed(rows: Rows, node: Node) -> int:

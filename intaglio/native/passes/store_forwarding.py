@@ -61,8 +61,8 @@ class _Forwarding:
     def _add(self, node: Node) -> None:
         op = node.op
         inputs = self.new.values(node.inputs)
-        mine = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
-        if not mine:  # a handle that may be that of any variable
+        is_input = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
+        if not is_input:  # a handle that may be that of any variable
             self._other(node, inputs)
         elif op in (raw.ReadVariableOp, raw._ReadVariablesOp):
             self.new.replace(node, [self._read(node, handle) for handle in inputs])

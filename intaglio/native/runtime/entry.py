@@ -315,9 +315,9 @@ def _return_unless(code: Code, condition: str, answer: str) -> None:
 def _return(code: Code, singleton: str) -> None:
     """Returns None or NotImplemented, with a reference of its own."""
     if not layout.IMMORTAL_SINGLETONS:
-        place = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
-        count = code.load("i64", place, 8)
-        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {place}, align 8")
+        pointer = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
+        count = code.load("i64", pointer, 8)
+        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {pointer}, align 8")
     code.do(f"ret ptr {singleton}")
 
 
@@ -345,8 +345,8 @@ def _parallel() -> Code:
             ("i64", tasks),
         ]
         for i, (kind, value) in enumerate(words):
-            place = code.at("i64", context, str(i))
-            code.do(f"store {kind} {value}, ptr {place}, align 8")
+            pointer = code.at("i64", context, str(i))
+            code.do(f"store {kind} {value}, ptr {pointer}, align 8")
         run, task = load_header(code, "parallel_for"), load_header(code, "task")
         code.do(f"call void {run}(ptr {threads}, ptr {task}, ptr {context}, i64 {tasks})")
     code.do(f"call void {load_header(code, 'restore')}(ptr {state})")
@@ -421,8 +421,8 @@ def _sequence() -> Code:
             array = code.let(f"select i1 {is_input}, ptr %ins, ptr %outs")
             array = code.let(f"select i1 {is_address}, ptr {null}, ptr {array}")
             start = code.load("ptr", code.at("ptr", array, number), 8)
-            place = code.let(f"getelementptr i8, ptr {start}, i64 {offset}")
-            code.do(f"store ptr {place}, ptr {code.at('ptr', table, pointer.index)}, align 8")
+            address = code.let(f"getelementptr i8, ptr {start}, i64 {offset}")
+            code.do(f"store ptr {address}, ptr {code.at('ptr', table, pointer.index)}, align 8")
             pointer.following = [code.at("i64", pointer.values[0], "3")]
         dims = code.at("i64", "%dims", at)
         kernel, outs = load_header(code, "kernel", dims), code.at("ptr", table, inputs)

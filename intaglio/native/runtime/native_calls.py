@@ -391,8 +391,8 @@ class _Interpreter(ObjectEmitter):
         self._check_allocated(results, count)
         with code.loop("0", count) as i:
             tensor = self._wrap(i, "0")
-            place = code.at("ptr", code.at("i8", results, str(layout.TUPLE_ITEMS)), i)
-            code.do(f"store ptr {tensor}, ptr {place}, align 8")
+            pointer = code.at("ptr", code.at("i8", results, str(layout.TUPLE_ITEMS)), i)
+            code.do(f"store ptr {tensor}, ptr {pointer}, align 8")
         code.do(f"ret ptr {results}")
 
     def _wrap(self, number: str, count: str) -> str:

@@ -114,8 +114,8 @@ class ObjectEmitter:
 
     def set_array(self, tensor: str, array: str) -> None:
         """Sets the array of a new tensor, which takes over the reference."""
-        place = self.code.at("i8", tensor, self.number("array_slot"))
-        self.code.do(f"store ptr {array}, ptr {place}, align 8")
+        pointer = self.code.at("i8", tensor, self.number("array_slot"))
+        self.code.do(f"store ptr {array}, ptr {pointer}, align 8")
 
     def release(self, thing: str) -> None:
         """Releases a reference."""

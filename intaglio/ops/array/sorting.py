@@ -164,13 +164,13 @@ class InTop(Op):
         classes = predictions.shape[1]
         inside = (targets >= 0) & (targets < classes)
         rows = np.arange(len(targets))
-        mine = predictions[rows, np.where(inside, targets, 0)] if classes else None
-        if mine is None:
+        target_scores = predictions[rows, np.where(inside, targets, 0)] if classes else None
+        if target_scores is None:
             return np.zeros(len(targets), np.bool_)
-        larger = (predictions > mine[:, None]).sum(1)
-        return inside & np.isfinite(mine) & (larger < k)
+        larger = (predictions > target_scores[:, None]).sum(1)
+        return inside & np.isfinite(target_scores) & (larger < k)
 
-    def asked(self, predictions: Any, targets: Any, k: Any) -> Any:
+    def in_top(self, predictions: Any, targets: Any, k: Any) -> Any:
         """`answers` in ops."""
         zero = constant(0, targets)
         count = predictions.dims[1]
@@ -179,10 +179,10 @@ class InTop(Op):
         below = raw.Less(targets, constant(count, targets))
         inside = raw.LogicalAnd(raw.GreaterEqual(targets, zero), below)
         indices = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
-        mine = raw.GatherV2(predictions, indices, 1, batch_dims=1)
-        above = raw.Cast(raw.Greater(predictions, mine), DstT=targets.dtype)
+        own = raw.GatherV2(predictions, indices, 1, batch_dims=1)
+        above = raw.Cast(raw.Greater(predictions, own), DstT=targets.dtype)
         seen = raw.Less(raw.Sum(above, 1), k)
-        sound = raw.IsFinite(raw.Squeeze(mine, axis=[1]))
+        sound = raw.IsFinite(raw.Squeeze(own, axis=[1]))
         return raw.LogicalAnd(raw.LogicalAnd(inside, sound), seen)
 
 
@@ -199,7 +199,7 @@ class InTopKV2(InTop):
         return self.answers(predictions, targets, int(k))
 
     def native(self, predictions, targets, k) -> Any:
-        return self.asked(predictions, targets, k)
+        return self.in_top(predictions, targets, k)
 
 
 @op
@@ -215,7 +215,7 @@ class InTopK(InTop):
         return self.answers(predictions, targets, k)
 
     def native(self, predictions, targets, k) -> Any:
-        return self.asked(predictions, targets, constant(k, targets))
+        return self.in_top(predictions, targets, constant(k, targets))
 
 
 @op

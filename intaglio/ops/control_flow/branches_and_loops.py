@@ -23,7 +23,7 @@ def holds(condition: Any) -> bool:
     return bool(value)
 
 
-def joined(specs: Sequence[Spec], shapes_given: Any) -> Spec:
+def joined(specs: Sequence[Spec], declared_dims: Any) -> Spec:
     """What is known of a value that one of several graphs makes."""
     first = specs[0]
     if any(s.dtype is not first.dtype for s in specs[1:]):
@@ -32,13 +32,13 @@ def joined(specs: Sequence[Spec], shapes_given: Any) -> Spec:
     dims = first.shape
     for spec in specs[1:]:
         dims = shapes.join(dims, spec.shape)
-    if shapes_given is not None:
-        dims = shapes.merge(dims, shapes_given)
+    if declared_dims is not None:
+        dims = shapes.merge(dims, declared_dims)
     contents = first.value if isinstance(first.value, Spec) else None
     return Spec(first.dtype, dims, contents)
 
 
-def branch_outputs(graphs: Sequence[Any], inputs: int, shapes_given: Any) -> Any:
+def branch_outputs(graphs: Sequence[Any], inputs: int, declared_dims: Any) -> Any:
     """The specs of the outputs of an op that runs one of the graphs."""
     for graph in graphs:
         if len(graph.inputs) != inputs:
@@ -48,7 +48,7 @@ def branch_outputs(graphs: Sequence[Any], inputs: int, shapes_given: Any) -> Any
     counts = {len(g.outputs) for g in graphs}
     if len(counts) != 1:
         raise ShapeError(f"Branches have different numbers of outputs: {counts}")
-    known = shapes_given or [None] * counts.pop()
+    known = declared_dims or [None] * counts.pop()
     return [
         [
             joined(specs, dims)

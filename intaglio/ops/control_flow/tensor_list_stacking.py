@@ -131,9 +131,9 @@ class TensorListGather(ListOp):
     def gradient(self, dvalues, input_handle: Spec, indices, values: Spec) -> Any:
         length = raw.TensorListLength(input_handle.tensor)
         # An element gathered twice gets the sum of both rows.
-        different, place = raw.Unique(indices)
+        different, ids = raw.Unique(indices)
         count = raw.Size(different)
-        sums = raw.UnsortedSegmentSum(dvalues, place, count)
+        sums = raw.UnsortedSegmentSum(dvalues, ids, count)
         form = rows_form(values)
         return raw.TensorListScatterV2(sums, different, form, length), None, None
 
@@ -366,10 +366,10 @@ class Scattered(ListOp):
 
 def _lasting(indices: Any) -> Any:
     """1 for the rows that stay in a list, 0 for those that a later row overwrites."""
-    _, place = raw.Unique(indices)
+    _, ids = raw.Unique(indices)
     count = raw.Size(indices)
     order = raw.Range(np.int32(0), count, np.int32(1))
-    last = raw.GatherV2(raw.UnsortedSegmentMax(order, place, count), place, np.int32(0))
+    last = raw.GatherV2(raw.UnsortedSegmentMax(order, ids, count), ids, np.int32(0))
     return raw.Equal(last, order)
 
 

@@ -109,15 +109,15 @@ def transposed(taps: Taps) -> Taps:
     order = np.argsort(old, kind="stable")
     counts = np.bincount(old, minlength=taps.size)
     first = np.cumsum(counts) - counts
-    place = np.arange(len(old)) - first[old[order]]
+    tap = np.arange(len(old)) - first[old[order]]
     most = max(1, int(counts.max(initial=0)))
     # Taps that an element does not need repeat one that it has, at weight 0.
     lead = np.zeros(taps.size, np.intp)
     lead[counts > 0] = new[order][first[counts > 0]]
     index = np.tile(lead, (most, 1))
     weight = np.zeros((most, taps.size), weights.dtype)
-    index[place, old[order]] = new[order]
-    weight[place, old[order]] = weights.reshape(-1)[order]
+    index[tap, old[order]] = new[order]
+    weight[tap, old[order]] = weights.reshape(-1)[order]
     return Taps(index, weight, taps.out)
 
 

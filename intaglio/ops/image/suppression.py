@@ -81,16 +81,16 @@ def suppress_one(
         open_ = (shares(lying, corners.at(chosen)) <= threshold).all(axis=1)
         apart = shares(lying, here) <= threshold
         found: list[int] = []
-        place = 0
+        next_box = 0
         while len(chosen) + len(found) < limit:
-            ahead = open_[place:]
+            ahead = open_[next_box:]
             step = int(ahead.argmax()) if len(ahead) else 0
             if not len(ahead) or not ahead[step]:
                 break
-            place += step
-            found.append(place)
-            open_ &= apart[place]
-            place += 1
+            next_box += step
+            found.append(next_box)
+            open_ &= apart[next_box]
+            next_box += 1
         chosen = np.concatenate([chosen, block[found]])
     return chosen.astype(np.int32)
 

@@ -363,20 +363,20 @@ def _batched_gradient(x: Any, y: Any, d: Any, adj_x: bool, adj_y: bool) -> Any:
     return by_x, by_y
 
 
-def _unbatched(gradient: Any, mine: Any, other: Any) -> Any:
+def _unbatched(gradient: Any, operand: Any, other: Any) -> Any:
     """The gradient summed over the batch dimensions that were broadcast."""
-    own, others = spec_of(mine).shape, spec_of(other).shape
+    own, others = spec_of(operand).shape, spec_of(other).shape
     if shapes.known(own) and shapes.known(others) and own[:-2] == others[:-2]:
         return gradient
     if not (shapes.known(own) and shapes.known(others)):
-        return _unbatched_late(gradient, mine, other)
+        return _unbatched_late(gradient, operand, other)
     batch = shapes.broadcast(own[:-2], others[:-2]) or ()
     # The matrices' own dimensions take part in no broadcast.
-    return unbroadcast(gradient, Spec(mine.dtype, own), Spec(mine.dtype, (*batch, *own[-2:])))
+    return unbroadcast(gradient, Spec(operand.dtype, own), Spec(operand.dtype, (*batch, *own[-2:])))
 
 
-def _unbatched_late(gradient: Any, mine: Any, other: Any) -> Any:
-    whole, others = shape_of(spec_of(mine)), shape_of(spec_of(other))
+def _unbatched_late(gradient: Any, operand: Any, other: Any) -> Any:
+    whole, others = shape_of(spec_of(operand)), shape_of(spec_of(other))
     end = np.asarray([-2], np.int32)
     zero, one = np.asarray([0], np.int32), np.asarray([1], np.int32)
     axes, _ = raw.BroadcastGradientArgs(

@@ -146,9 +146,9 @@ class HistogramFixedWidth(Op):
         if count <= 0:
             raise invalid_argument(f"nbins should be a positive number, but got '{count}'")
         step = (high - low) / count
-        place = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
-        place = np.clip(np.nan_to_num(place), 0, count - 1).astype(np.int64)
-        return np.bincount(place, minlength=count).astype(dtype.numpy)
+        bins = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
+        bins = np.clip(np.nan_to_num(bins), 0, count - 1).astype(np.int64)
+        return np.bincount(bins, minlength=count).astype(dtype.numpy)
 
 
 @op

@@ -15,7 +15,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.scattering import starts_of_runs
-from intaglio.ops.compiled import taken_over
+from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import constant, spec_of
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
@@ -85,7 +85,7 @@ def _row_by_row(ufunc: Any) -> Any:
 
 def _added(rows: Any, ids: Any, count: int) -> Any:
     """The sums of rows in machine code; None where there is none."""
-    run = taken_over("segment sums", rows.size, rows.dtype)
+    run = compiled_function("segment sums", rows.size, rows.dtype)
     if run is None:
         return None
     order = np.arange(ids.size)
@@ -100,7 +100,7 @@ def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     # Short rows NumPy adds up in pairs, and those of 16 bits are added as wider ones.
     if data.size >= MIN_ROW_ELEMENTS * len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
-        run = taken_over("segment sums", work, data.dtype)
+        run = compiled_function("segment sums", work, data.dtype)
     if run is not None:
         return run(data, indices, ids, count)
     return gathered(data[indices], ids, count, np.add, 0, 0)
@@ -303,9 +303,9 @@ def checked_ids(data: Any, ids: Any, num_segments: Any) -> int:
     if ids.size and int(ids.max()) >= count:
         flat = ids.reshape(-1)
         at = int(np.argmax(flat >= count))
-        place = ", ".join([str(i) for i in np.unravel_index(at, ids.shape)])
+        index = ", ".join([str(i) for i in np.unravel_index(at, ids.shape)])
         raise invalid_argument(
-            f"segment_ids[{place}] = {int(flat[at])} is out of range [0, {count})"
+            f"segment_ids[{index}] = {int(flat[at])} is out of range [0, {count})"
         )
     return count
 

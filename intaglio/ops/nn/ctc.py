@@ -134,9 +134,9 @@ def loss_and_gradient(
         loss = -likelihood[chosen, np.arange(len(steps))] if len(inputs) else 0.0
         expected = np.zeros_like(log_probs)
         t, b = np.indices(shares.shape[:2])
-        for place in range(lattice.symbols.shape[1]):
-            share = shares[:, :, place] / total[..., 0]
-            expected[t, b, lattice.symbols[:, place]] += np.nan_to_num(share)
+        for position in range(lattice.symbols.shape[1]):
+            share = shares[:, :, position] / total[..., 0]
+            expected[t, b, lattice.symbols[:, position]] += np.nan_to_num(share)
     possible = np.isfinite(loss)
     kept = active[..., None] & possible[None, :, None]
     empty = steps == 0

@@ -150,9 +150,9 @@ class Dilation2DBackpropInput(Backprop):
         padded[...] = 0
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
-                mine = which == i * filter.shape[1] + j
+                hit = which == i * filter.shape[1] + j
                 padded[:, rows.slice_of(i), columns.slice_of(j)] += np.where(
-                    mine, out_backprop, input.dtype.type(0)
+                    hit, out_backprop, input.dtype.type(0)
                 )
         top, left = rows.before, columns.before
         return padded[:, top : top + rows.size, left : left + columns.size].copy()
@@ -173,7 +173,7 @@ class Dilation2DBackpropFilter(Backprop):
         gradient = np.zeros_like(filter)
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
-                mine = which == i * filter.shape[1] + j
-                moved = np.where(mine, out_backprop, filter.dtype.type(0))
+                hit = which == i * filter.shape[1] + j
+                moved = np.where(hit, out_backprop, filter.dtype.type(0))
                 gradient[i, j] = moved.sum(axis=(0, 1, 2))
         return gradient

@@ -83,7 +83,7 @@ def inside(along: Sequence[Axis]) -> tuple[slice, ...]:
     return tuple([slice(a.before, a.before + a.size) for a in along])
 
 
-def _room(along: Sequence[Axis], dtype: Any) -> np.ndarray:
+def _gradient_array(along: Sequence[Axis], dtype: Any) -> np.ndarray:
     return np.zeros([a.before + a.size + a.after for a in along], dtype)
 
 
@@ -153,7 +153,7 @@ def maximum_gradient(
     run = offered("maximum gradient", d.dtype, _work(along), tuple(along))
     if run is not None and x.dtype == y.dtype == d.dtype:
         return run(x, y, d)
-    result = _room(along, d.dtype)
+    result = _gradient_array(along, d.dtype)
     if d.size:
         apart = all(a.window <= a.stride for a in along)
         for slices, hit in _first_hits(x, y, along):
@@ -208,7 +208,7 @@ def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     if run is not None:
         return run(d)
     wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
-    result = _room(along, wide.dtype)
+    result = _gradient_array(along, wide.dtype)
     if d.size:
         share = wide / _counts(along).astype(wide.dtype)
         for slices in taps(along):

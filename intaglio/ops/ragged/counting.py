@@ -104,14 +104,14 @@ class SparseBincount(Op):
         ids = np.zeros(values.size, np.int64) if flat else indices[:, 0]
         # Negative ones are left out, as those that are too large.
         kept = (values >= 0) & (values < count)
-        place = ids[kept] * count + values[kept].astype(np.int64)
+        bins = ids[kept] * count + values[kept].astype(np.int64)
         found = np.zeros(rows * count, weights.dtype)
         if binary_output:
-            found[place] = 1
+            found[bins] = 1
         elif weights.size:
-            np.add.at(found, place, weights[kept])
+            np.add.at(found, bins, weights[kept])
         else:
-            found = np.bincount(place, minlength=rows * count).astype(weights.dtype)
+            found = np.bincount(bins, minlength=rows * count).astype(weights.dtype)
         return found.reshape(count if flat else (rows, count))
 
 

@@ -236,19 +236,19 @@ class RaggedTensorToTensor(Op):
         result = np.empty(dims, values.dtype)
         result[...] = default_value
         inner = math.prod(dims[len(partitions) + 1 :])
-        place, taken = _dense_positions(partitions, dims, values.shape[0])
+        targets, taken = _dense_positions(partitions, dims, values.shape[0])
         rows = result.reshape((math.prod(dims[: len(partitions) + 1]), inner))
         source = values.reshape((values.shape[0], math.prod(values.shape[1:])))
         if source.shape[1] == inner and tuple(values.shape[1:]) == tuple(
             dims[len(partitions) + 1 :]
         ):
-            rows[place] = source[taken]
+            rows[targets] = source[taken]
             return rows.reshape(dims)
         flat = result.reshape((rows.shape[0], *dims[len(partitions) + 1 :]))
         cut = tuple(
             slice(0, min(a, b)) for a, b in zip(values.shape[1:], flat.shape[1:], strict=True)
         )
-        flat[(place, *cut)] = values[(taken, *cut)]
+        flat[(targets, *cut)] = values[(taken, *cut)]
         return flat.reshape(dims)
 
     def gradient(
@@ -361,16 +361,16 @@ def _check_default(default: Any, values: Any) -> None:
 def _dense_positions(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any]:
     """Where in the dense outer dimensions values stand, and which values they are."""
     rows = min(partitions[0].size - 1, dims[0])
-    place = np.arange(rows)
+    targets = np.arange(rows)
     index = np.arange(rows)
     for splits, width in zip(partitions, dims[1:], strict=False):
         starts = splits[:-1][index].astype(np.int64)
         lengths = np.minimum(splits[1:][index].astype(np.int64) - starts, width)
-        place = positions(place * width, lengths)
+        targets = positions(targets * width, lengths)
         index = positions(starts, lengths)
     if index.size and index.max() >= size:
         raise invalid_argument("row splits reach beyond the values")
-    return place, index
+    return targets, index
 
 
 # -- sparse --------------------------------------------------------------------------

@@ -257,9 +257,9 @@ def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
     mirrored = low > 0
     a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
     bottom, top = 0.5 * erfc(-a / np.sqrt(2)), 0.5 * erfc(-b / np.sqrt(2))
-    place = ndtri(bottom + uniform * (top - bottom))
-    place = np.clip(np.where(np.isfinite(place), place, a), a, b)
-    return np.where(mirrored, -place, place) * stddevs + means
+    quantile = ndtri(bottom + uniform * (top - bottom))
+    quantile = np.clip(np.where(np.isfinite(quantile), quantile, a), a, b)
+    return np.where(mirrored, -quantile, quantile) * stddevs + means
 
 
 class TruncatedNormals(Op):

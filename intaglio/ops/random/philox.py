@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from intaglio.ops.compiled import offered, taken_over
+from intaglio.ops.compiled import compiled_function, offered
 
 MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
@@ -66,7 +66,7 @@ def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     """So many numbers of a kind from machine code; None where there is none."""
     draw = offered("random", np.float32, WORK * count, kind, count)
     if draw is None and kind != "normal":  # the others are the same bits
-        draw = taken_over("random", WORK * count, kind, count)
+        draw = compiled_function("random", WORK * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))
 
 
@@ -290,7 +290,7 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
         return np.arange(count)
     left = np.arange(count, 1, -1, dtype=np.uint32)
     swaps = bits32(stream, max(count - 1, 0)) % left
-    swapped = taken_over("permutation", SWAP * count, count)
+    swapped = compiled_function("permutation", SWAP * count, count)
     if swapped is not None:
         return swapped(swaps)
     order = list(range(count))

@@ -101,8 +101,8 @@ class SobolSample(Op):
         if dims > DIMENSIONS:
             raise invalid_argument(f"dim must be at most {DIMENSIONS}, not {dims}")
         found = directions(dims)
-        place = np.arange(start + 1, start + count + 1, dtype=np.uint64)
-        gray = place ^ (place >> np.uint64(1))
+        numbers = np.arange(start + 1, start + count + 1, dtype=np.uint64)
+        gray = numbers ^ (numbers >> np.uint64(1))
         points = np.zeros((count, dims), np.uint64)
         for bit in range((start + count).bit_length()):
             has = (gray >> np.uint64(bit)) & np.uint64(1)

@@ -221,7 +221,7 @@ def _fitted(x: Any, like: Spec, rank: int) -> Any:
     return raw.Pad(x, raw.Pack([raw.ZerosLike(missing), missing], axis=1))
 
 
-def _given_lengths(fft_length: Any) -> Any:
+def _declared_lengths(fft_length: Any) -> Any:
     """The data of a length input, as far as they are known while a gradient is made."""
     known = numbers(spec_of(fft_length)) if hasattr(fft_length, "dims") else None
     if known is None:
@@ -258,7 +258,7 @@ class RealForward(Op):
         return _transformed(np.fft.rfftn, input, lengths, axes, shape, Tcomplex)
 
     def gradient(self, input: Spec, fft_length, doutput, Tcomplex: DType) -> Any:
-        length = _given_lengths(fft_length)
+        length = _declared_lengths(fft_length)
         weighed = raw.Mul(doutput, _weights(length, 0.5, Tcomplex))
         result = getattr(raw, self.back)(weighed, fft_length, Treal=input.dtype)
         result = raw.Mul(result, _product(length, input.dtype))
@@ -292,7 +292,7 @@ class RealBackward(Op):
         return _transformed(np.fft.irfftn, input, lengths, axes, shape, Treal)
 
     def gradient(self, input: Spec, fft_length, doutput) -> Any:
-        length = _given_lengths(fft_length)
+        length = _declared_lengths(fft_length)
         result = getattr(raw, self.back)(doutput, fft_length, Tcomplex=input.dtype)
         weights = _weights(length, 2.0, input.dtype)
         result = raw.Div(raw.Mul(result, weights), _product(length, input.dtype))
@@ -421,7 +421,7 @@ class FFTND(ComplexAnyAxes):
     function = staticmethod(np.fft.fftn)
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
-        count = _product(_given_lengths(fft_length), input.dtype)
+        count = _product(_declared_lengths(fft_length), input.dtype)
         result = raw.Mul(raw.IFFTND(doutput, fft_length, axes), count)
         return _fitted(result, input, 0), None, None
 
@@ -433,7 +433,7 @@ class IFFTND(ComplexAnyAxes):
     function = staticmethod(np.fft.ifftn)
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
-        count = _product(_given_lengths(fft_length), input.dtype)
+        count = _product(_declared_lengths(fft_length), input.dtype)
         result = raw.Div(raw.FFTND(doutput, fft_length, axes), count)
         return _fitted(result, input, 0), None, None
 
@@ -442,12 +442,12 @@ def _along(weights: Any, axes: Any, x: Spec) -> Any:
     """Weights of the last of `axes`, in a shape that broadcasts along it."""
     last = raw.StridedSlice(axes, [-1], [0], [1], end_mask=1)
     rank = x.rank if x.rank is not None else raw.Rank(x.tensor)
-    place = raw.FloorMod(last, np.int32(rank) if isinstance(rank, int) else rank)
+    last_axis = raw.FloorMod(last, np.int32(rank) if isinstance(rank, int) else rank)
     ones = raw.Fill(
         raw.Reshape(np.int32(rank) if isinstance(rank, int) else rank, [1]), np.int32(1)
     )
     count = raw.Reshape(raw.Size(weights), [1])
-    shape = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), count)
+    shape = raw.TensorScatterUpdate(ones, raw.Reshape(last_axis, [1, 1]), count)
     return raw.Reshape(weights, shape)
 
 
@@ -469,7 +469,7 @@ class RFFTND(AnyAxes):
         return self.transformed_array(input, fft_length, axes, Tcomplex, "rfft")
 
     def gradient(self, input: Spec, fft_length, axes, doutput, Tcomplex: DType) -> Any:
-        length = _given_lengths(fft_length)
+        length = _declared_lengths(fft_length)
         weights = _along(_weights(length, 0.5, Tcomplex), axes, input)
         result = raw.IRFFTND(raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype)
         result = raw.Mul(result, _product(length, input.dtype))
@@ -494,7 +494,7 @@ class IRFFTND(AnyAxes):
         return self.transformed_array(input, fft_length, axes, Treal, "irfft")
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
-        length = _given_lengths(fft_length)
+        length = _declared_lengths(fft_length)
         result = raw.RFFTND(doutput, fft_length, axes, Tcomplex=input.dtype)
         weights = _along(_weights(length, 2.0, input.dtype), axes, input)
         result = raw.Div(raw.Mul(result, weights), _product(length, input.dtype))

@@ -49,15 +49,15 @@ class SparseAdd(Op):
             raise invalid_argument(
                 f"The magnitude threshold must be a scalar: got shape {brackets(np.shape(thresh))}"
             )
-        table, mine, theirs = coordinates.merged(a_indices, b_indices)
+        table, a_rows, b_rows = coordinates.merged(a_indices, b_indices)
         total = np.zeros(len(table), a_values.dtype)
-        np.add.at(total, mine, a_values)
-        np.add.at(total, theirs, b_values)
+        np.add.at(total, a_rows, a_values)
+        np.add.at(total, b_rows, b_values)
         kept = np.abs(total) >= thresh
         if kept.all():
             return table, total, a_shape
         # Only what has been added up can fall below the threshold.
-        added = np.concatenate([mine, theirs])
+        added = np.concatenate([a_rows, b_rows])
         kept |= np.bincount(added, minlength=len(table)) == 1
         return table[kept], total[kept], a_shape
 
@@ -123,9 +123,9 @@ class SparseExtreme(Op):
         coordinates.check_same_shape(a_shape, b_shape)
         coordinates.check_bounds(a_indices, a_shape)
         coordinates.check_bounds(b_indices, b_shape)
-        table, mine, theirs = coordinates.merged(a_indices, b_indices)
+        table, a_rows, b_rows = coordinates.merged(a_indices, b_indices)
         a, b = np.zeros((2, len(table)), a_values.dtype)
-        a[mine], b[theirs] = a_values, b_values
+        a[a_rows], b[b_rows] = a_values, b_values
         return table, self.choose(a, b)
 
 

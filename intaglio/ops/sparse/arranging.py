@@ -445,15 +445,15 @@ class SparseFillEmptyRows(Op):
         ends = np.cumsum(counts + empty)
         order = np.argsort(ids, kind="stable")
         inside = np.arange(ids.size) - (np.cumsum(counts) - counts)[ids[order]]
-        place = np.empty(ids.size, np.int64)
-        place[order] = (ends - counts - empty)[ids[order]] + inside
+        targets = np.empty(ids.size, np.int64)
+        targets[order] = (ends - counts - empty)[ids[order]] + inside
         total = int(ends[-1]) if rows else 0
         table = np.zeros((total, indices.shape[1]), np.int64)
         table[ends[empty] - 1, 0] = np.flatnonzero(empty)
-        table[place] = indices
+        table[targets] = indices
         found = np.full(total, default_value, values.dtype)
-        found[place] = values
-        return table, found, empty, place
+        found[targets] = values
+        return table, found, empty, targets
 
     def gradient(self, doutput_values, reverse_index_map) -> Any:
         parts = raw.SparseFillEmptyRowsGrad(reverse_index_map, doutput_values)

@@ -80,15 +80,15 @@ def _coded(values: Any) -> tuple[Any, Any]:
     return known, codes.reshape(-1)
 
 
-def _members(ours: Any, theirs: Any, operation: str) -> Any:
+def _members(first: Any, second: Any, operation: str) -> Any:
     """The numbers, in order, that a combination of two collections of numbers has."""
-    count = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
-    if count > 8 * (ours.size + theirs.size):
-        every, where = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
-        cut = ours.size
+    count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    if count > 8 * (first.size + second.size):
+        every, where = np.unique(np.concatenate([first, second]), return_inverse=True)
+        cut = first.size
         return every[_members(where[:cut], where[cut:], operation)]
     a, b = np.zeros((2, count), bool)
-    a[ours], b[theirs] = True, True
+    a[first], b[second] = True, True
     match operation:
         case "a-b":
             kept = a & ~b

@@ -439,10 +439,10 @@ class ResourceScatterDiv(ResourceScatter):
             return
         if not rows.all():
             raise invalid_argument("Integer division by zero")
-        for place, row in zip(indices.tolist(), rows, strict=True):
-            quotient = np.floor_divide(array[place], row)
-            short = (quotient < 0) & (quotient * row != array[place])
-            array[place] = quotient + short.astype(array.dtype)
+        for index, row in zip(indices.tolist(), rows, strict=True):
+            quotient = np.floor_divide(array[index], row)
+            short = (quotient < 0) & (quotient * row != array[index])
+            array[index] = quotient + short.astype(array.dtype)
 
 
 @op

@@ -60,9 +60,9 @@ class EditDistance(Op):
         _, codes = np.unique(np.concatenate([hypothesis_values, truth_values]), return_inverse=True)
         codes = codes.reshape(-1)
         cut = hypothesis_values.size
-        mine, n = _rows(hypothesis_indices, codes[:cut], dims, count)
-        theirs, m = _rows(truth_indices, codes[cut:], dims, count)
-        found = _distances(mine, n, theirs, m).astype(np.float32)
+        hypothesis, n = _rows(hypothesis_indices, codes[:cut], dims, count)
+        truth, m = _rows(truth_indices, codes[cut:], dims, count)
+        found = _distances(hypothesis, n, truth, m).astype(np.float32)
         if normalize:
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = np.where((m == 0) & (n == 0), 0, found / m.astype(np.float32))

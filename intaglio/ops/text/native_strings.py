@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ops.compiled import taken_over
+from intaglio.ops.compiled import compiled_function
 
 # What a text costs without machine code, in units of `compiled.PAYS`.
 WORK = {"lengths": 8, "parts": 24, "numbers": 40}
@@ -23,7 +23,7 @@ def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = ()) -> Any:
     count = np.size(texts)
     if count < MIN_NATIVE_STRINGS and name in WORK:
         return None
-    run = taken_over("texts", WORK.get(name, HASH) * count, name)
+    run = compiled_function("texts", WORK.get(name, HASH) * count, name)
     return None if run is None else run(texts, *arrays, words=words)
 
 
