@@ -26,7 +26,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.graph import record
 
-COUNTER = "_turns"  # the attribute that tells which output counts the turns
+COUNTER = "_trip_count"  # the attribute that tells which output counts the turns
 _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
@@ -125,7 +125,7 @@ def _stack(
     body = Draft(derivative.nodes, derivative)
     inputs, outputs = list(derivative.inputs), list(outs)
     if counts:
-        iteration = body.placeholder(_NUMBER, "turn")
+        iteration = body.placeholder(_NUMBER, "iteration")
         one = body.constant(np.asarray(1, np.int32), _NUMBER, "one")
         inputs.append(iteration)
         outputs += body.node(raw.AddV2, [iteration, one], {}, "next_turn")
@@ -160,7 +160,7 @@ def _initial(node: Node, counts: bool, stacked: Sequence[SymbolicTensor]) -> lis
     base = node.name
     if counts:
         zero = np.asarray(0, np.int32)
-        initial.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/turns"))
+        initial.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/trip_count"))
     if not stacked:
         insert_before(node, draft.nodes)
         return initial

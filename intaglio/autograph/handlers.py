@@ -22,7 +22,7 @@ _active = _Active()
 class Handling:
     """The body of a `try` with handlers for the exceptions that `types()` gives."""
 
-    __slots__ = ("_graph", "_nodes", "_types", "place")
+    __slots__ = ("_graph", "_nodes", "_types", "where")
 
     def __init__(self, types: Callable[[], Any]) -> None:
         self._types = types

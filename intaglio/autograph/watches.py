@@ -43,10 +43,10 @@ class Seen:
     __slots__ = (
         "before",
         "certain",
-        "held",
+        "contents",
         "items",
         "may_only",
-        "place",
+        "location",
         "poisoned",
         "value",
         "where",

@@ -29,7 +29,7 @@ class EventWriter:
     of a program share a writer.
     """
 
-    __slots__ = ("__weakref__", "_closed", "_due", "_file", "_lock", "_pause", "_queue", "_room")
+    __slots__ = ("__weakref__", "_closed", "_due", "_file", "_lock", "_pause", "_queue", "_capacity")
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()

@@ -31,7 +31,7 @@ UNKNOWN_ROWS_ESTIMATE = 64
 class Sum(NamedTuple):
     """A loop variable to which each iteration adds a product, or the sum of some rows."""
 
-    index: int
+    output_index: int
     node: Node
 
 
@@ -130,7 +130,7 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
         handle = change.carry(empty)
         change.then(handle, lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)))
     for s in sums:
-        before = body.inputs[s.index]
+        before = body.inputs[s.output_index]
         change.then(before, lambda v=before: v)
     node = change.build()
     new.keep_extended(old, node)
@@ -147,8 +147,8 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
             total = raw.BiasAddGrad(taken[0])
         else:
             total = raw.Sum(taken[0], np.asarray([0], np.int32))
-        start = loop.inputs[s.index]
-        new.substitute(old.outputs[s.index], total if _is_zero(start) else raw.AddV2(start, total))
+        start = loop.inputs[s.output_index]
+        new.substitute(old.outputs[s.output_index], total if _is_zero(start) else raw.AddV2(start, total))
 
 
 def _form(value: SymbolicTensor) -> Any:

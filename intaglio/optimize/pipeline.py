@@ -65,7 +65,7 @@ PASSES: list[tuple[str, Pass]] = [
     # Before what asks which variables a loop does not change.
     ("invariants", hoist_invariants),
     # After folding, which makes constants of where loops begin and end.
-    ("turns", propagate_trip_counts),
+    ("trip counts", propagate_trip_counts),
     # Where a loop's iterations are known: each of them takes another row.
     ("hoisting", hoist_products),
     # After the loops before have said how often the loops of their gradients run.

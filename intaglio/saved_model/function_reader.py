@@ -39,18 +39,18 @@ class FunctionReader:
             _rename_shared(meta_graph.graph_def.library, suffix)
         self.functions = Functions(meta_graph.graph_def.library)
         self.objects = objects
-        self.functions: dict[str, ConcreteFunction | Unusable] = {}
+        self._loaded: dict[str, ConcreteFunction | Unusable] = {}
 
     def concrete(
         self, name: str, spec: Any, keywords: Sequence[str] = ()
     ) -> ConcreteFunction | Unusable:
         """The function of that name, whose FunctionSpec message is `spec`."""
-        if name not in self.functions:
+        if name not in self._loaded:
             try:
-                self.functions[name] = self._concrete(name, spec, keywords)
+                self._loaded[name] = self._concrete(name, spec, keywords)
             except (UnknownOpError, NotImplementedError) as e:
-                self.functions[name] = Unusable(name, str(e))
-        return self.functions[name]
+                self._loaded[name] = Unusable(name, str(e))
+        return self._loaded[name]
 
     def _concrete(self, name: str, spec: Any, keywords: Sequence[str]) -> ConcreteFunction:
         if name not in self.graph.concrete_functions:
@@ -100,7 +100,7 @@ class FunctionReader:
         found = self.objects.get(number)
         if isinstance(found, Asset):
             return found.asset_path
-        if isinstance(found, RestoredResource) and found.functions:
+        if isinstance(found, RestoredResource) and found.is_created:
             return found.resource_handle
         if not isinstance(found, (Variable, Tensor)):
             raise NotImplementedError(

@@ -97,7 +97,7 @@ def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> 
 
 def _scatter_windows(tiles: Tiles) -> Code:
     """(gradients, filters transposed) to the images: products of some rows, and their sums."""
-    code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
+    code, kind = Code("col2im", entry.KERNEL), tiles.kind.llvm
     dims = entry.load_dims(code, DIMS)
     scratch = code.let(f"alloca [{SCRATCH_BYTES} x {kind}], align 64")
     gradients, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
@@ -172,13 +172,13 @@ def input_gradient_by_rows(
         return None
     transposed = entry.filling(
         convolution.LIBRARIES[np.dtype(dtype)]
-        .entry("turned", shared=False)
+        .entry("transposed", shared=False)
         .for_dims((1, size, g.filters)),
         (g.filters, size),
         dtype,
     )
     chain = Chain(2)
-    (result,) = chain.then(_images("spread", g, dtype, band), 1, *chain.then(transposed, 0))
+    (result,) = chain.then(_images("col2im", g, dtype, band), 1, *chain.then(transposed, 0))
     return chain.giving(result)
 
 

@@ -477,7 +477,7 @@ def _source(kind: Kind) -> Source:
             Kernel(writer.forward("forward"), 2),
             Kernel(writer.forward("finished", finished=True), 3),
             Kernel(writer.filter_gradient("filter_gradient"), 2, unit=TILE_ROWS),
-            Kernel(_transposed(writer.tiles, "turned"), 1),
+            Kernel(_transposed(writer.tiles, "transposed"), 1),
         ],
         [*writer.tiles.functions(), writer.stripe()],
         writer.tiles.table(),
@@ -573,7 +573,7 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
 
     dims = (math.prod(g.window), g.channels, g.filters)
     around = entry.filling(
-        LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims(dims),
+        LIBRARIES[np.dtype(dtype)].entry("transposed", shared=False).for_dims(dims),
         (*g.window, g.filters, g.channels),
         dtype,
     )

@@ -199,7 +199,7 @@ LIBRARY = library(
         "depthwise": (_forward, 2),
         "depthwise_filter_gradient": (_filter_gradient, 2),
         "depthwise_input_gradient": (_input_gradient, 2),
-        "turned": (_flipped, 1),
+        "flipped": (_flipped, 1),
     },
     gaps=True,
 )
@@ -246,7 +246,7 @@ def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
     if run is None:
         return None
     window = (w.window_height, w.window_width)
-    iteration = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
+    iteration = LIBRARY.entry("flipped", shared=False).for_dims((math.prod(window), *w))
     chain = Chain(2)
     flipping = entry.filling(iteration, (*window, w.channels, 1))
     (result,) = chain.then(run, 1, *chain.then(flipping, 0))

@@ -147,7 +147,7 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     ]
     carried = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
     before, head = code.block, code.new_label("loop")
-    inside, after = code.new_label("turn"), code.new_label("done")
+    inside, after = code.new_label("iteration"), code.new_label("done")
     code.jump(head)
     code.label(head)
     state = lent(w, node, inputs, 0, carried)

@@ -12,7 +12,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
 # An attribute of loops: how often they run, where that is known before.
-KNOWN_TRIP_COUNT = "_known_turns"
+KNOWN_TRIP_COUNT = "_known_trip_count"
 
 
 def holds(condition: Any) -> bool:
