@@ -29,7 +29,16 @@ class EventWriter:
     of a program share a writer.
     """
 
-    __slots__ = ("__weakref__", "_closed", "_due", "_file", "_lock", "_pause", "_queue", "_capacity")
+    __slots__ = (
+        "__weakref__",
+        "_capacity",
+        "_closed",
+        "_due",
+        "_file",
+        "_lock",
+        "_pause",
+        "_queue",
+    )
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()

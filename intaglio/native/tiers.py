@@ -198,14 +198,14 @@ class Counted(Background):
             self._streams = first_call.streams(self._graph)
         super().compile()
 
-    def _ready(self, compiled: Run) -> None:
-        self._compiled_run = compiled
+    def _ready(self, run: Run) -> None:
+        self._compiled_run = run
 
-    def _first(self, compiled: Run, *arrays: Any) -> tuple[Any, ...]:
+    def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
         """A call of code that has not run yet: where it fails the graph stays interpreted."""
         streams = self._streams
-        results, good = first_call.call(self._name, compiled, self._interpreted, arrays, streams)
-        self.run, self.native = (compiled if good else self._interpreted), good
+        results, good = first_call.call(self._name, run, self._interpreted, arrays, streams)
+        self.run, self.native = (run if good else self._interpreted), good
         self._compiled_run = None
         return results
 

@@ -148,7 +148,9 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
         else:
             total = raw.Sum(taken[0], np.asarray([0], np.int32))
         start = loop.inputs[s.output_index]
-        new.substitute(old.outputs[s.output_index], total if _is_zero(start) else raw.AddV2(start, total))
+        new.substitute(
+            old.outputs[s.output_index], total if _is_zero(start) else raw.AddV2(start, total)
+        )
 
 
 def _form(value: SymbolicTensor) -> Any:

@@ -28,7 +28,7 @@ KEPT: list[Any] = []
 
 @pytest.fixture(autouse=True)
 def _nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remarks, "_told", set[tuple[str, int]]())
+    monkeypatch.setattr(remarks, "_reported", set[tuple[str, int]]())
     KEPT.clear()
 
 

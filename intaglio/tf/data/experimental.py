@@ -195,7 +195,7 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
     >>> [int(x) for x in numbers]
     [0, 1, 2]
     """
-    return building.made("_VariantDataset", variant, structure)
+    return building.dataset_of_handle("_VariantDataset", variant, structure)
 
 
 def enable_debug_mode() -> None:
