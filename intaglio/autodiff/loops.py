@@ -1,8 +1,8 @@
-"""Gradients of loops: values of each turn are stacked, a second loop takes them back.
+"""Gradients of loops: values of each iteration are stacked, a second loop takes them back.
 
-The forward loop pushes what a turn's gradient needs onto lists and counts its turns. The
+The forward loop pushes what an iteration's gradient needs onto lists and counts its iterations. The
 backward loop runs that often, pops the lists and carries the gradients of the loop variables.
-What no turn changes is handed over as it is.
+What no iteration changes is handed over as it is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.graph import record
 
-COUNTER = "_trip_count"  # the attribute that tells which output counts the turns
+COUNTER = "_trip_count"  # the attribute that tells which output counts the iterations
 _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
@@ -50,7 +50,7 @@ def while_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) ->
 
 
 def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """The loop variables that depend on the wanted ones after any number of turns."""
+    """The loop variables that depend on the wanted ones after any number of iterations."""
     reached = set(wanted)
     while True:
         derivative = derivative_of(body, tuple(sorted(reached)))
@@ -68,7 +68,7 @@ def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
 def _sorted_needs(
     node: Node, derivative: Derivative, outs: Sequence[SymbolicTensor], backward: Backward
 ) -> tuple[dict[int, Tensor], list[SymbolicTensor]]:
-    """Needs that are the same in every turn (by id), and those that have to be stacked."""
+    """Needs that are the same in every iteration (by id), and those that have to be stacked."""
     fixed: dict[int, Tensor] = {}
     stacked: list[SymbolicTensor] = []
     for need in backward.needs:
@@ -117,7 +117,7 @@ def _stack(
     outs: Sequence[SymbolicTensor],
     stacked: Sequence[SymbolicTensor],
 ) -> None:
-    """Makes the recorded loop count its turns and push these values onto lists."""
+    """Makes the recorded loop count its iterations and push these values onto lists."""
     counts = COUNTER not in node.attrs
     if not stacked and not counts:
         return
@@ -186,7 +186,7 @@ def _backward_loop(
     start: Sequence[Tensor],
     backward: Backward,
 ) -> list[Tensor]:
-    """Runs the backward graph once for each turn, last turn first."""
+    """Runs the backward graph once for each iteration, last iteration first."""
     loop = [trip_count, *lists, *fixed.values(), *start]
     first, second = 1 + len(lists), 1 + len(lists) + len(fixed)
     indices = {id(v): i for i, v in enumerate(stacked)}

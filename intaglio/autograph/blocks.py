@@ -112,7 +112,7 @@ class Found(Exception):
 
 
 class Poisoned:
-    """A place that a turn of a loop changes in a way that no graph can carry."""
+    """A place that an iteration of a loop changes in a way that no graph can carry."""
 
     def __init__(self, seen: Seen, why: str) -> None:
         self.seen = seen
@@ -137,7 +137,7 @@ class Block:
     """One staged block: its own state, and what was found to be state as well.
 
     Its state is what its names have, and what lists hold that grow, whoever has them. So a
-    name that has such a list has it in all branches and turns, and is no state itself, as
+    name that has such a list has it in all branches and iterations, and is no state itself, as
     long as none of them gives it another one.
     """
 
@@ -160,7 +160,7 @@ class Block:
         self.hidden: list[Hidden] = []
         self.forms: list[Form | None] = []
         # The lists that grow which own names have at the beginning, where in them they are,
-        # and where a branch or turn leaves others.
+        # and where a branch or iteration leaves others.
         self.had: dict[Path, GrownList] = {}
         self.rebound: set[Path] = set()
         self.originals: dict[int, Any] = {}  # by the ids of copies of other lists
@@ -278,7 +278,7 @@ class Block:
         return state
 
     def put(self, state: State) -> None:
-        """Sets all state. Containers are copied: each branch and each turn changes its own."""
+        """Sets all state. Containers are copied: each branch and each iteration changes its own."""
         for found, value in zip(self.lists, state, strict=False):
             found.put(value)
         state = state[len(self.lists) :]

@@ -40,7 +40,7 @@ def is_carried(value: Any) -> bool:
 
 
 def may_be_state(seen: Seen, ends: Any, form: Form | None, in_loop: bool) -> bool:
-    """True if both values are of one type: before and after a turn, or after two branches."""
+    """True if both values are of one type: before and after an iteration, or after two branches."""
     before, after = ends
     if seen.elements is not None:
         return form is not None

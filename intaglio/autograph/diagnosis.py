@@ -81,7 +81,7 @@ def unused(result: Any, source: str) -> Any:
 
 _TAKEN = (
     "an item of this {} is taken in a staged loop or branch, which is traced once, whatever the condition "
-    "is and however many turns there are. Take the items before the block, or iterate over a tensor or a "
+    "is and however many iterations there are. Take the items before the block, or iterate over a tensor or a "
     "tf.data.Dataset."
 )
 

@@ -91,7 +91,7 @@ def _begin() -> None:
 
 def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
     (body,) = bodies
-    block.ends(in_loop=True)  # of no turn
+    block.ends(in_loop=True)  # of no iteration
 
     def iteration(*args: Any) -> None:
         _begin()
@@ -103,7 +103,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]
         poisoned = _poisoned(_others(changes, found, end))
-        # A turn that reads what no turn has set yet fails without being told so.
+        # An iteration that reads what no iteration has set yet fails without being told so.
         block.poisoned += [s for s in poisoned if type(s.seen.before) is Undefined]
         poisoned = [s for s in poisoned if type(s.seen.before) is not Undefined]
         block.accept([watch], changes, found, poisoned)
@@ -118,7 +118,7 @@ def _poisoned(seen: Iterable[Seen]) -> list[Poisoned]:
 
 
 def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> list[Seen]:
-    """The places of the trace that a turn changes and that are no state."""
+    """The places of the trace that an iteration changes and that are no state."""
     if is_strict():
         return []
     taken = {c.seen.location.ident for c in found}

@@ -1,7 +1,7 @@
 """Which objects are one and the same, as far as it can be told while tracing.
 
 A block has copies of the lists and dictionaries that its names hold, and a name that it sets
-has one of its own afterwards, which stands for what either branch, or the last turn, has left
+has one of its own afterwards, which stands for what either branch, or the last iteration, has left
 there. So two names may have the same object when the graph runs, and the trace has two.
 This is remembered; once one of them is changed in place, reading the other is an error.
 """
@@ -50,9 +50,9 @@ def _of_all(values: Sequence[Any]) -> dict[Any, Any]:
 
 
 class Moves:
-    """What the names of a loop may have at the beginning of a turn besides what they had before it.
+    """What the names of a loop may have at the beginning of an iteration besides what they had before it.
 
-    A turn may leave another object in a name: one that another name had, or has as well.
+    An iteration may leave another object in a name: one that another name had, or has as well.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Identities:
     def __init__(self, values: Sequence[Any], moves: Moves | None = None) -> None:
         self.begun = values
         self.moves = moves or Moves()
-        self.starts: dict[Any, Any] = {}  # what the turn has begun with
+        self.starts: dict[Any, Any] = {}  # what the iteration has begun with
         self.in_loop = False
         self.copies: dict[int, Any] = {}
         self.ends: list[dict[Any, Any]] = []
@@ -106,7 +106,7 @@ class Identities:
         return [v for v in aliases.twins_of(value) if id(v) not in self.copies]
 
     def put(self, values: Sequence[Any]) -> None:
-        """Tells what the names get: in a turn of a loop, what they had before it or others."""
+        """Tells what the names get: in an iteration of a loop, what they had before it or others."""
         if not self.in_loop:
             return
         self.copied(self.begun, values)
@@ -128,7 +128,7 @@ class Identities:
         return (key[0] + len(self.begun), *key[1:])
 
     def left(self, values: Sequence[Any], created: Container[int] = ()) -> None:
-        """Tells with which values a branch or a turn ends, or that the loop has none.
+        """Tells with which values a branch or an iteration ends, or that the loop has none.
 
         `created` are the ids of objects that are new in it.
         """
@@ -160,7 +160,7 @@ class Identities:
             }
 
     def _older(self, value: Any, created: Container[int]) -> list[Any]:
-        """The objects older than the loop that one at the end of a turn may be."""
+        """The objects older than the loop that one at the end of an iteration may be."""
         begun = _of_all(self.begun)
         for path, start in self.starts.items():
             if start is value:

@@ -45,7 +45,7 @@ def completed(
     while again:
         initial = state
         state, fixed = _tried(initial, body, get_state, set_state, names)
-        # Where the body asks whether a name is None, a turn with a value goes other ways.
+        # Where the body asks whether a name is None, an iteration with a value goes other ways.
         pairs = zip(initial, state, strict=True)
         found = any([b is None and type(s) is Maybe for b, s in pairs])
         again = found and (bool(fixed) or any(map(is_open, state)))
@@ -86,7 +86,7 @@ def _as_variable(value: Any) -> Any:
 
 
 def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
-    """What the name is before the first turn, given what a turn makes of it."""
+    """What the name is before the first iteration, given what an iteration makes of it."""
     if isinstance(before, UndefinedReturnValue):
         if isinstance(after, UndefinedReturnValue):
             return before
@@ -125,7 +125,7 @@ def _tensor(name: str, leaf: Any) -> Any:
 
 
 def after_iteration(name: str, before: Any, after: Any) -> Any:
-    """What the body made of a name, in the form that it had before the turn.
+    """What the body made of a name, in the form that it had before the iteration.
 
     Raises ValueError where it has no value any more.
     """
@@ -145,7 +145,7 @@ def after_iteration(name: str, before: Any, after: Any) -> Any:
 
 
 def at_start_of_iteration(names: Sequence[str], state: Sequence[Any]) -> State:
-    """The state as a turn begins: no jump has been taken yet, or there would be no turn."""
+    """The state as an iteration begins: no jump has been taken yet, or there would be no iteration."""
     return tuple([False if is_flag(n) else v for n, v in zip(names, state, strict=True)])
 
 

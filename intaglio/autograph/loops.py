@@ -36,7 +36,7 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.trace.loops import Rows
 from intaglio.type_specs.grown_list import GrownList
 
-# Python loops that make this many ops are worth a word; so many turns are a mistake.
+# Python loops that make this many ops are worth a word; so many iterations are a mistake.
 LARGE_UNROLLED = 50_000
 LIMIT = 100_000_000
 _CHANGING = (
@@ -95,7 +95,7 @@ def _python_while(
 ) -> None:
     """A `while` as Python runs it, up to where its condition depends on a tensor.
 
-    The turns before are recorded as they are; `staged()` records the loop that is left. `first`
+    The iterations before are recorded as they are; `staged()` records the loop that is left. `first`
     is what the condition was when it has been asked before.
     """
     graph = getattr(door.level(), "graph", None)
@@ -248,7 +248,7 @@ def python_for(
 ) -> None:
     """A `for` statement as Python runs it, up to where a jump depends on a tensor.
 
-    `staged(items)` records the turns that are left.
+    `staged(items)` records the iterations that are left.
     """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
@@ -273,11 +273,11 @@ def python_for(
 
 
 class _Wider(Exception):
-    """One turn made a shape less specific."""
+    """One iteration made a shape less specific."""
 
 
 class _Loop:
-    """One staged loop: its state as flat tensors, checked at every turn."""
+    """One staged loop: its state as flat tensors, checked at every iteration."""
 
     def __init__(
         self, get_state: Any, set_state: Any, names: Sequence[str], options: dict[str, Any]
@@ -287,7 +287,7 @@ class _Loop:
         self.names = names
         self.limit = options.get("maximum_iterations")
         self.invariants: list[Any] = declared_shapes(options)
-        # Shapes that a turn makes less specific: found now, and all that were found.
+        # Shapes that an iteration makes less specific: found now, and all that were found.
         self.grown: list[Any] = []
         self.widened: list[Any] = []
 
@@ -315,7 +315,7 @@ class _Loop:
         self._restore(start, done if isinstance(done, (list, tuple)) else [done])
 
     def _staged(self, again: Any, once: Any, start: list[Any], flat: list[Any]) -> Any:
-        """The recorded loop; recorded anew with wider shapes where one turn made them so."""
+        """The recorded loop; recorded anew with wider shapes where one iteration made them so."""
         while True:
             try:
                 return control_flow.while_loop(
@@ -348,7 +348,7 @@ class _Loop:
         self._counted(start, delta, more, extra_test, body)
 
     def over_iterations(self, count: int, extra_test: Any, body: Any) -> None:
-        """Stages `count` turns; `body` gets their numbers."""
+        """Stages `count` iterations; `body` gets their numbers."""
         zero, limit, one = (convert.to_tensor(n, dtypes.int32) for n in (0, count, 1))
         self._counted(zero, one, lambda i: raw.Less(i, limit), extra_test, body)
 
@@ -380,7 +380,7 @@ class _Loop:
     ) -> None:
         """A loop with a counter of its own in front of the state.
 
-        `extra_state` are further tensors that the body changes from turn to turn.
+        `extra_state` are further tensors that the body changes from iteration to iteration.
         """
         counter = [start, *(extra_state or ())]
 
@@ -442,7 +442,7 @@ class _Loop:
         self.set_state(tuple(packed))
 
     def _after(self, start: Sequence[Any], end: State) -> list[Any]:
-        """The state after one turn as flat tensors. Raises where it changed its type."""
+        """The state after one iteration as flat tensors. Raises where it changed its type."""
         flat: list[Any] = []
         for name, before, after in zip(self.names, start, end, strict=True):
             after = after_iteration(name, before, after)
@@ -507,7 +507,7 @@ class _Loop:
 
 
 def _check_constant(name: str, before: Any, after: Any) -> None:
-    """Raises TypeError where a turn changes what is no tensor: a graph cannot hold it."""
+    """Raises TypeError where an iteration changes what is no tensor: a graph cannot hold it."""
     if before is not after and (type(before) is not type(after) or before != after):
         raise TypeError(
             f"'{name}' is a Python object of type {type(before).__name__} that one iteration "

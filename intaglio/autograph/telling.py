@@ -23,7 +23,7 @@ from intaglio.base import origins
 from intaglio.type_specs.grown_list import GrownList
 
 _ITERATIONS = (
-    "{} is a Python object of type {} that a turn of the loop changes: only tensors can change in "
+    "{} is a Python object of type {} that an iteration of the loop changes: only tensors can change in "
     "a loop of the graph. Set it outside of the loop, or make it a tensor."
 )
 _LACKING = (
@@ -35,7 +35,7 @@ _BRANCHES = (
     "graph chooses between tensors only. {}"
 )
 _LOOP = (
-    "the {} that {} changes is another one in each turn of a loop of the graph, which carries "
+    "the {} that {} changes is another one in each iteration of a loop of the graph, which carries "
     "tensors only. {}"
 )
 _TRACED = (

@@ -1,8 +1,8 @@
-"""Python loops that a tensor may end: each turn that is left becomes a branch, or the rest a loop.
+"""Python loops that a tensor may end: each iteration that is left becomes a branch, or the rest a loop.
 
-A Python loop has Python items: layers, keys, numbers that index lists. So its turns are
+A Python loop has Python items: layers, keys, numbers that index lists. So its iterations are
 recorded one by one, each under the condition that no jump was taken before. Where that
-would make a graph too large, and the items can be rows of tensors, the turns that are left
+would make a graph too large, and the items can be rows of tensors, the iterations that are left
 become a loop over these.
 """
 
@@ -35,7 +35,7 @@ Body = Callable[[Any], None]
 
 
 class Unrolled:
-    """The turns of a Python loop from the one on that a tensor decides about."""
+    """The iterations of a Python loop from the one on that a tensor decides about."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Unrolled:
         self.names = names
 
     def run(self, items: Iterator[Any], staged: Callable[[int, Body], None]) -> None:
-        """Records the turns; `staged(count, turn)` records a loop over their numbers."""
+        """Records the iterations; `staged(count, turn)` records a loop over their numbers."""
         graph = control_flow.recording()
         left = list(itertools.islice(items, MAX_UNROLLED_ITERATIONS + 1))
         endless = len(left) > MAX_UNROLLED_ITERATIONS
@@ -129,7 +129,7 @@ def size(nodes: Sequence[Node]) -> int:
 def _too_large(count: int, ops: int) -> str:
     many = count or f"more than {MAX_UNROLLED_ITERATIONS}"
     return (
-        f"{PHRASE} Each turn that is left becomes a branch of the graph: {many} turns of about "
+        f"{PHRASE} Each iteration that is left becomes a branch of the graph: {many} iterations of about "
         f"{ops} ops are more than the {MAX_UNROLLED_OPS} ops that a loop may unroll to. Write "
         "`for i in tf.range(n):`, or loop over a tensor."
     )

@@ -1,6 +1,6 @@
 """What is told of an error besides its message: the values and shapes that it came of, and the way there.
 
-An error of a run has the inputs of the kernel that raised it, the turns of the loops and the
+An error of a run has the inputs of the kernel that raised it, the iterations of the loops and the
 branches it was in; `intaglio.last_error` keeps them. An error of tracing has the shapes of
 the names in the expression that raised it. Both are notes of the error (PEP 678): its
 message stays TensorFlow's.
@@ -48,7 +48,7 @@ class LastError(threading.local):
         # The name of the node whose kernel raised, and what that took, by its names.
         self.node: str | None = None
         self.inputs: dict[str, Any] = {}
-        # The branches and turns that the node was in, outermost first.
+        # The branches and iterations that the node was in, outermost first.
         self.path: list[str] = []
 
 

@@ -1,6 +1,6 @@
 """Products of rows with what a loop does not change become one product before the loop.
 
-`x[t] @ w` in turn t is row t of `x @ w`: recurrent networks multiply their inputs so, and many
+`x[t] @ w` in iteration t is row t of `x @ w`: recurrent networks multiply their inputs so, and many
 small products take longer than one large one. What picked the row out of the inputs picks it out
 of the product. Weights that are multiplied transposed, as gradients do, are transposed before the loop.
 """

@@ -271,7 +271,7 @@ def while_loop(
     parallel_iterations: int = 10,
     name: str | None = None,
 ) -> Any:
-    """Records a While; returns the loop variables as they are after the last turn.
+    """Records a While; returns the loop variables as they are after the last iteration.
 
     Raises TypeError or ValueError if the body changes the structure, a dtype or a shape.
     """

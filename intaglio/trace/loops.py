@@ -30,7 +30,7 @@ class Rows:
     """A structure of tensors taken apart along the first dimension.
 
     In a recorded loop the rows of tensors that gradients flow through come from lists,
-    so that each turn's gradient is one row and not a whole tensor.
+    so that each iteration's gradient is one row and not a whole tensor.
     """
 
     def __init__(self, elems: Any, reverse: bool = False) -> None:
@@ -84,7 +84,7 @@ class Rows:
         ]
 
     def take(self, iteration: Any, lists: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
-        """The row of a turn, and the lists without it."""
+        """The row of an iteration, and the lists without it."""
         source = iter(lists)
         rest: list[Tensor] = []
         rows: list[Tensor] = []
@@ -111,7 +111,7 @@ def _row_form(tensor: Tensor) -> np.ndarray:
 
 
 class Stack:
-    """Values of each turn, put together as the rows of one tensor each."""
+    """Values of each iteration, put together as the rows of one tensor each."""
 
     def __init__(self, dtypes: Sequence[DType], count: int | None) -> None:
         self.dtypes = dtypes
@@ -125,7 +125,7 @@ class Stack:
         ]
 
     def push(self, lists: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
-        """The lists with a turn's values."""
+        """The lists with an iteration's values."""
         self.dims = [v.dims for v in values]
         return [raw.TensorListPushBack(h, v) for h, v in zip(lists, values, strict=True)]
 
@@ -218,7 +218,7 @@ def _counted(
     start: int = 0,
     invariants: Sequence[Dims] | None = None,
 ) -> list[Tensor]:
-    """A recorded loop with a turn for each row."""
+    """A recorded loop with an iteration for each row."""
     length = rows.length
     first = convert.to_tensor(start, int32)
     return while_loop(
@@ -272,7 +272,7 @@ def _fold_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any) -> An
 
 
 def _first(rows: Rows, initializer: Any) -> tuple[Any, list[Tensor], int]:
-    """What a recorded fold begins with: its value, the lists of rows, the first turn."""
+    """What a recorded fold begins with: its value, the lists of rows, the first iteration."""
     lists = rows.lists()
     if initializer is not None:
         return nest.map_structure(convert.to_tensor, initializer), lists, 0
@@ -298,7 +298,7 @@ def scan_rows(
     reverse: bool,
     name: str | None,
 ) -> Any:
-    """Like a fold, with the values of all turns as rows."""
+    """Like a fold, with the values of all iterations as rows."""
     if not callable(fn):
         raise TypeError(f"{fn.__class__.__name__} is not callable")
     with name_scope(name or "scan"):

@@ -167,7 +167,7 @@ def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
     specs = [v.spec for v in body.inputs]
     start, alone = _stacked_state(vectorizer, rows, node, inputs)
     if not alone and any(r.stacked and r.tensor.dtype in (variant, resource) for r in start):
-        raise NotVectorizableError("rows that take different turns share a list")
+        raise NotVectorizableError("rows that take different numbers of iterations and share a list")
     varying = [i for i, r in enumerate(start) if r.tensor.dtype is not resource]
     flags = [r.stacked for r in start]
 
@@ -227,14 +227,14 @@ def _while(test: Any, body: Any, start: Any, shapes_kept: Any) -> Any:
 
 
 def _leaving(row: Row, stacked: bool, rows: Rows) -> Any:
-    """What a turn hands to the next."""
+    """What an iteration hands to the next."""
     if not stacked or row.empty:
         return row.same
     return row.tensor if row.tensor.dtype is variant else rows.stack(row)
 
 
 def _invariant(spec: Spec, stacked: bool, rows: Rows) -> Dims:
-    """The shape that a value keeps from turn to turn."""
+    """The shape that a value keeps from iteration to iteration."""
     if not stacked or spec.dtype is variant or spec.shape is None:
         return spec.shape
     return (rows.known, *spec.shape)
@@ -243,7 +243,7 @@ def _invariant(spec: Spec, stacked: bool, rows: Rows) -> Dims:
 def _stacked_state(
     vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]
 ) -> tuple[list[Row], bool]:
-    """The loop's state with what any turn makes differ stacked; whether all rows turn alike."""
+    """The loop's state with what any iteration makes differ stacked; whether all rows turn alike."""
     test, body = node.attrs["cond"], node.attrs["body"]
     flags = [r.stacked for r in inputs]
     alone = True
@@ -286,7 +286,7 @@ def _after_iteration(
     inputs: Sequence[Row],
     flags: Sequence[bool],
 ) -> tuple[list[bool], bool]:
-    """Which values differ from row to row after a turn, and whether the condition does."""
+    """Which values differ from row to row after an iteration, and whether the condition does."""
     quiet = Vectorizer(vectorizer.fallback, False)
     graph = FuncGraph("vectorized_turn")
     with graph.as_default():

@@ -86,7 +86,7 @@ def kept(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def meaning(function: Callable[..., Any], *args: Any) -> tuple[Any, list[str]]:
     """What a traced call gives or raises, and its warnings."""
-    remarks._told.clear()
+    remarks._reported.clear()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

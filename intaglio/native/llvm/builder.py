@@ -146,9 +146,9 @@ class Code:
     def carrying(
         self, start: str, stop: str, step: int | str, *carried: tuple[str, str]
     ) -> Generator[Carried]:
-        """A loop that hands values from one turn to the next: pairs of type and first value.
+        """A loop that hands values from one iteration to the next: pairs of type and first value.
 
-        The body sets `following`; after the loop `values` are those of the last turn.
+        The body sets `following`; after the loop `values` are those of the last iteration.
         """
         head, body, after = map(self.new_label, ("head", "body", "after"))
         before = self._block

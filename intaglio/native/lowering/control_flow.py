@@ -1,6 +1,6 @@
 """Control flow of a native function: branches and loops as blocks, values at joins as phis.
 
-What a loop hands on lives in registers, or in two pieces of memory that take turns: the body
+What a loop hands on lives in registers, or in two buffers that alternate: the body
 reads from one and writes to the other. What its body returns as it was given is not handed on
 at all. Bodies are written once, however often they run.
 """

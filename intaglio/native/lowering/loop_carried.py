@@ -1,4 +1,4 @@
-"""What a loop hands from one iteration to the next: in registers, in two pieces of memory that take turns, or in place."""
+"""What a loop hands from one iteration to the next: in registers, in two buffers that alternate, or in place."""
 
 from __future__ import annotations
 

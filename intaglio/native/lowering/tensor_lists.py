@@ -212,7 +212,7 @@ class CarriedList:
     def iteration(self, result: Value) -> tuple[str, ...]:
         """What the next iteration begins with. Raises Unsupported for a list that was copied."""
         if not isinstance(result, ListOperand) or result.pointer != self.list.pointer:
-            raise Unsupported("a loop that makes another list in each turn")
+            raise Unsupported("a loop that makes another list in each iteration")
         if result.form != self.list.form:
             raise Unsupported("a loop that gives a list of other elements")
         self.same = result.size == self.phi.name

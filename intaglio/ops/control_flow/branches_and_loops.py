@@ -170,7 +170,7 @@ class Loop(Op):
                 state = run(body, state)
                 iteration += 1
         except Exception as e:
-            note_step(e, f"in turn {iteration} of the loop", body)
+            note_step(e, f"in iteration {iteration} of the loop", body)
             raise
         return state
 

@@ -75,7 +75,7 @@ def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _interleaved(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
-    """The elements of two arrays by turns."""
+    """The elements of two arrays alternating."""
     pair = np.stack([first, second], axis=axis + 1)
     shape = list(first.shape)
     shape[axis] *= 2

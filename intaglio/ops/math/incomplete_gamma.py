@@ -23,7 +23,7 @@ from intaglio.ops.math.gamma_functions import digamma, lgamma, lgamma_beyond_two
 
 FLOATS = (bfloat16, float16, float32, float64)
 State = tuple[Any, ...]
-# (turn, state) to the next state, and which elements go on; None in turns where nobody looks.
+# (step number, state) to the next state, and which elements go on; None in steps that are not checked.
 Step = Callable[[int, State], tuple[State, Any]]
 
 EPS = float(np.finfo(np.float64).eps)
