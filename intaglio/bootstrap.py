@@ -15,7 +15,7 @@ from intaglio.base import hooks
 UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     "intaglio.base.hooks": {
         "shape_proto": "intaglio.graphdef.tensors:shape_proto",
-        "message_forms": "intaglio.graphdef.written:FORMS",
+        "message_forms": "intaglio.graphdef.spec_protos:FORMS",
     },
     "intaglio.opdef.hooks": {
         "eager_level": "intaglio.runtime.eager:EagerLevel",

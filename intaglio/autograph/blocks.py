@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, provenance, telling
+from intaglio.autograph import aliases, change_messages, provenance
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.identity import Identities, Moves, slots
@@ -126,7 +126,7 @@ class Poisoned:
 def poison(seen: Seen, why: str) -> None:
     """Makes a place what it was before the block, and any use of it an error."""
     seen.restore()
-    container = telling.container_of(seen)
+    container = change_messages.container_of(seen)
     if container is None:
         seen.location.poison(why)
     else:

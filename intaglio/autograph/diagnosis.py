@@ -11,8 +11,8 @@ from typing import Any
 
 from intaglio.autograph import builtin_functions, provenance
 from intaglio.autograph.conditionals import is_staged
+from intaglio.autograph.line_warnings import warn_at
 from intaglio.autograph.provenance import Provenance
-from intaglio.autograph.remarks import remark
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.watches import in_block, is_watched, note_advance
 from intaglio.base import nest, origins
@@ -123,4 +123,4 @@ def _warn(message: str) -> None:
     frame = sys._getframe(2)
     while origins.is_ours(frame.f_code) and frame.f_back is not None:
         frame = frame.f_back
-    remark(frame.f_code.co_filename, frame.f_lineno, message)
+    warn_at(frame.f_code.co_filename, frame.f_lineno, message)

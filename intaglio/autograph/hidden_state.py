@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from intaglio.autograph import aliases, telling
+from intaglio.autograph import aliases, change_messages
 from intaglio.autograph.blocks import Block, Change, Found, Poisoned, State, poison
 from intaglio.autograph.carried import has_tensor, is_carried, list_form, may_be_state, now
 from intaglio.autograph.containers import Contents, is_equal
@@ -114,7 +114,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
 
 
 def _poisoned(seen: Iterable[Seen]) -> list[Poisoned]:
-    return [Poisoned(s, telling.of_iterations(s)) for s in seen]
+    return [Poisoned(s, change_messages.of_iterations(s)) for s in seen]
 
 
 def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> list[Seen]:
@@ -192,7 +192,7 @@ def _part(one: Traced, other: Traced) -> None:
         elif _is_same_end(own, its) and aliases.poisoned(seen.value) is None:
             put_end(seen, own)
         else:
-            parted.append((seen, telling.of_branches(seen, own, its)))
+            parted.append((seen, change_messages.of_branches(seen, own, its)))
     for seen, why in parted:
         poison(seen, why)
 
@@ -239,7 +239,7 @@ def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
     ident = seen.location.ident
     name = block.own.get(ident)
     before = memory.begun.get(name) if name is not None else seen.value
-    is_renewed = telling.container_of(seen) is None and has_tensor(before)
+    is_renewed = change_messages.container_of(seen) is None and has_tensor(before)
     note_changed(seen, is_renewed, block.is_known(seen))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, containers, provenance, renewed
+from intaglio.autograph import aliases, attribute_writes, containers, provenance
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
@@ -398,7 +398,7 @@ def _note_item(owner: Any, key: Any) -> None:
 
 def _set(owner: Any, key: Any) -> None:
     if not _watches.stack:
-        renewed.note_set(owner, key)
+        attribute_writes.note_set(owner, key)
 
 
 def _note_inside(owner: Any, method: str) -> None:

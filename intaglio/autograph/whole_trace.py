@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from intaglio.autograph import aliases, containers, provenance, renewed, telling
+from intaglio.autograph import aliases, attribute_writes, change_messages, containers, provenance
 from intaglio.autograph.carried import has_tensor
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import remembering
@@ -31,7 +31,7 @@ class _Change(NamedTuple):
 
         A tensor of the graph that is left there raises where it is used.
         """
-        if telling.container_of(self.seen) is not None:
+        if change_messages.container_of(self.seen) is not None:
             return True
         is_tensor = has_tensor(self.seen.location.get())
         return not (self.is_renewed if is_tensor else self.is_state)
@@ -81,12 +81,12 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
         first = trace.changed[ident]
         trace.changed[ident] = first._replace(is_state=is_state)
         return
-    owner = telling.container_of(seen)
+    owner = change_messages.container_of(seen)
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
     is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
     if is_argument or (seen.location.may_outlive and not is_of_trace):
-        is_renewed = is_renewed or renewed.is_set(ident)
+        is_renewed = is_renewed or attribute_writes.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
 
 
@@ -98,7 +98,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     trace = _Trace(arguments)
     _traces.open.append(trace)
     provenance.begin_trace()
-    renewed.begin_trace()
+    attribute_writes.begin_trace()
     changed: list[_Change] = []
     known = aliases.state()
     try:
@@ -110,13 +110,13 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     finally:
         _traces.open.pop()
         provenance.end_trace()
-        renewed.end_trace()
+        attribute_writes.end_trace()
         for seen, value in reversed(trace.left):
             if has_tensor(seen.location.get()):
                 put_end(seen, value)
         aliases.reset(known)
     for change in changed:
-        telling.of_the_trace(change.seen, change.is_argument)
+        change_messages.of_the_trace(change.seen, change.is_argument)
     return result
 
 

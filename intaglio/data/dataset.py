@@ -15,12 +15,12 @@ from intaglio.base.dtypes import as_dtype, int32, int64, string, variant
 from intaglio.data import (
     building,
     builtin_functions,
+    constructors,
     element,
     folding,
     iterating,
-    making,
+    late,
     resampling,
-    seldom,
     selecting,
 )
 from intaglio.data.batches import Batches
@@ -103,7 +103,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     def __reduce__(self) -> Any:
         if not isinstance(self.handle_tensor, EagerTensor):
             raise TypeError("A dataset of a graph cannot be pickled.")
-        data = seldom.serializing.to_bytes(self.handle_tensor._array)
+        data = late.serializing.to_bytes(self.handle_tensor._array)
         options = self._options.to_text()
         return _unpickled, (type(self).__name__, data, self.element_spec, options)
 
@@ -177,7 +177,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: the tensors."""
-        return making.from_tensors(tensors, name)
+        return constructors.from_tensors(tensors, name)
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -185,7 +185,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
         Raises ValueError for scalars and for first dimensions that differ.
         """
-        return making.from_tensor_slices(tensors, name)
+        return constructors.from_tensor_slices(tensors, name)
 
     @staticmethod
     def from_generator(
@@ -201,12 +201,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         Raises TypeError if it is not callable, or without `output_types` or
         `output_signature`; InvalidArgumentError at an element that does not fit them.
         """
-        return making.from_generator(generator, output_types, output_shapes, args, output_signature)
+        return constructors.from_generator(
+            generator, output_types, output_shapes, args, output_signature
+        )
 
     @staticmethod
     def range(*args: Any, **kwargs: Any) -> Dataset:
         """start, start + step, ... before stop, as `output_type` (int64)."""
-        return making.range_of(args, **kwargs)
+        return constructors.range_of(args, **kwargs)
 
     @staticmethod
     def random(
@@ -215,7 +217,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """Random int64 numbers below 2**32, without end."""
-        return making.random_numbers(seed, rerandomize_each_iteration, name)
+        return constructors.random_numbers(seed, rerandomize_each_iteration, name)
 
     @staticmethod
     def counter(
@@ -242,7 +244,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
         Raises InvalidArgumentError if there are none.
         """
-        return making.list_files(file_pattern, shuffle, seed, name)
+        return constructors.list_files(file_pattern, shuffle, seed, name)
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -498,7 +500,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         every `checkpoint_interval` of them, which `step_counter` counts. A call that finds a
         checkpoint there goes on where it was made. Raises ValueError for `checkpoint`.
         """
-        seldom.storing.saved(self, path, compression, shard_func, checkpoint_args)
+        late.storing.saved(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
     def load(
@@ -512,7 +514,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
         With `wait` it waits until somebody has written them.
         """
-        return seldom.storing.loaded(path, element_spec, compression, reader_func, wait)
+        return late.storing.loaded(path, element_spec, compression, reader_func, wait)
 
     def snapshot(
         self,
@@ -523,7 +525,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """The elements, written to a folder once and read from there afterwards."""
-        return seldom.storing.snapshotted(self, path, compression, reader_func, shard_func, name)
+        return late.storing.snapshotted(self, path, compression, reader_func, shard_func, name)
 
     # -- options ---------------------------------------------------------------------------
 
@@ -553,7 +555,7 @@ def of_handle(handle: Any, element_spec: Any) -> Dataset:
 
 def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
     """The dataset that was pickled."""
-    stage = seldom.serializing.from_bytes(data)
+    stage = late.serializing.from_bytes(data)
     dataset = building.dataset_of_handle(name, from_array(stage), element_spec)
     dataset._options = Options.from_text(options)
     return dataset

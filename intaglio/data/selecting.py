@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.base import nest
 from intaglio.base.dtypes import float32, float64, int64
 from intaglio.base.processors import cores
-from intaglio.data import building, element, seldom
+from intaglio.data import building, element, late
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
 from intaglio.opdef import convert, raw
@@ -162,13 +162,13 @@ def ragged(
         isinstance(s, TensorSpec) and s.dims is not None and None in s.dims
         for s in nest.flatten(dataset.element_spec)
     ):
-        dataset = seldom.ragged_batches.as_ragged(dataset, row_splits_dtype)
+        dataset = late.ragged_batches.as_ragged(dataset, row_splits_dtype)
     return dataset.batch(batch_size, drop, name=name)
 
 
 def sparse(dataset: Any, batch_size: Any, row_shape: Any, name: str | None) -> Any:
     """Sparse batches of elements that may differ in shape."""
-    return seldom.sparse_batches.sparse_batches(dataset, batch_size, row_shape, name)
+    return late.sparse_batches.sparse_batches(dataset, batch_size, row_shape, name)
 
 
 def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:

@@ -17,7 +17,7 @@ from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins
 from intaglio.base.errors import OpError, take_steps
 from intaglio.base.options import OPTIONS
-from intaglio.function.accounts import note_run, note_trace
+from intaglio.function.error_reports import note_run, note_trace
 from intaglio.ir.graph import Node
 from intaglio.opdef.op import RAISES
 from intaglio.runtime import interpreter

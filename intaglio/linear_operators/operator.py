@@ -26,7 +26,7 @@ from intaglio.trace.assertions import check
 COLUMN = np.int32(-1)
 # What combines operators derives from them: imported when it is first needed.
 COMBINED = {
-    "matmul": "intaglio.linear_operators.multiplied:product",
+    "matmul": "intaglio.linear_operators.products:product",
     "adjoint": "intaglio.linear_operators.composed:LinearOperatorAdjoint",
     "inverse": "intaglio.linear_operators.composed:LinearOperatorInversion",
     "lower": "intaglio.linear_operators.structured:LinearOperatorLowerTriangular",

@@ -167,7 +167,9 @@ def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
     specs = [v.spec for v in body.inputs]
     start, alone = _stacked_state(vectorizer, rows, node, inputs)
     if not alone and any(r.stacked and r.tensor.dtype in (variant, resource) for r in start):
-        raise NotVectorizableError("rows that take different numbers of iterations and share a list")
+        raise NotVectorizableError(
+            "rows that take different numbers of iterations and share a list"
+        )
     varying = [i for i, r in enumerate(start) if r.tensor.dtype is not resource]
     flags = [r.stacked for r in start]
 

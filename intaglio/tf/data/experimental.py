@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import int64
-from intaglio.data import building, csv_columns, csv_files, element, making, seldom, tracing
+from intaglio.data import building, constructors, csv_columns, csv_files, element, late, tracing
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
 from intaglio.data.dataset import Dataset
 from intaglio.data.dataset_writer import TFRecordWriter
@@ -116,7 +116,7 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
     >>> [int(x) for x in tf.data.experimental.from_list([1, 2, 3])]
     [1, 2, 3]
     """
-    return making.from_list(elements, name)
+    return constructors.from_list(elements, name)
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
@@ -218,7 +218,7 @@ def get_model_proto(iterator: Iterator) -> Any:
     >>> tf.data.experimental.get_model_proto(iterator).nodes[1].num_elements
     1
     """
-    return seldom.pipeline_model.model_of(iterator._own_resource())
+    return late.pipeline_model.model_of(iterator._own_resource())
 
 
 def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> Any:

@@ -7,7 +7,7 @@ import warnings
 _reported: set[tuple[str, int]] = set()
 
 
-def remark(file: str, line: int, message: str) -> None:
+def warn_at(file: str, line: int, message: str) -> None:
     """A UserWarning at a line, if there was none about it yet."""
     where = (file, line)
     if where not in _reported:

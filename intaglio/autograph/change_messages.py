@@ -13,10 +13,10 @@ import numpy as np
 from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.joins import DIFFERS
+from intaglio.autograph.line_warnings import warn_at
 from intaglio.autograph.locations import Item
 from intaglio.autograph.logs import is_log
 from intaglio.autograph.provenance import Provenance
-from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen
 from intaglio.base import origins
@@ -107,7 +107,7 @@ def of_the_trace(seen: Seen, is_argument: bool) -> None:
     text = _ARGUMENT if is_argument else _RETURNED if is_unknown else _TRACED
     frame = _frame(seen)
     if frame is not None and not (type(container) is list and is_log(frame)):
-        remark(frame.filename, frame.lineno, text.format(frame.source, what, begin))
+        warn_at(frame.filename, frame.lineno, text.format(frame.source, what, begin))
 
 
 def _earlier_reason(value: Any) -> str:
