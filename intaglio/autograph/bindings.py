@@ -109,7 +109,7 @@ class Bindings(ast.NodeTransformer):
         return [located(ast.Assign([ast.Name(name, ast.Store())], value), value)]
 
     def _parts_first(self, value: ast.expr, name: str) -> list[ast.stmt]:
-        """A value made of others: those up to the last that decides get names, in order."""
+        """An expression of several values: those up to the last conditional one get names, in order."""
         parts = _parts(value)
         last = max([i for i, part in enumerate(parts) if _decides(part)])
         done: list[ast.stmt] = []
@@ -153,7 +153,7 @@ def _decides(value: ast.expr) -> bool:
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    """The values that an expression is made of, in the order of Python."""
+    """The operands of an expression, in Python's order of evaluation."""
     if isinstance(value, (ast.Tuple, ast.List)):
         plain = not any(isinstance(e, ast.Starred) for e in value.elts)
         return list(value.elts) if plain else []

@@ -26,14 +26,14 @@ from intaglio.autograph.whole_trace import leave
 from intaglio.type_specs.grown_list import UNCHANGED, Form, GrownList
 
 State = tuple[Any, ...]
-# Where something is: an own name, and the way in its value.
+# Where something is: an own name, and the path inside its value.
 Path = tuple[Any, ...]
 # Traces of one block at most: a block that finds new state in each is left as it is.
 ATTEMPTS = 8
 
 
 class Change:
-    """What a trace did to a place: what it held, and what it would hold."""
+    """What a trace did to a location: its value before, and its value after."""
 
     def __init__(self, seen: Seen, ends: Sequence[Any]) -> None:
         self.seen = seen
@@ -47,7 +47,7 @@ class Change:
 
 
 class Hidden:
-    """One value that is state though no name says so: in one place, or what a list holds."""
+    """One state value without a name in the code: of one location, or the elements of a list."""
 
     def __init__(self, changes: Sequence[Change], owner: Any = None) -> None:
         self.seen = [c.seen for c in changes]
@@ -55,7 +55,7 @@ class Hidden:
         self.left = changes[0].left
         for change in changes:
             leave(change.seen, change.left)
-        # The list whose elements are the state, whoever has it.
+        # The list whose elements are the state, whatever refers to it.
         self.list = owner
 
     @property
@@ -65,7 +65,7 @@ class Hidden:
 
     @property
     def idents(self) -> set[tuple[int, Any]]:
-        """The places that it is."""
+        """The locations that hold it."""
         if self.list is not None:
             return {elements_of(self.list)}
         return {s.location.ident for s in self.seen}
@@ -112,19 +112,19 @@ class Found(Exception):
 
 
 class Poisoned:
-    """A place that an iteration of a loop changes in a way that no graph can carry."""
+    """A location that an iteration of a loop changes into what no graph can carry."""
 
     def __init__(self, seen: Seen, why: str) -> None:
         self.seen = seen
         self.why = why
 
     def poison(self) -> None:
-        """From now on reading it is an error that says why."""
+        """From now on reading it is an error whose message has the reason."""
         poison(self.seen, self.why)
 
 
 def poison(seen: Seen, why: str) -> None:
-    """Makes a place what it was before the block, and any use of it an error."""
+    """Restores a location to its value before the block, and makes any use of it an error."""
     seen.restore()
     container = change_messages.container_of(seen)
     if container is None:
@@ -136,8 +136,8 @@ def poison(seen: Seen, why: str) -> None:
 class Block:
     """One staged block: its own state, and what was found to be state as well.
 
-    Its state is what its names have, and what lists hold that grow, whoever has them. So a
-    name that has such a list has it in all branches and iterations, and is no state itself, as
+    Its state is the values of its names, and the elements of growing lists. So a
+    name bound to such a list is bound to it in all branches and iterations, and is no state itself, as
     long as none of them gives it another one.
     """
 
@@ -225,7 +225,7 @@ class Block:
                     yield path, part
 
     def get(self) -> State:
-        """All state, in the order of `names`. A list in the place of one that grows is one."""
+        """All state, in the order of `names`. A list that replaces a growing one grows too."""
         current = self._values()
         same = {
             path
@@ -242,7 +242,7 @@ class Block:
         return (*[h.get() for h in self.lists], *values)
 
     def _is_bound(self, path: Path) -> bool:
-        """True if the place has the same list that grows whenever the block begins or ends."""
+        """True if the location has the same growing list at each start and end of the block."""
         return path not in self.rebound or not self.identities.ends
 
     def ends(self, in_loop: bool = False, created: Container[int] = ()) -> None:
@@ -364,7 +364,7 @@ class Block:
     def recall(self, memory: Memory, outer: Block) -> None:
         """Takes what was found when the block was traced before, with the one around it.
 
-        As far as it is state there: what lies inside is made anew.
+        As far as it is state there: blocks inside are traced again.
         """
         idents = {i for h in (*outer.lists, *outer.hidden) for i in h.idents}
         idents |= {i for i in outer.own if i is not None}
@@ -379,7 +379,7 @@ class Block:
     # -- what a trace changed ------------------------------------------------------------
 
     def is_known(self, seen: Seen) -> bool:
-        """True for places that are state already."""
+        """True for locations that are state already."""
         ident = seen.location.ident
         if any(ident == s.seen.location.ident for s in self.poisoned):
             return True
@@ -444,7 +444,7 @@ class Block:
         raise Found(self, chosen, poisoned)
 
     def _list_of(self, change: Change) -> Any:
-        """The list whose elements have changed, if it is that and no other value of a place."""
+        """The list whose elements have changed, if that is the change; None for other changes."""
         seen = change.seen
         grown = type(seen.location) is Elements and type(seen.value) is GrownList
         if change.form is None and not grown:
@@ -459,7 +459,7 @@ class Block:
     def _is_older(self, seen: Seen, watches: Sequence[Watch]) -> bool:
         ident = seen.location.ident
         if type(seen.value) is GrownList and type(seen.location) is Elements:
-            return True  # or the block would have told that it makes it
+            return True  # else the block would have reported that it creates it
         is_known = provenance.of(seen.value) is not Provenance.OLDER
         if is_known and not any(w.is_inside(seen.value) for w in watches):
             return True  # the trace has it, and not from the block
@@ -473,7 +473,7 @@ class Block:
 
 
 class Same:
-    """In the place of a list that grows, which stays there: what it holds is state, not it."""
+    """Stands for a growing list, which stays where it is: its elements are the state, not it."""
 
     __slots__ = ("grown",)
 
@@ -514,7 +514,7 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
 
 
 def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
-    """What a block works on: objects of its own with this state, told with where they are from."""
+    """The values a block works on: its own copies of this state, noted with their originals."""
     kind = type(value)
     if kind is Same:
         return value.grown

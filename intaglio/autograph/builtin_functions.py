@@ -101,7 +101,7 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 
 def _order(keys: Any, down: bool) -> Any:
-    """The places of the elements in order; equal ones keep theirs."""
+    """The permutation that sorts the elements; stable for equal ones."""
     count = raw.Size(keys)
     if down:
         return raw.TopKV2(keys, count)[1]
@@ -136,7 +136,7 @@ def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def tensor_of(value: Any) -> Any:
-    """The tensor that a composite value stands for, as a weak one does; others as they are."""
+    """The tensor inside a composite value such as a weak tensor; others as they are."""
     if isinstance(value, TensorInParts) and hasattr(type(value), "__tf_tensor__"):
         return convert.to_tensor(value)
     return value

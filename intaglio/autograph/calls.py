@@ -129,7 +129,7 @@ def _with_converted(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments, those that are functions to be converted as their conversions.
 
-    `taken` says where they stand: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
+    `taken` has their positions: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
     """
     positional, named = list(args), dict(kwargs)
     for name, index in taken.items():
@@ -150,7 +150,7 @@ _getters: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDicti
 def attr(owner: Any, name: str, used: bool = True) -> Any:
     """`owner.name`; a property of a user's class is converted as a method is.
 
-    `used` is False where only None is asked for.
+    `used` is False where the caller ignores the result.
     """
     known = _getters.get(type(owner))
     if known is None:

@@ -1,4 +1,4 @@
-"""What is said where a staged block leaves something in a place that no graph can carry."""
+"""Messages for staged blocks that change a location in a form that no graph can carry."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _ADVICE: list[tuple[Any, str]] = [
 
 
 def of_branches(seen: Seen, main: Any, other: Any) -> str:
-    """Why nobody can tell what a place holds after an `if`, given what both branches leave."""
+    """Why the value of a location is unknown after an `if`, from both branches' values."""
     reason = _earlier_reason(main) or _earlier_reason(other)
     if reason:
         return reason
@@ -86,7 +86,7 @@ def of_branches(seen: Seen, main: Any, other: Any) -> str:
 
 
 def of_iterations(seen: Seen) -> str:
-    """Why nobody can tell what a place holds in a loop that changes it."""
+    """Why the value of a location is unknown in a loop that changes it."""
     reason = aliases.poisoned(seen.value) or _earlier_reason(seen.location.get())
     if reason:
         return reason
@@ -98,7 +98,7 @@ def of_iterations(seen: Seen) -> str:
 
 
 def of_the_trace(seen: Seen, is_argument: bool) -> None:
-    """Warns that a place which may outlive the trace was changed by a staged block."""
+    """Warns that a location which may outlive the trace was changed by a staged block."""
     container = container_of(seen)
     name = f"'{seen.location.name}'"
     what = name if container is None else f"this {_kind(container)}"
@@ -111,7 +111,7 @@ def of_the_trace(seen: Seen, is_argument: bool) -> None:
 
 
 def _earlier_reason(value: Any) -> str:
-    """Why a block inside cannot tell already, if that is so."""
+    """The reason why the value is unknown inside a block already, else an empty string."""
     return value.why if type(value) is Undefined else ""
 
 
@@ -142,7 +142,7 @@ def _line(seen: Seen) -> str:
 
 
 def _frame(seen: Seen) -> origins.Frame | None:
-    """Where the user's program changes a place, if that is known."""
+    """Where the user's program changes a location, if that is known."""
     if not isinstance(seen.where, CodeType):
         return next(iter(origins.frames(tuple(seen.where))), None)
     code = seen.where

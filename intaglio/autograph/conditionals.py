@@ -28,7 +28,7 @@ def is_staged(value: Any) -> bool:
 
 
 def decided(test: Any) -> Any:
-    """What decides where `test` is asked: of a list that grows, whether it has elements."""
+    """The truth value of `test`: of a growing list, whether it has elements."""
     if type(test) is GrownList:
         return raw.Greater(test.size(), 0)
     return tensor_of(test)
@@ -109,7 +109,7 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
 
 
 def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:
-    """The state as a branch begins: what `if not flag` says of the flag is known in it."""
+    """The state at the start of a branch: in the branch of `if not flag` the flag is known."""
     node = test.node if type(test) is SymbolicTensor else None
     if node is None or node.op is not raw.LogicalNot:
         return start

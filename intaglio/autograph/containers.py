@@ -27,7 +27,7 @@ def contents(value: Any) -> Contents:
 
 
 def put_contents(value: Any, contents: list[Any]) -> None:
-    """Makes a container hold what it held at some time."""
+    """Restores a container's contents."""
     if isinstance(value, dict):
         dict.clear(value)
         for key, item in zip(contents[::2], contents[1::2], strict=True):

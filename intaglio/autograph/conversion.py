@@ -1,4 +1,4 @@
-"""A user's function as its converted twin: same globals, same closure cells, same file and lines."""
+"""A user's function to its converted form: same globals, same closure cells, same file and lines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _lock = threading.Lock()
 def convert(
     function: FunctionType, user_requested: bool = True, recursive: bool = True
 ) -> FunctionType:
-    """The converted twin of a Python function; what it calls is converted if `recursive`.
+    """The converted form of a Python function; what it calls is converted if `recursive`.
 
     Raises source.NoSourceError if the source cannot be found or read.
     """
@@ -70,19 +70,19 @@ def convert(
     )
     functools.update_wrapper(twin, function)
     twin.__kwdefaults__ = function.__kwdefaults__
-    del twin.__dict__["__wrapped__"]  # it would lead inspect past the twin
+    del twin.__dict__["__wrapped__"]  # inspect would unwrap the converted function
     twin.autograph_artifact__ = True  # type: ignore[attr-defined]  # a mark of our own
     return twin
 
 
 def code_text(function: FunctionType, recursive: bool = True) -> str:
-    """The source of the converted twin, in TensorFlow's form: without marks of creation."""
+    """The source of the converted function, in TensorFlow's form: without marks of creation."""
     tree = copy.deepcopy(_converted(function, True, recursive).tree)
     return ast.unparse(_Unmarked().visit(tree)) + "\n"
 
 
 class _Unmarked(ast.NodeTransformer):
-    """Replaces `ag__.created(x)`, of which TensorFlow's converted code knows nothing, by `x`."""
+    """Replaces `ag__.created(x)`, which TensorFlow's converted code does not have, by `x`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """What a mark is around, and all other calls."""
@@ -182,7 +182,7 @@ def _find_code(code: CodeType, name: str) -> CodeType:
 def _renamed(code: CodeType, name: str, qualified: str) -> CodeType:
     """The code under the user's names, so that tracebacks read as the user wrote it.
 
-    What reads and writes the state is said to be of this package: debuggers do not stop
+    Code that reads and writes the state is attributed to this package: debuggers do not stop
     there, and tracebacks do not show it.
     """
     is_class = not inspect.CO_OPTIMIZED & code.co_flags

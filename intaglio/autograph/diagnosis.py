@@ -1,4 +1,4 @@
-"""What is silently wrong in TensorFlow is said here: text made of symbolic tensors, results dropped.
+"""Warnings about what TensorFlow does silently: text made of symbolic tensors, results dropped.
 
 Each line of the user's is warned about once.
 """
@@ -25,7 +25,7 @@ from intaglio.type_specs.tensor_array import TensorArray
 def text_of(value: Any, source: str, printed: bool = False) -> Any:
     """`value`, which becomes part of a string; warns if it is a tensor without a value yet.
 
-    What Python's `print` shows of the trace is nobody's mistake outside of staged blocks.
+    A Python `print` during the trace is no mistake outside of staged blocks.
     """
     if _is_symbolic(value) and not (printed and not is_watched()):
         _warn(

@@ -1,7 +1,7 @@
-"""Dictionaries with items of which only the graph knows whether they are there.
+"""Dictionaries with items whose presence is known only when the graph runs.
 
 A loop that is the first to set `d[k]` may have no iteration. `d.get(k)`, `d.setdefault(k)`, `d.pop(k)`
-and `k in d` ask the graph then; whoever takes the whole dictionary gets a graph that fails
+and `k in d` become ops then; a use of the whole dictionary makes the graph fail
 where an item is missing.
 """
 

@@ -66,7 +66,7 @@ class ExceptionStatements:
 
 
 class _Outside(ast.NodeTransformer):
-    """Collects what an expression reads of its function, and puts parameters in its place.
+    """Collects what an expression reads of its function, and replaces it by parameters.
 
     A name stays what it is called; `self.x` and `d['k']` get a name of their own.
     """
@@ -121,7 +121,7 @@ class _Outside(ast.NodeTransformer):
 
 
 def watched(node: ast.Try, expressions: Expressions) -> list[ast.stmt]:
-    """The converted body of a `try`, with its handlers made known while it is traced."""
+    """The converted body of a `try`, with its handlers registered while it is traced."""
     kinds: list[ast.expr] = [
         expressions.visit(copy.deepcopy(h.type)) if h.type is not None else loaded("BaseException")
         for h in node.handlers

@@ -17,7 +17,7 @@ UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir
 
 
 def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
-    """`ag__.name(arguments)` at the place of a node."""
+    """`ag__.name(arguments)` at the source position of a node."""
     call = ast.Call(
         ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(arguments), []
     )
@@ -25,9 +25,9 @@ def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
 
 
 def located(node: Any, at: ast.AST) -> Any:
-    """The node, and what is new below it, at the place of another.
+    """The node, and what is new below it, at the source position of another.
 
-    What has a place is not looked into: it has been here before, or is the user's.
+    Nodes with a position are skipped: they were visited before, or are the user's.
     """
     pending: list[Any] = [node]
     while pending:
@@ -60,7 +60,7 @@ class Expressions(ast.NodeTransformer):
         self.printed = False  # inside the arguments of print
         self.objects: set[str] = set()  # names that may have objects of the user's classes
         self.composite_names: set[str] = set()  # attributes and items that the function writes
-        # Inside a `raise` statement, whose text is made when it raises.
+        # Inside a `raise` statement, whose text is built when it raises.
         self.raised = False
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -94,7 +94,7 @@ class Expressions(ast.NodeTransformer):
     visit_Subscript = visit_Attribute
 
     def generic_visit(self, node: Any) -> Any:
-        """The node with its parts visited: what it is, its caller knows."""
+        """The node with its children visited, as the caller's type."""
         return super().generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -121,7 +121,7 @@ class Expressions(ast.NodeTransformer):
         return ag("converted_call", *call_parts(node), loaded(self.scope), at=node)
 
     def _created(self, node: Any) -> ast.expr:
-        """What creates a container says so."""
+        """Marks an expression that creates a container."""
         node = self.generic_visit(node)
         if not isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
             return node  # a target
@@ -181,7 +181,7 @@ class Expressions(ast.NodeTransformer):
         return _folded("and_", pairs, node)
 
     def _contained(self, node: ast.Compare) -> ast.expr:
-        """`x in c`, `x is y` and their opposites: what the graph knows only when it runs, too."""
+        """`x in c`, `x is y` and their opposites, also where they are decided only at run time."""
         node = self.generic_visit(node)
         op, right = node.ops[0], node.comparators[0]
         if isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(right, ast.Constant):
@@ -193,7 +193,7 @@ class Expressions(ast.NodeTransformer):
         return test if isinstance(op, ast.In) else ag("not_", test, at=node)
 
     def _none_test(self, node: ast.Compare) -> ast.expr | None:
-        """`x is None` and `x is not None`: what the graph knows only when it runs, too."""
+        """`x is None` and `x is not None`, also where they are decided only at run time."""
         op, right = node.ops[0], node.comparators[0]
         nothing = isinstance(right, ast.Constant) and right.value is None
         if not (nothing and symbol(node.left) is not None):

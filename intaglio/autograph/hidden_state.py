@@ -3,8 +3,8 @@
 A block is traced with the state that its code names. If a watch finds that it also changed
 variables of closures, globals, attributes or items, or that a list has grown, the trace is
 given up, everything is put back, and the block traced again with these as state. Lists
-become `GrownList`s. What no graph can carry is put back too, if the trace has made it, and
-using it is an error from then on; what is older than the trace stays as Python left it.
+become `GrownList`s. Values that no graph can carry are put back too, if the trace created them, and
+using them is an error from then on; objects older than the trace stay as Python left them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from intaglio.autograph.watches import Seen, Watch, note_copies, watching
 from intaglio.autograph.whole_trace import note_changed, put_end
 
 Body = Callable[..., None]
-# A trace: who watched it, what it left in the places that it changed and a graph can carry,
-# and what in others.
+# A trace: its watch, the values that it left in the locations that it changed and a graph can
+# carry, and those in others.
 Traced = tuple[Watch, dict[Any, Any], dict[Any, Any]]
 
 
@@ -46,7 +46,7 @@ def stage_to_fixpoint(
 
     `stage(block, bodies)` traces the given bodies, each of them once and in order, with
     the block's `get`, `put` and `names`; nothing may be left behind if a body raises.
-    `sources` are the functions of converted code that the bodies are made of.
+    `sources` are the functions of converted code that the bodies come from.
     """
     block = Block(get_state, set_state, names, sources or bodies)
     watch = _branches if len(bodies) > 1 else _loop_body
@@ -103,7 +103,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]
         poisoned = _poisoned(_others(changes, found, end))
-        # An iteration that reads what no iteration has set yet fails without being told so.
+        # An iteration that reads what no iteration has set yet fails by itself.
         block.poisoned += [s for s in poisoned if type(s.seen.before) is Undefined]
         poisoned = [s for s in poisoned if type(s.seen.before) is not Undefined]
         block.accept([watch], changes, found, poisoned)
@@ -118,7 +118,7 @@ def _poisoned(seen: Iterable[Seen]) -> list[Poisoned]:
 
 
 def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> list[Seen]:
-    """The places of the trace that an iteration changes and that are no state."""
+    """The locations of the trace that an iteration changes and that are no state."""
     if is_strict():
         return []
     taken = {c.seen.location.ident for c in found}
@@ -209,7 +209,7 @@ def _traced(block: Block, watch: Watch) -> Traced:
             if ident[0] in watch.copied:
                 _note_outliving(block, seen, watch)
             continue
-        if ident[0] in watch.received:  # the next trace tells whether it is new
+        if ident[0] in watch.received:  # the next trace shows whether it is new
             watch.pending.add(ident)
             continue
         _note_outliving(block, seen, watch)
@@ -228,7 +228,7 @@ def _traced(block: Block, watch: Watch) -> Traced:
 
 
 def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
-    """Notes what a trace changes in a place that is older than the whole trace."""
+    """Notes what a trace changes in a location that is older than the whole trace."""
     memory = around()
     assert memory is not None  # a block is staged
     if memory.begun is None or _is_built(seen, watch):
@@ -250,7 +250,7 @@ def _is_rebound(seen: Seen) -> bool:
 def _is_built(seen: Seen, watch: Watch) -> bool:
     """True for Python values of an object that is given its variables meanwhile.
 
-    And for objects with variables where there was nothing: these are made once.
+    And for objects with variables where there was nothing: these are created once.
     """
     value = now(seen)
     if hasattr(type(value), "trainable_variables"):
@@ -272,7 +272,7 @@ def _is_state(change: Change, in_loop: bool) -> bool:
 
 
 def _before(seen: Seen, *ends: dict[Any, Any]) -> Any:
-    """What a place held before, as those tell of it who have changed it: a value, or contents."""
+    """The earlier value of a location, or contents, in the form in which its change was noted."""
     ident = seen.location.ident
     end = next(e[ident] for e in ends if ident in e)
     return seen.contents if isinstance(end, Contents) else seen.before

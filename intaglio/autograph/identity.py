@@ -1,8 +1,8 @@
-"""Which objects are one and the same, as far as it can be told while tracing.
+"""Which objects are one and the same, as far as tracing can determine it.
 
 A block has copies of the lists and dictionaries that its names hold, and a name that it sets
-has one of its own afterwards, which stands for what either branch, or the last iteration, has left
-there. So two names may have the same object when the graph runs, and the trace has two.
+has one of its own afterwards, which stands for the result of either branch, or the last iteration,
+there. So two names may refer to one object when the graph runs, and to two in the trace.
 This is remembered; once one of them is changed in place, reading the other is an error.
 """
 
@@ -25,7 +25,7 @@ ANOTHER = (
 
 
 def slots(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any]]:
-    """The objects in a value that can be changed, by their places in it."""
+    """The mutable objects in a value, by their paths in it."""
     kind = type(value)
     if is_record(value):
         yield path, value
@@ -74,7 +74,9 @@ class Identities:
         self.in_loop = False
         self.copies: dict[int, Any] = {}
         self.ends: list[dict[Any, Any]] = []
-        self.stale: dict[Any, str] = {}  # places at whose end an object was changed elsewhere
+        self.stale: dict[
+            Any, str
+        ] = {}  # paths whose object was changed under another name by the end
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
         """Tells that the block goes on with copies of these values.
@@ -106,7 +108,7 @@ class Identities:
         return [v for v in aliases.twins_of(value) if id(v) not in self.copies]
 
     def put(self, values: Sequence[Any]) -> None:
-        """Tells what the names get: in an iteration of a loop, what they had before it or others."""
+        """Notes what the names get: in an iteration of a loop, what they had before it or others."""
         if not self.in_loop:
             return
         self.copied(self.begun, values)
@@ -128,7 +130,7 @@ class Identities:
         return (key[0] + len(self.begun), *key[1:])
 
     def left(self, values: Sequence[Any], created: Container[int] = ()) -> None:
-        """Tells with which values a branch or an iteration ends, or that the loop has none.
+        """Notes the values with which a branch or an iteration ends, or that the loop has none.
 
         `created` are the ids of objects that are new in it.
         """
@@ -171,7 +173,7 @@ class Identities:
         return [value] if is_older or any(v is value for v in begun.values()) else []
 
     def results(self, values: Sequence[Any]) -> dict[int, Any]:
-        """Tells what stands for the ends after the block. The objects, by their ids."""
+        """Notes what stands for the ends after the block. Returns the objects, by their ids."""
         results = _of_all(values)
         own = {id(v) for v in results.values()}
         # What each may be at each end, before the results are among it.
@@ -208,7 +210,7 @@ class Identities:
 
 
 def is_same_object(one: Any, other: Any) -> bool:
-    """`one is other`. Raises TypeError where only the graph knows."""
+    """`one is other`. Raises TypeError where it is decided only when the graph runs."""
     if aliases.may_be_same(one, other):
         raise TypeError(
             f"`is` asks whether two names have the same {type(one).__name__}, and a staged branch or loop "

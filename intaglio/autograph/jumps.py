@@ -1,4 +1,4 @@
-"""`break`, `continue` and `return` become flags, so that blocks have one way in and one way out."""
+"""`break`, `continue` and `return` become flags, so that blocks have one entry and one exit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOPS = (ast.While, ast.For)
 
 
 def statements_of(text: str, at: ast.AST) -> list[Any]:
-    """Statements from text, at the place of a node in the user's file."""
+    """Statements from text, at the position of a node in the user's file."""
     body = ast.parse(text).body
     for statement in body:
         for node in ast.walk(statement):
@@ -179,9 +179,9 @@ class Returns:
         self.flag = namer.new("do_return")
         self.value = namer.new("retval_")
         self.found = False
-        # Whether the flag tells something: it does not where all branches return.
+        # Whether the flag is needed: it is not where all branches return.
         self.tested = False
-        self.surely = False  # every way through the function ends in a return
+        self.surely = False  # every path through the function ends in a return
 
     def function_body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The lowered body, without the initial assignments."""
@@ -249,7 +249,7 @@ def _returns(statements: Sequence[ast.stmt]) -> bool:
 
 
 def exits(statements: Sequence[ast.stmt]) -> bool:
-    """True if no way through the user's block comes to its end: it returns, raises or goes on."""
+    """True if no path through the user's block reaches its end: each returns, raises or continues."""
     return any(map(_exits, statements))
 
 

@@ -1,4 +1,4 @@
-"""Places that converted code writes to apart from its own names.
+"""Locations that converted code writes to apart from its own names.
 
 Variables of closures, globals, attributes, items, and the elements of containers.
 """
@@ -32,22 +32,22 @@ class Location:
         self.owner = owner
         self.key = key
         self.name = name
-        # Of the object that the place is in; of a variable, of the function that has it.
+        # Of the object that has the location; of a variable, of the function that has it.
         self.provenance = provenance
 
     @property
     def outlives(self) -> bool:
-        """True if the place is known to outlive the trace: what Python leaves there stays."""
+        """True if the location is known to outlive the trace: what Python leaves there stays."""
         return self.provenance is Provenance.OLDER
 
     @property
     def may_outlive(self) -> bool:
-        """True unless only the trace can see the place."""
+        """True unless only the trace can see the location."""
         return self.provenance is not Provenance.CREATED
 
     @property
     def ident(self) -> tuple[int, Any]:
-        """Equal for equal places, as long as the owner lives."""
+        """Equal for equal locations, as long as the owner lives."""
         return id(self.owner), self.key
 
     def get(self) -> Any:
@@ -158,7 +158,7 @@ class Elements(Location):
 
 
 def elements_of(container: Any) -> tuple[int, Any]:
-    """The `ident` of the place that a container's elements are."""
+    """The `ident` of the location of a container's elements."""
     return id(container), Elements
 
 
@@ -242,7 +242,7 @@ def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def location_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
-    """Owner and key of the place that a symbol of generated code means, None if unknown.
+    """Owner and key of the location that a symbol of generated code refers to, None if unknown.
 
     `accessor` is a function that sees the same names.
     """

@@ -18,7 +18,7 @@ _ADDING = frozenset({"append", "extend"})
 def is_log(frame: origins.Frame) -> bool:
     """True if a line adds to a list in a branch, and its function does nothing else with the list.
 
-    The list is a variable around the function: what is an argument or somebody's attribute may be
+    The list is a variable around the function: an argument or another object's attribute may be
     looked at elsewhere.
     """
     try:

@@ -45,7 +45,7 @@ def completed(
     while again:
         initial = state
         state, fixed = _tried(initial, body, get_state, set_state, names)
-        # Where the body asks whether a name is None, an iteration with a value goes other ways.
+        # Where the body tests a name for None, an iteration with a value takes other branches.
         pairs = zip(initial, state, strict=True)
         found = any([b is None and type(s) is Maybe for b, s in pairs])
         again = found and (bool(fixed) or any(map(is_open, state)))
@@ -125,7 +125,7 @@ def _tensor(name: str, leaf: Any) -> Any:
 
 
 def after_iteration(name: str, before: Any, after: Any) -> Any:
-    """What the body made of a name, in the form that it had before the iteration.
+    """A name's value after the body, in the form that it had before the iteration.
 
     Raises ValueError where it has no value any more.
     """

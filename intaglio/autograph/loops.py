@@ -86,7 +86,7 @@ def while_stmt(
         staged()
     elif scratch.nodes:
         _python_while(condition, body, staged)
-    else:  # asked only once, as Python does
+    else:  # evaluated only once, as Python does
         _python_while(condition, body, staged, first)
 
 
@@ -96,7 +96,7 @@ def _python_while(
     """A `while` as Python runs it, up to where its condition depends on a tensor.
 
     The iterations before are recorded as they are; `staged()` records the loop that is left. `first`
-    is what the condition was when it has been asked before.
+    is the condition's value if it was evaluated before.
     """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
@@ -189,7 +189,7 @@ def for_each(
 ) -> None:
     """A `for` over `source`, Python's where ops are carried out at once.
 
-    In a graph `has_next()` tells whether there is another item, and `take()` gives it.
+    In a graph `has_next()` is True if there is another item, and `take()` returns it.
     """
     if door.level().eager:
         python_for(source, extra_test, body)
@@ -234,7 +234,7 @@ def for_rows(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> None:
-    """A staged `for` over `row(0)`, `row(1)`, ..., as many as the scalar `count` says."""
+    """A staged `for` over `row(0)`, `row(1)`, ..., for `count` rows, an int32 scalar."""
     loop = _Loop(get_state, set_state, names, options)
     zero, one = convert.to_tensor(0, count.dtype), convert.to_tensor(1, count.dtype)
     loop.over_range(zero, count, one, extra_test, lambda i: body(row(i)))

@@ -89,7 +89,7 @@ class RaisedByGraph:
         self.sample = sample or self._raised(zeros)
 
     def record(self) -> None:
-        """Makes the graph raise, in the place reached."""
+        """Makes the graph raise, at the current point."""
         self.unless(False)
 
     def unless(self, test: Any) -> None:

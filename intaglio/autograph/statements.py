@@ -81,7 +81,7 @@ class FunctionConverter:
             self.scope, self.generated, positional[0].arg if positional else None
         )
         self.captured = captured_names(body)
-        self.unset: set[str] = set()  # names that only have a place yet, no value
+        self.unset: set[str] = set()  # names that are declared, without a value yet
         self.expressions.objects = {
             n for n in (*known, *Activity.of(body).writes, *self.outside) if n.isidentifier()
         }
@@ -407,14 +407,14 @@ class FunctionConverter:
 
     def _options(self, node: ast.While | ast.For) -> ast.Dict:
         """The loop's options; a leading call of set_loop_options is taken out of the body."""
-        flags = 0  # that jumps are lowered to stand before it
+        flags = 0  # the flags of lowered jumps precede it
         while is_flag_off(node.body[flags], self.generated):
             flags += 1
         first = node.body[flags]
         if not is_options(first):
             return ast.Dict([], [])
         node.body[flags : flags + 1] = [located(ast.Pass(), first)]
-        keys, values = named(first.value)  # type: ignore[attr-defined]  # is_options says so
+        keys, values = named(first.value)  # type: ignore[attr-defined]  # checked by is_options
         return ast.Dict(keys, [self.expressions.visit(v) for v in values])
 
 

@@ -1,7 +1,7 @@
-"""Who is told what a staged block changes while it is traced.
+"""Watches of what a staged block changes while it is traced.
 
-A watch remembers what each place held that the block may change, so that the block can be
-traced again with those that changed as state (`hidden_state`). Converted code tells of what
+A watch remembers the value of each location that the block may change, so that the block can be
+traced again with those that changed as state (`hidden_state`). Converted code reports what
 it writes through the functions here.
 """
 
@@ -38,7 +38,7 @@ ANOTHER_NAME = (
 
 
 class Seen:
-    """What a place held before the block; of a container also its contents."""
+    """The value of a location before the block; of a container also its contents."""
 
     __slots__ = (
         "before",
@@ -57,7 +57,7 @@ class Seen:
     ) -> None:
         self.location = location
         self.value = location.get()
-        # True if the place is known to be older than the block.
+        # True if the location is known to be older than the block.
         self.certain = certain
         # Where the user's program changes it, or the code that does; or may do so, for all
         # that is known yet.
@@ -65,7 +65,7 @@ class Seen:
         self.may_only = may_only or not where
         self.contents = _contents_of(self.value, type(location) is Elements)
         self.poisoned = aliases.poisoned(self.value)
-        # The elements of a list that are places of their own, because they are written one by one.
+        # The elements of a list that are locations of their own: they are written one by one.
         self.items: set[int] = set()
         # The value as it was, though the block may change the list itself.
         self.before = self.value.snapshot() if type(self.value) is GrownList else self.value
@@ -78,7 +78,7 @@ class Seen:
     def is_grown(self) -> bool:
         """True if the container that was there is longer or shorter, or has other elements.
 
-        Items of dictionaries are places of their own, and so may elements of lists be.
+        Items of dictionaries are locations of their own, and so may elements of lists be.
         """
         if self.contents is None:
             return False
@@ -103,11 +103,11 @@ class Seen:
         return type(aliases.current(owner)) is GrownList
 
     def is_poisoned(self) -> bool:
-        """True if meanwhile nobody can tell any more what the container holds."""
+        """True if the container was poisoned meanwhile."""
         return aliases.poisoned(self.value) != self.poisoned
 
     def is_changed(self) -> bool:
-        """True if the place holds something else, or a container with other contents."""
+        """True if the location has another value, or a container with other contents."""
         return self.is_grown() or self.is_poisoned() or self.location.get() is not self.value
 
     def restore(self) -> None:
@@ -133,20 +133,20 @@ def _contents_of(value: Any, any_container: bool) -> Contents | None:
 
 
 class Watch:
-    """The places that one trace of a block may have changed."""
+    """The locations that one trace of a block may have changed."""
 
     def __init__(self, staged: bool = True, is_retrace: bool = True) -> None:
         self.staged = staged  # False if Python may run it as it is
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.created: dict[int, Any] = {}  # objects created in the block, kept alive
         # Of what code that is not converted returns, the trace has had it before, or it is
-        # new: the first trace of a block cannot tell, and collects it.
+        # new: the first trace of a block cannot decide it, and collects it.
         self.is_retrace = is_retrace
         self.received: dict[int, Any] = {}
-        # The places in it that the block changes, and True if it takes items of an iterator.
+        # The locations that the block changes, and True if it takes items of an iterator.
         self.pending: set[tuple[int, Any]] = set()
         self.is_advancing = False
-        self.contents: dict[int, Any] = {}  # of each list, what it held at first
+        self.contents: dict[int, Any] = {}  # of each list, its first contents
         self.items: dict[int, set[int]] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
         self.copied: set[int] = set()  # arrays of which the block changes a copy
@@ -154,7 +154,7 @@ class Watch:
     def note(
         self, location: Location, certain: bool = False, where: Any = (), may_only: bool = False
     ) -> None:
-        """Remembers what a place holds, the first time."""
+        """Remembers the value of a location, the first time."""
         ident = location.ident
         known = self.seen.get(ident)
         if known is not None and known.may_only and where and not may_only:
@@ -167,7 +167,7 @@ class Watch:
             name = _label(seen.value)
             inside = Elements(None, (seen.value,), name, origin)
             self.note(inside, certain, where, may_only)
-        if seen.contents is not None:  # another name may have told of the list already
+        if seen.contents is not None:  # another name may have reported the list already
             seen.contents = self.contents.setdefault(id(seen.value), seen.contents)
         if isinstance(location, Item) and type(location.owner) is list:
             self.items.setdefault(ident[0], set()).add(location.key)
@@ -182,7 +182,7 @@ class Watch:
         return id(value) in self.created or id(value) in self.received
 
     def restore(self, idents: Iterable[Any]) -> None:
-        """Puts back what these places held, the last to be written first."""
+        """Restores these locations, the last written first."""
         wanted = set(idents)
         for ident in reversed([i for i in self.seen if i in wanted]):
             self.seen[ident].restore()
@@ -237,7 +237,7 @@ def written(owner: Any) -> Any:
 def own(value: Any) -> Any:
     """A value that is about to be changed in place: a staged block has its own.
 
-    Under other names the old one cannot be told from then on.
+    Under other names the old one is poisoned from then on.
     """
     value = ld(value)
     note_write(value)
@@ -295,7 +295,7 @@ def note_arguments(arguments: Any) -> None:
 
 
 class _Written:
-    """Stands for an object in the target of an assignment, and tells what is written."""
+    """Stands for an object in the target of an assignment, and reports what is written."""
 
     __slots__ = ("_owner",)
 
@@ -352,7 +352,7 @@ class _Written:
 
 
 def note_write(owner: Any) -> None:
-    """An object is about to be changed in place: what may be the same one cannot be told then."""
+    """An object is about to be changed in place: possible aliases of it are poisoned."""
     for twin in aliases.twins_of(owner):
         if _watches.stack and not aliases.is_copy(twin):
             is_ours = provenance.is_of_trace(twin)
@@ -433,7 +433,7 @@ def _label(owner: Any) -> str:
 
 
 class _ListObserver(ListObserver):
-    """Lists that grow tell by themselves of what is done to them."""
+    """Growing lists report their own changes."""
 
     def created(self, grown: GrownList) -> None:
         note_created(grown)
@@ -511,14 +511,14 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def note_created(value: Any) -> None:
-    """An object was created: what is written to it inside is nobody's state."""
+    """An object was created: writes to it inside the block are no state."""
     provenance.note_created(value)
     for watch in _watches.stack:
         watch.created[id(value)] = value
 
 
 def note_returned(value: Any, new: bool) -> None:
-    """Code that is not converted has returned a value: it has created it, or nobody knows."""
+    """Unconverted code has returned a value: it has created it, or that is unknown."""
     if not in_trace():
         return
     if new and type(value) is not tuple:

@@ -1,7 +1,7 @@
-"""A whole trace: what was Python's before it became state is Python's again at its end.
+"""A whole trace: Python objects that became state are Python objects again at its end.
 
 What may outlive the trace and changes in a staged block changes once, while it is traced,
-and not when the graph runs. At the end of the trace this is said, line by line.
+and not when the graph runs. At the end of the trace there is a warning for each such line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intaglio.base import nest
 
 
 class _Change(NamedTuple):
-    """A place that may outlive the trace, and that a staged block changes."""
+    """A location that may outlive the trace, and that a staged block changes."""
 
     seen: Seen
     is_argument: bool  # in an argument of the traced function
@@ -48,7 +48,7 @@ class _Trace:
         self.changed: dict[Any, _Change] = {}
 
     def lasting(self) -> list[_Change]:
-        """The changed places that are not as a run of the graph would leave them."""
+        """The changed locations whose values differ from those that a run of the graph would leave."""
         return [c for c in self.changed.values() if c.is_lasting()]
 
 
@@ -63,7 +63,7 @@ _traces = _Traces()
 
 
 def leave(seen: Seen, value: Any) -> None:
-    """Notes what Python would have left in a place that outlives the trace."""
+    """Notes what Python would have left in a location that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
     if _traces.open and seen.location.may_outlive and is_python:
         _traces.open[-1].left.append((seen, value))
@@ -72,7 +72,7 @@ def leave(seen: Seen, value: Any) -> None:
 def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     """Notes what a staged block changes, if it may outlive the trace.
 
-    `is_renewed` tells that the trace has set it before, `is_state` that it is the block's.
+    `is_renewed`: the trace has set it before. `is_state`: it is state of the block.
     """
     if not _traces.open:
         return
@@ -93,7 +93,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
 def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     """What a traced call returns. Lists and numbers that became state are Python's again after it.
 
-    A list has the tensors of the graph then, as TensorFlow leaves them: their use says so.
+    A list has the graph's tensors then, as in TensorFlow: using them raises an error.
     """
     trace = _Trace(arguments)
     _traces.open.append(trace)
@@ -121,7 +121,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
 
 
 def put_end(seen: Seen, value: Any) -> None:
-    """Makes a place what it was at the end of some trace: `value` is what `carried.now` gave."""
+    """Restores a location to its state at the end of a trace: `value` is a result of `carried.now`."""
     if isinstance(value, Contents):
         containers.put_contents(seen.value, value)
         value = seen.value
