@@ -42,7 +42,7 @@ def _missing(kind: str, node: str | None) -> LookupError:
 
 
 def backpropagate_graph(entries: Iterable[Entry], gradients: Gradients, sources: set[int]) -> None:
-    """`backpropagate` over a graph's nodes: an op without a gradient is told by its name."""
+    """`backpropagate` over a graph's nodes: an error for an op without a gradient names its node."""
     try:
         backpropagate(entries, gradients, sources)
     except LookupError as e:

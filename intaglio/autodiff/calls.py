@@ -21,7 +21,7 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
-# Rounds in which a derivative of any order finds out what it needs.
+# Rounds after which the needs of a derivative of any order are complete.
 ROUNDS = 8
 
 
@@ -89,9 +89,9 @@ def fetched(
 def watched_call(
     level: Level, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
 ) -> Sequence[Tensor] | None:
-    """An eager call of a graph before watchers: runs the forward graph, tells the tapes.
+    """An eager call of a graph before watchers: runs the forward graph, records it on the tapes.
 
-    Returns None if no tape depends on the inputs, and for an op that has no gradient: nobody may
+    Returns None if no tape depends on the inputs, and for an op without a gradient, which may
     ask for it.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
@@ -194,13 +194,13 @@ def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCal
 
 
 def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
-    """Calls a backward graph: at once where nobody watches, else by an op."""
+    """Calls a backward graph: directly if no tape watches, else by an op."""
     level = door.level()
     if level.eager and not level.watchers and not graph.stateful:
         try:
             run = interpreter.repeated(graph)
             return [from_array(a) for a in run(*[t._array for t in tensors])]
-        except Exception:  # the call by an op says what is wrong
+        except Exception:  # the call by an op raises the right error
             pass
     return call_graph(graph, tensors)
 

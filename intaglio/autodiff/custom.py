@@ -136,7 +136,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 def _gradients(
     grad_fn: Callable[..., Any], variables: Sequence[Any], grads: Sequence[Any], count: int
 ) -> list[Any]:
-    """What the gradient function says: the gradients of the inputs, then of the variables."""
+    """The results of the gradient function: gradients of the inputs, then of the variables."""
     of_variables: list[Any] = []
     if variables:
         of_inputs, of_variables = grad_fn(*grads, variables=list(variables))
@@ -177,7 +177,7 @@ def _eagerly(level: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dic
 
 
 def _recorded(value: Any) -> Any:
-    """What a tape knows an argument by: a variable's handle, a tensor, or nothing."""
+    """The tensor by which a tape identifies an argument: a variable's handle, a tensor, or None."""
     return getattr(value, "handle", value)
 
 

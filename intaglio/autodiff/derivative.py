@@ -37,7 +37,7 @@ class Backward:
     """One backward graph.
 
     Its inputs are the gradients of the active outputs, then `needs`: values of the forward
-    graph, or tensors of outside. `results` says for each wanted input how many outputs its
+    graph, or outer tensors. `results` has for each wanted input how many outputs its
     gradient takes: 0 (there is none), 1, or 3 (IndexedSlices).
     """
 
@@ -69,7 +69,7 @@ class Derivative:
     def __init__(self, graph: Graph, wanted: tuple[int, ...]) -> None:
         self.graph = graph
         self.wanted = wanted
-        # The graph that the nodes were recorded into: it knows what stands for outer tensors.
+        # The graph that the nodes were recorded into, with its captures of outer tensors.
         self.source = graph.nodes[0].graph if graph.nodes else None
         self.nodes: list[Node] = []
         self._values: dict[int, SymbolicTensor] = {}
@@ -132,7 +132,7 @@ class Derivative:
         return self._captured(tensor)
 
     def _captured(self, tensor: Any) -> Any:
-        """The input or constant that stands for an outer tensor in the graph."""
+        """The graph's input or constant for an outer tensor."""
         pair = getattr(self.source, "captured", {}).get(id(tensor))
         if pair is None or pair[0] is not tensor:
             return None
@@ -202,7 +202,7 @@ class Derivative:
     ) -> Backward:
         """The backward graph for gradients of the `active` values.
 
-        `required` are the wanted inputs (by their place among them) that get zeros rather
+        `required` are the wanted inputs (by their index among them) that get zeros rather
         than no gradient; `dense` ones never come as IndexedSlices; those that `sparse` names
         always do, with indices of that dtype.
         """
@@ -252,7 +252,7 @@ def as_slices(gradient: Any, spec: Spec, dtype: DType) -> IndexedSlices:
         return IndexedSlices(gradient.values, *found)
     tail = spec.shape[1:] if spec.shape else None
     if gradient is None and shapes.known(tail):
-        # Where nothing changes there are no slices: zeros of the whole shape are not made.
+        # Where nothing changes there are no slices: zeros of the whole shape are not allocated.
         nothing = np.zeros((0, *tail), spec.dtype.numpy)
         gradient = convert.to_tensor(nothing)
         if shapes.known(spec.shape):
@@ -273,7 +273,7 @@ _KEY = "derivative"
 
 
 def derivative_of(graph: Graph, wanted: tuple[int, ...]) -> Derivative:
-    """The graph's derivative by the inputs `wanted`, made once for each graph."""
+    """The graph's derivative by the inputs `wanted`, computed once for each graph."""
     found = graph.derived.get((_KEY, wanted))
     if found is None:
         with _building:
@@ -334,7 +334,7 @@ class BackwardGraph(FuncGraph):
             captured.spec = value.spec
             self.inputs.append(captured)
             self._needs.append(value)
-        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, captured)  # type: ignore[assignment]  # a value in the place of an outer tensor
+        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, captured)  # type: ignore[assignment]  # a value that replaces an outer tensor
         return captured  # type: ignore[return-value]  # recorded in this graph
 
     def give(self, gradient: Any, dense: bool) -> int:

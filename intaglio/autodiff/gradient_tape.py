@@ -346,7 +346,7 @@ def _supported(value: Any) -> Any:
 
 
 def _opened(values: Sequence[Any]) -> list[Any]:
-    """With the tensors that have gradients in the place of composite values that say so.
+    """The structure with composite values replaced by their differentiable tensors.
 
     Their class has `__composite_gradient__`, with `get_gradient_components(value)` and
     `replace_gradient_components(value, gradients)`, as in TensorFlow.

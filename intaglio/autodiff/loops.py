@@ -26,7 +26,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.graph import record
 
-COUNTER = "_trip_count"  # the attribute that tells which output counts the iterations
+COUNTER = "_trip_count"  # the attribute with the index of the output that counts the iterations
 _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
@@ -83,7 +83,7 @@ def _sorted_needs(
 
 
 def _start(output: SymbolicTensor, gradient: Any) -> Tensor:
-    """The gradient that a loop variable ends with: zeros if nobody uses it."""
+    """The gradient of a loop variable's final value: zeros if it is unused."""
     if gradient is not None:
         return convert.to_tensor(gradient)
     return filled_like(gradient_spec(output), 0)
@@ -245,7 +245,7 @@ def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
 
 
 def _resource_spec(tensor: Any) -> Spec | None:
-    """The spec of a resource, which says what it contains; None for other tensors."""
+    """The spec of a resource, with the spec of its contents; None for other tensors."""
     spec = getattr(tensor, "spec", None)
     if spec is not None and isinstance(spec.value, Spec):
         return spec

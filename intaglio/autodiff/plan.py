@@ -84,7 +84,7 @@ class Plan:
 
     `keep(inputs, outputs, attrs)` is called when the op runs; `call(kept, attrs, grads)`
     when its gradient is wanted, with one gradient (or None) for each flat output. Where the
-    op says which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)`
+    op declares which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)`
     keeps no more than the dtype and shape of the others.
     """
 
@@ -269,7 +269,7 @@ _plans: dict[Op, Plan] = {}
 
 
 def plan_of(op: Op) -> Plan | None:
-    """The op's plan, made at the first question; None if the op has no gradient rule."""
+    """The op's plan, built on first use; None if the op has no gradient rule."""
     plan = _plans.get(op)
     if plan is None and "gradient" in op.rules:
         plan = _plans[op] = Plan(op)

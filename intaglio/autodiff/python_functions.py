@@ -104,7 +104,7 @@ def numpy_function(
 ) -> Any:
     """Calls `func` with NumPy arrays whenever the program reaches it, graphs included.
 
-    No gradient flows through the call. `stateful=False` says that equal inputs give equal
+    No gradient flows through the call. `stateful=False` declares that equal inputs give equal
     answers without effects. In a graph the returned arrays must have the dtypes of `Tout`.
     Without `func`, a decorator.
 

@@ -27,7 +27,7 @@ def gradient_of_recursion(
     call: Call,
     differentiate: Differentiate,
 ) -> list[Any]:
-    """The gradients of a recursive call: a call of the gradient's graph, made when it first runs.
+    """The gradients of a recursive call: a call of the gradient's graph, which is built when it first runs.
 
     That graph computes the function's value anew and then goes back through it.
     """

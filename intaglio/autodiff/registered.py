@@ -66,7 +66,7 @@ class OpView:
 
 
 def register(name: str, function: GradientFunction | None) -> None:
-    """Names a gradient function; None says that there is no gradient.
+    """Registers a gradient function under a name; None declares that there is no gradient.
 
     Raises KeyError if the name is taken, by a gradient rule of the catalogue too.
     """

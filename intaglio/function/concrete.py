@@ -72,13 +72,13 @@ class ConcreteFunction(ConcreteFunctionKind):
         # The user's frames when it was traced, innermost first, and the seconds that it took.
         self.origin: Origin = ()
         self.seconds = 0.0
-        # What took the place of the captures and variables of the trace, if anything did.
+        # The replacements of the trace's captures and variables, if there are any.
         self._replaced: list[Tensor] | None = None
         self._variables: tuple[Any, ...] | None = None
-        # Functions that hold the arrays of captures: they are told of others.
+        # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
-        self.general_calls = 0  # calls by the general way, for `Function`
-        # True demands machine code, False forbids it.
+        self.general_calls = 0  # calls through binding and the cache, for `Function`
+        # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
 
     # -- what it is -------------------------------------------------------------------
@@ -107,7 +107,7 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     @property
     def traced(self) -> Traced:
-        """What tells this trace from others of its function."""
+        """What distinguishes this trace from others of its function."""
         where = origins.frames(self.origin[:1])
         types = {name: p.typed for name, p in self._type.parameters.items()}
         return Traced(types, where[0] if where else None, self.seconds)
@@ -158,7 +158,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         return list(self._captured)
 
     def set_external_captures(self, captures: Any) -> None:
-        """Calls pass these tensors from now on, in the place of `captured_inputs`, in order.
+        """Calls pass these tensors from now on instead of `captured_inputs`, in the same order.
 
         Raises ValueError for another number of them.
         """
@@ -392,11 +392,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         return arrays
 
     def failure(self, error: Exception) -> Exception:
-        """The error of a run, told with the node's name and the user's lines."""
+        """The error of a run, with the node's name and the user's lines."""
         return graph_failure(error, self._name)
 
     def fail(self, error: Exception) -> NoReturn:
-        """Raises the error of a run, told; a user's own as it is, with its cause."""
+        """Raises the error of a run with its origin; a user's own error as it is, with its cause."""
         reported = self.failure(error)
         if reported is error:
             raise reported

@@ -1,8 +1,8 @@
 """Entries: generated code that recognises a call like the last one and runs its trace at once.
 
-An entry is a Python function made for one trace and one way of writing the call. It checks
+An entry is a Python function generated for one trace and one form of the call. It guards
 each argument (type, dtype and shape of tensors; identity or equality of Python values) and
-calls the compiled graph; if anything differs it returns `MISS`, and the general way is taken.
+calls the compiled graph; if a guard fails it returns `MISS`, and the call is bound as usual.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class _Guards:
             self.value(local, value[index], part)
 
     def _object(self, text: str, value: Any, kind: TraceType) -> None:
-        """An object that the trace knows by identity."""
+        """A guard on the identity of an object."""
         cls = type(value)
         plain = cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__
         if isinstance(kind, TensorSpec) or not plain:
@@ -144,7 +144,7 @@ class _Guards:
 def make_entry(
     concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any, exact: bool
 ) -> Entry | None:
-    """An entry for calls like this one, or None if they cannot be told apart cheaply."""
+    """An entry for calls like this one, or None if no cheap guard distinguishes them."""
     guards = _Guards(exact)
     try:
         where = _positions(args, kwargs, bound)
@@ -166,7 +166,7 @@ def make_native_entry(
 ) -> Entry | None:
     """The same in machine code, for a trace that is one native function; else None.
 
-    Python values it knows by identity: others an entry in Python recognises.
+    It guards Python values by identity; others need an entry in Python.
     """
     program = getattr(concrete.optimized_run(), "program", None)
     single = isinstance(concrete.function_type.output, TensorSpec)
@@ -237,7 +237,7 @@ def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
 
 
 def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dict[str, str]:
-    """Where each parameter's value stands in the call."""
+    """The expression for each parameter's value in the call."""
     where = {name: f"args[{i}]" for i, name in enumerate(bound.names[: len(args)])}
     if any(name in where for name in kwargs):
         raise Unguardable

@@ -1,4 +1,4 @@
-"""What is told of an error besides its message: the values and shapes that it came of, and the way there.
+"""Reports on errors besides their messages: the values and shapes involved, and the path to the node.
 
 An error of a run has the inputs of the kernel that raised it, the iterations of the loops and the
 branches it was in; `intaglio.last_error` keeps them. An error of tracing has the shapes of
@@ -104,7 +104,7 @@ def _names(node: Any) -> list[str]:
 
 
 def _name_reported(name: str, frame: FrameType) -> str:
-    """What a name is: dtype and shape, and the line that has made it; nothing for others."""
+    """The dtype and shape of a name's tensor, and the line that computed it; empty for others."""
     first, _, attribute = name.partition(".")
     value = frame.f_locals.get(first, frame.f_globals.get(first))
     if attribute and not isinstance(value, Tensor):

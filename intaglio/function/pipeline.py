@@ -74,7 +74,7 @@ def _hot(graph: Graph, dims: Sequence[Dims] | None = None) -> Runnable:
 
 @functools.cache
 def _say_interpreted(reason: str, install: bool) -> None:
-    """Says in the log, once, why graphs are interpreted that `jit_compile=True` asks to compile."""
+    """Logs once why graphs with `jit_compile=True` are interpreted."""
     logger().warning(
         "jit_compile: graphs are interpreted, for there is no compiler (%s)%s",
         reason,
@@ -85,7 +85,7 @@ def _say_interpreted(reason: str, install: bool) -> None:
 def compiled(graph: Graph) -> Runnable:
     """The optimised graph with machine code for what the native compiler has code for.
 
-    Without llvmlite it is interpreted; the log says so once. Raises InvalidArgumentError for a
+    Without llvmlite it is interpreted, which is logged once. Raises InvalidArgumentError for a
     graph that is not all arithmetic.
     """
     optimized = optimize(graph)

@@ -1,6 +1,6 @@
 """Signatures of traced functions: how arguments are bound, typed and cast.
 
-Binding brings every way of writing a call (positions, keywords, defaults, `*args`, `**kwargs`)
+Binding brings every form of a call (positions, keywords, defaults, `*args`, `**kwargs`)
 into one form: a value for each parameter, extra positions as parameters `args_0`, `args_1`, ...
 """
 
@@ -194,7 +194,7 @@ def _with_separators(parameters: Sequence[Parameter]) -> list[str]:
 
 
 class Signature:
-    """The signature of a Python function: binds calls in whatever way they are written.
+    """The signature of a Python function: binds calls of any form.
 
     `constraints` are the types of an `input_signature`, in the order of the parameters.
     """
@@ -298,7 +298,7 @@ class Signature:
         )
 
     def untyped(self) -> FunctionType:
-        """The parameters without types; that there are defaults is told, not which."""
+        """The parameters without types; defaults are marked, not shown."""
         return FunctionType(
             [
                 Parameter(

@@ -17,7 +17,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.type_specs.trace_type import PlaceholderContext, TraceType, Tracing
 
-# Called with every graph that has been traced, while somebody listens.
+# Called with every graph that has been traced, while there are listeners.
 LISTENERS: list[Callable[[FuncGraph], None]] = []
 
 
@@ -62,7 +62,7 @@ def trace(
 def _placeholders(
     graph: FuncGraph, bound: Bound, types: Sequence[TraceType], has_values: bool
 ) -> list[Any]:
-    """What the function is called with; the graph's inputs are made on the way."""
+    """The symbolic arguments of the traced call; creates the graph's inputs."""
 
     def make(spec: Any, name: str) -> Any:
         node_name = name if is_node_name(name) else "Placeholder"

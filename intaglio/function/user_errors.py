@@ -1,4 +1,4 @@
-"""Errors of user code, told with the user's own lines: while tracing, and while a graph runs.
+"""Errors of user code, reported with the user's own lines: while tracing, and while a graph runs.
 
 Follows https://www.tensorflow.org/guide/function, "Debugging".
 """
@@ -29,7 +29,7 @@ SHOWN_FRAMES = 40
 
 
 class UserCode:
-    """What `in user code:` says: the user's frames, and the error as it was raised.
+    """The content of `in user code:`: the user's frames, and the error as it was raised.
 
     `depth` is the length of the error's traceback when the frames were read from it: an
     outer trace that the same error comes through has only those before to add.
@@ -95,7 +95,7 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     if inner is None and not noted:
         note_trace(rewritten, error.__traceback__)
     reported.depth = len(_entries(rewritten.__traceback__))
-    # A class with slots and without a dict has no room for it.
+    # Objects of a class with slots and without a dict cannot store it.
     with contextlib.suppress(AttributeError):
         rewritten.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
     return rewritten
@@ -125,7 +125,7 @@ def _is_of_hash(error: Exception) -> bool:
 
 
 def _with_note(error: Exception, reported: UserCode, inner: UserCode | None) -> Exception:
-    """The user's own error, with a note that says where; an inner trace's note goes."""
+    """The user's own error, with a note of where it was raised, instead of an inner trace's note."""
     notes: list[str] = getattr(error, "__notes__", [])
     if inner is not None and inner.note in notes:
         notes.remove(inner.note)
@@ -181,12 +181,12 @@ _CALLS = origins.PACKAGE + os.path.join("autograph", "calls.py")
 
 
 def _is_converted(code: CodeType) -> bool:
-    """True for code that conversion made: it sees the module of its operators."""
+    """True for code that conversion generated: it refers to the module of its operators."""
     return "ag__" in code.co_freevars
 
 
 def _is_part_of(code: CodeType, root: CodeType | None) -> bool:
-    """True for a branch, body or operand that conversion made a function of."""
+    """True for a function that conversion generated from a branch, body or operand."""
     if root is None or code is root or code.co_filename != root.co_filename:
         return False
     operand = f"{root.co_qualname}.<locals>.<lambda>"
@@ -197,7 +197,7 @@ def without_our_frames(error: Exception) -> Exception:
     """The error with a traceback of the user's frames only, unless that was turned off."""
     if not OPTIONS.filter_tracebacks:
         return error
-    if _is_from_here(error):  # its traceback does not tell any more
+    if _is_from_here(error):  # its traceback no longer has the origin
         with contextlib.suppress(AttributeError):
             error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
     kept = [
@@ -233,7 +233,7 @@ def graph_failure(error: Exception, name: str) -> Exception:
 
 
 def _noted(error: Exception, node: Node, name: str) -> Exception:
-    """A user's exception, with a note that says which graph raised it."""
+    """A user's exception, with a note that names the graph that raised it."""
     note = f"Raised by node {node.traced_name} while the graph {name} ran."
     if note not in getattr(error, "__notes__", ()) and hasattr(error, "add_note"):
         error.add_note(note)

@@ -90,7 +90,7 @@ def _nodes(graph: Graph) -> list[Node]:
 
 
 def _line(node: Node, kind: Reach) -> str:
-    """What the message says of a node."""
+    """The lines of the message about a node."""
     frames = node.frames
     where = "".join(
         [

@@ -1,9 +1,9 @@
-"""What is computed of an array once, and kept while the array is what it was: filters, transformed.
+"""A cache of arrays derived from an array, valid while that one is unchanged: transformed filters.
 
-An array that somebody holds is never written to: a variable that is assigned gets another one, but
-for the one case that nobody else holds it (`resources`), and then what was made of it is forgotten
-first. So whoever has the array at hand may use what was made of it, in any thread. What is kept
-goes with the array, and the oldest of it when it is too much.
+An array with other references is never written to: a variable that is assigned gets another one, but
+if nothing else refers to it (`resources`) it is written in place, and its derived arrays are dropped
+first. So code that has the array may use its derived arrays, in any thread. They are freed
+with the array, and the oldest of them when they take too many bytes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MAX_CACHED_BYTES = 1 << 28
 
 
 class Derived:
-    """Arrays made of arrays, by what made them."""
+    """Derived arrays, by their source array and the function that computes them."""
 
     def __init__(self) -> None:
-        # Entries by the ids of arrays; the reference says whether it is still that array.
+        # Entries by the ids of arrays; the weak reference checks that it is still that array.
         self._kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
         self._lock = threading.RLock()
         self.size = 0

@@ -1,8 +1,8 @@
 """Eager calls written out: for each op one flat function from arguments to result.
 
 The door binds, converts and checks in general; most calls have tensors, short lists of
-integers and attributes that are of the right kind already. For those the function made here
-goes straight to the kernel. Whatever it does not know it declines, and the door takes over,
+integers and attributes that are of the right kind already. For those the function generated here
+calls the kernel directly. It declines all other calls, and the door handles them,
 which also words all errors.
 """
 
@@ -241,7 +241,7 @@ class _DirectCallSource:
         return f"_BY_NUMPY[{self.deciding[key]}]"
 
     def _counts(self) -> dict[str, str]:
-        """How many tensors the lists have, by the attributes that say so."""
+        """The lengths of tensor lists, by the attributes that count them."""
         return {arg.number: f"len(_x{n})" for n, arg in enumerate(self.op.sig.inputs) if arg.number}
 
     def _call(self) -> None:
@@ -249,7 +249,7 @@ class _DirectCallSource:
         arguments = ", ".join([self._argument(*source) for source in op.kernel_order])
         add("try:")
         add(f"    _r = _kernel({arguments})")
-        add("except Exception:")  # the door finds out what is wrong
+        add("except Exception:")  # the door raises the right error
         add("    return _DECLINED")
         pairs = {n: n for n in op.attr_names} | self._counts()
         attrs = ", ".join([f"{k!r}: {v}" for k, v in pairs.items()])

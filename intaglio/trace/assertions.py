@@ -20,7 +20,7 @@ SUMMARIZE = 3
 
 
 def known_value(tensor: Tensor) -> Any:
-    """The tensor's value as an array, or None if only a run of the graph can tell."""
+    """The tensor's value as an array, or None if it is known only when the graph runs."""
     array = getattr(tensor, "_array", None)
     if array is None:
         array = tensor.spec.value
@@ -127,7 +127,7 @@ STATIC: dict[str, Callable[[Any, Any], Any]] = {
 def _static(symbol: str, one: Any, two: Any) -> bool:
     try:
         return bool(np.all(STATIC[symbol](one, two)))
-    except ValueError:  # shapes that do not fit: running the graph says so better
+    except ValueError:  # shapes that do not fit: a run of the graph has the better error
         return True
 
 
@@ -259,7 +259,7 @@ def near(
 
 
 def rank(x: Any, ranks: Sequence[Any], how: str, message: Any, name: str) -> Any:
-    """Passes if the rank is one of `ranks`, or at least the first if `how` says so.
+    """Passes if the rank is one of `ranks`, or at least the first, depending on `how`.
 
     `how` is "", " at least" or " in". Raises ValueError where the rank is known.
     """

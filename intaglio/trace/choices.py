@@ -1,4 +1,4 @@
-"""Which way to go: the checks of `tf.cond` and its neighbours, and their eager forms."""
+"""Conditionals: the checks of `tf.cond`, `tf.case` and `tf.switch_case`, and their eager forms."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
 
 
 def _is_tensor(value: Any) -> bool:
-    """True for tensors and variables, False for what a tensor can be made of."""
+    """True for tensors and variables, False for values that convert to a tensor."""
     return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
 
 
@@ -261,7 +261,7 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
 
 
 def _goes_on(condition: Any) -> bool:
-    """What the condition of an eager loop says. Raises TypeError for numbers."""
+    """The truth value of an eager loop's condition. Raises TypeError for numbers."""
     if isinstance(condition, Tensor):
         return bool(condition)
     return bool(convert.to_tensor(condition, bool_))

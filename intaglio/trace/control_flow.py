@@ -156,7 +156,7 @@ def _as_output(value: Any) -> Any:
 
 
 def is_composite(value: Any) -> bool:
-    """True for what branches and loops return as it is, made of several tensors.
+    """True for composite values, which branches and loops return as such.
 
     Variables are composite too, but a branch that returns one returns its tensor.
     """

@@ -140,7 +140,7 @@ class Stack:
 
 
 def _stacked(rows: Sequence[Sequence[Tensor]], signature: Sequence[Any]) -> list[Any]:
-    """Eager rows as tensors; without rows their type is what the signature says."""
+    """Eager rows as tensors; without rows their type comes from the signature."""
     if rows:
         return [raw.Pack(list(column), axis=0) for column in zip(*rows, strict=True)]
     empty: list[Any] = []

@@ -1,4 +1,4 @@
-"""Graphs that are called before they are made: known by what goes in and comes out."""
+"""Forward declarations of graphs: called by their signature before they are traced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intaglio.opdef import door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import record
 
-# How deep a graph may call itself, where nobody has said another number.
+# The default limit on the depth of a graph's recursion, in calls.
 LIMIT = 1000
 
 

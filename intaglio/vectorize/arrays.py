@@ -1,4 +1,4 @@
-"""Rules of ops on shapes and places: reshaping, joining, cutting, gathering, scattering."""
+"""Rules of ops on shapes and indices: reshaping, joining, slicing, gathering, scattering."""
 
 from __future__ import annotations
 
@@ -253,12 +253,12 @@ def one_hot(rows: Rows, node: Node, indices: Row, *rest: Row) -> Any:
     return again(node, [indices.tensor, *[r.same for r in rest]], axis=axis)
 
 
-# -- places --------------------------------------------------------------------------
+# -- gather and scatter --------------------------------------------------------------
 
 
 @vectorizes(raw.GatherV2)
 def gather(rows: Rows, node: Node, params: Row, indices: Row, axis: Row) -> Any:
-    """Rows of one table, places in each row's table, or the same places of all."""
+    """Gathers rows of one table, or by index in each row's table, or by the same indices in all."""
     numbers = axis.numbers
     if numbers is None:
         raise NotVectorizableError("the axis is not known")
@@ -303,7 +303,7 @@ def _with_row(rows: Rows, indices: Row) -> Any:
 
 @vectorizes(raw.GatherNd)
 def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
-    """Places of one table, or with the row as their first number."""
+    """Indices into one table, or with the row as their first component."""
     if not params.stacked:
         return again(node, [params.tensor, indices.tensor])
     return again(node, [params.tensor, _with_row(rows, indices)])
@@ -311,7 +311,7 @@ def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
 
 @vectorizes(raw.ScatterNd)
 def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -> Any:
-    """The row is the first number of a place."""
+    """The row's number becomes the first component of an index."""
     kind = shape.spec.dtype
     whole = raw.Cast(rows.shape(shape.same, node.outputs[0].spec), DstT=kind)
     return again(node, [_with_row(rows, indices), rows.stack(updates), whole])
@@ -326,7 +326,7 @@ def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -
     raw.TensorScatterUpdate,
 )
 def tensor_scatter(rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row) -> Any:
-    """The row is the first number of a place."""
+    """The row's number becomes the first component of an index."""
     with_row = _with_row(rows, indices)
     return again(node, [rows.stack(tensor), with_row, rows.stack(updates)])
 
@@ -344,7 +344,7 @@ def merged(value: Any) -> Any:
 
 
 def parted(rows: Rows, value: Any, examples: Any) -> Any:
-    """A batch as the rows of examples it was made of."""
+    """A merged batch split into rows of examples again."""
     rest = raw.StridedSlice(raw.Shape(value), [1], [0], [1], end_mask=1)
     return raw.Reshape(value, raw.ConcatV2([rows.vector, examples, rest], 0))
 
@@ -371,7 +371,7 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
     raw.DepthwiseConv2dNativeBackpropInput,
 )
 def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
-    """The examples of all rows are one batch, and the sizes say so."""
+    """The examples of all rows become one batch, also in the sizes."""
     *weights, dy = inputs
     sizes_tensor = sizes.same
     examples = raw.StridedSlice(sizes_tensor, [0], [1], [1])

@@ -1,6 +1,6 @@
 """Rules of calls, branches and loops: the graphs that they run are vectorised too.
 
-Where rows go different ways, each way is gone by the rows that take it, and only by them:
+Where rows take different branches, each branch runs on the rows that take it, and only on them:
 no row meets an error, or a gradient, of a branch that it does not take.
 """
 
@@ -29,7 +29,7 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 @vectorizes(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @needs_vectorizer
 def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
-    """The nodes of the function in the place of the call."""
+    """The call, by vectorising the nodes of the called graph."""
     graph: Graph = node.attrs["f"]
     if graph.opaque:
         raise NotVectorizableError("the function calls itself")
@@ -150,7 +150,7 @@ def _for_some(
 
 
 def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
-    """What is known of the shape, told to the graph."""
+    """Sets the static shape of the value in the graph."""
     if recording() is not None and spec.shape is not None:
         value.set_shape((rows.known, *spec.shape))
     return value
@@ -162,7 +162,7 @@ def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
 @vectorizes(raw.While, raw.StatelessWhile)
 @needs_vectorizer
 def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
-    """All rows take their turns together; rows that are done wait for the others."""
+    """All rows iterate together; rows that are done keep their state until the last is done."""
     test, body = node.attrs["cond"], node.attrs["body"]
     specs = [v.spec for v in body.inputs]
     start, alone = _stacked_state(vectorizer, rows, node, inputs)
@@ -229,7 +229,7 @@ def _while(test: Any, body: Any, start: Any, shapes_kept: Any) -> Any:
 
 
 def _leaving(row: Row, stacked: bool, rows: Rows) -> Any:
-    """What an iteration hands to the next."""
+    """A loop-carried value."""
     if not stacked or row.empty:
         return row.same
     return row.tensor if row.tensor.dtype is variant else rows.stack(row)
@@ -245,7 +245,7 @@ def _invariant(spec: Spec, stacked: bool, rows: Rows) -> Dims:
 def _stacked_state(
     vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]
 ) -> tuple[list[Row], bool]:
-    """The loop's state with what any iteration makes differ stacked; whether all rows turn alike."""
+    """The loop's state with what any iteration makes differ stacked; whether all rows have one trip count."""
     test, body = node.attrs["cond"], node.attrs["body"]
     flags = [r.stacked for r in inputs]
     alone = True

@@ -48,7 +48,7 @@ def alike_or_scalars(rows: Rows, node: Node, *inputs: Row) -> Any:
 
 @vectorizes(late.Eig, raw.SelfAdjointEigV2, raw.Svd)
 def values_and_vectors(rows: Rows, node: Node, x: Row) -> Any:
-    """Vectors that nobody wants are one empty tensor."""
+    """Eigenvectors that are not computed are one empty tensor."""
     outputs = again(node, [x.tensor])
     if node.attrs.get("compute_v", node.attrs.get("compute_uv")):
         return outputs

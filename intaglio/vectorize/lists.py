@@ -1,4 +1,4 @@
-"""Rules of lists of tensors: one list whose items stack the rows stands for a list in each.
+"""Rules of lists of tensors: one list whose items stack the rows represents a list for each row.
 
 The items keep their order; what differs from row to row is a row of each item.
 """
