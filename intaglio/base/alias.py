@@ -19,9 +19,9 @@ Origins = Mapping[str, str]
 class Alias(MetaPathFinder, Loader):
     """`import name` gives the package `target`; `import name.a.b` what `target.a.b` is.
 
-    Nothing is imported before it is asked for, and nothing twice: the modules under the
+    Modules are imported on first use, and only once: the modules under the
     alias *are* the modules of the target. `extra` adds modules that the target does not
-    have. `missing(name)` says what a module that is nowhere would need.
+    have. `missing(name)` is the message for a module that does not exist.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Alias(MetaPathFinder, Loader):
         """None: importlib makes a module, which `exec_module` throws away."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Puts the module meant in the place of the one that importlib made.
+        """Replaces the module that importlib created by the target module.
 
         importlib returns what it finds in `sys.modules` afterwards. Given the module itself
         it would overwrite its `__spec__`.

@@ -34,7 +34,7 @@ _TABLE = _byte_table()
 
 @functools.cache
 def _pair_table() -> np.ndarray:
-    """What two bytes do to a checksum, by the 16 bits they meet."""
+    """The change of a checksum by two bytes, by the 16 bits that they are combined with."""
     one = np.array(_TABLE, np.uint32)
     low = np.tile(one, 256)
     return one[low & 0xFF] ^ (low >> np.uint32(8)) ^ np.repeat(one, 256)
@@ -136,7 +136,7 @@ def _side_by_side(pairs: np.ndarray) -> int:
 
 
 def _columns(columns: np.ndarray, first: int) -> np.ndarray:
-    """The checksum that begins with `first` of what stands in each place of the columns."""
+    """The checksums of the columns, each continued from `first`."""
     table = _pair_table()
     crc = np.full(columns.shape[1], first, np.uint32)
     for column in columns:

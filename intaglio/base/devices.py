@@ -110,7 +110,7 @@ def _known(device: Any) -> None:
 
 
 def merged_devices(outer: str, inner: str) -> str:
-    """A device asked for inside another one: what the inner name leaves open is the outer's.
+    """A device scope inside another one: fields that the inner name omits are the outer's.
 
     Types are written `/device:CPU:0`, as operations show them.
     """

@@ -143,7 +143,7 @@ class ShapeError(ValueError):
     """An op's inputs do not fit together; shape inference found it.
 
     Graph building raises it as the ValueError it is; eager execution turns it into
-    InvalidArgumentError, with the text `eager` where kernels say it in another way.
+    InvalidArgumentError, with the text `eager` where the kernel's message differs.
     """
 
     def __init__(self, message: str, eager: str | None = None) -> None:
@@ -156,7 +156,7 @@ def invalid_argument(message: str) -> OpError:
     return InvalidArgumentError(None, None, message)
 
 
-# The attribute of an error that the steps stand in.
+# The attribute of an error that has the steps.
 _STEPS = "_intaglio_steps"
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from intaglio.base.messages import Form
     from intaglio.base.shapes import Dims
 
-# By record ("intaglio.base.hooks") and field, the place of what it is: see `later.named`.
+# By record ("intaglio.base.hooks") and field, the "module:name" of its value: see `later.named`.
 _TARGETS: dict[str, Mapping[str, str]] = {}
 
 
 def wire(targets: Mapping[str, Mapping[str, str]]) -> None:
-    """Names what the fields of all records are: by the record's module, field to place.
+    """Sets the targets of the fields of all records: by the record's module, field to "module:name".
 
     Called once, by `intaglio.bootstrap`.
     """
@@ -46,7 +46,7 @@ class Hooks:
 
 
 class BaseHooks(Hooks):
-    """What types and shapes ask of the layer that knows protocol buffers."""
+    """Functions of the layer for protocol buffers that types and shapes call."""
 
     # A shape as a TensorShapeProto.
     shape_proto: Callable[[Dims], Any]

@@ -1,4 +1,4 @@
-"""Attributes of a module that are imported when they are first asked for (PEP 562).
+"""Attributes of a module that are imported on first access (PEP 562).
 
 The catalogue is large and a program uses little of it: what few programs need is a module of
 its own, named in a table, and `import intaglio` does not pay for it.
@@ -20,7 +20,7 @@ def named(target: str) -> Any:
     return getattr(module, attribute) if attribute else module
 
 
-# By package: the place of a function that says of a module and a name it lacks what to do.
+# By package: the target of a function that returns the advice for a name that a module lacks.
 _ADVISERS: dict[str, str] = {}
 
 
@@ -36,7 +36,7 @@ def advise(package: str, target: str) -> None:
 def _adopt() -> None:
     """Gives the imported modules of packages with an adviser a `__getattr__`."""
     for name, module in list(sys.modules.items()):
-        # In this order: what is kept from being imported stands there as None.
+        # In this order: a module whose import is blocked is None in `sys.modules`.
         if _adviser(name) and "__getattr__" not in vars(module):
             module.__getattr__ = attributes(name, {})[0]  # type: ignore[method-assign]  # PEP 562
 
@@ -53,7 +53,7 @@ def attributes(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of `module`, by which it has what `origins` names.
 
-    A place is what `named` takes. What was found stays in the module, so that only the first
+    A target is an argument of `named`. The value stays in the module, so that only the first
     access comes here.
 
         __getattr__, __dir__ = later.attributes(__name__, {"image": "intaglio.tf.image"})

@@ -1,4 +1,4 @@
-"""Where in the user's program something was made: file, line, function."""
+"""Where in the user's program an object was created: file, line, function."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Frame(NamedTuple):
 
 
 # A recorded stack: (code, instruction offset) pairs, innermost first. Lines are worked
-# out only when somebody asks, because tracing records one of these for every node.
+# out only on access, because tracing records one of these for every node.
 Origin = tuple[tuple[CodeType, int], ...]
 
 DEPTH = 6

@@ -1,4 +1,4 @@
-"""What to say when a tensor of one graph is used where that graph cannot be reached.
+"""The error for a tensor of one graph that is used outside of it.
 
 Follows https://www.tensorflow.org/guide/function, "All outputs of a tf.function must be return
 values".
@@ -12,7 +12,7 @@ from intaglio.base.errors import InaccessibleTensorError
 
 
 def leak_text(tensor: Any, here: Any = None) -> str:
-    """TensorFlow's message, with the user's lines that made the tensor."""
+    """TensorFlow's message, with the user's lines that created the tensor."""
     frames = tensor.node.frames
     lines = "\n".join([f"    {frame}\n      {frame.source}" for frame in reversed(frames)])
     where = "here" if here is None else repr(here)

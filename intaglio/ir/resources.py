@@ -1,7 +1,7 @@
 """What nodes do with the resources that they are given: facts of the op, or of the graphs it runs.
 
-An op says whether it `reads` and `writes` its resources. A branch, loop or call does what the
-nodes of its graphs do. What cannot be known counts as read and written.
+An op declares whether it `reads` and `writes` its resources. A branch, loop or call has the effects of the
+nodes of its graphs. Unknown effects count as a read and a write.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The graph rewriter: how every pass makes a new graph out of an old one.
 
-A pass walks the nodes of a graph in order and says of each what becomes of it: it is kept (`keep`),
+A pass walks the nodes of a graph in order and decides for each: it is kept (`keep`),
 replaced by other values (`replace`), dropped (`drop`) or absorbed by another node (`absorb`). The
 `Rewriter` maps the inputs and control inputs of later nodes, and hands on provenance: where the user
 wrote a node, its device, the traced node that it comes from. Graphs and nodes are immutable: what
@@ -105,7 +105,7 @@ class Rewriter(Level):
     # -- what has become of the old graph ----------------------------------------------
 
     def value(self, old: SymbolicTensor) -> SymbolicTensor:
-        """What an old value has become."""
+        """The new value of an old one."""
         return self._values.get(id(old), old)
 
     def values(self, old: Iterable[SymbolicTensor]) -> list[SymbolicTensor]:
@@ -152,28 +152,28 @@ class Rewriter(Level):
             self._values[id(before)] = after
 
     def replace(self, old: Node, values: Sequence[SymbolicTensor]) -> None:
-        """Other values take the place of the old node's; the node itself is gone."""
+        """Replaces the old node's values by others and removes the node."""
         self._control[id(old)] = None
         for before, after in zip(old.outputs, values, strict=True):
             self._values[id(before)] = after
 
     def drop(self, old: Node) -> None:
-        """The node is gone; nothing takes its values, and what waited for it does not wait."""
+        """Removes a node without users of its values; control dependencies on it are removed too."""
         self._control[id(old)] = None
 
     def absorb(self, old: Iterable[Node], new: Node) -> None:
-        """Nodes are gone, for `new` does their work: what waited for them waits for it."""
+        """Removes nodes whose work `new` does: control dependencies on them become dependencies on it."""
         for node in old:
             self._control[id(node)] = new
 
     def substitute(self, old: SymbolicTensor, value: SymbolicTensor) -> None:
-        """Another value takes the place of one, whatever becomes of its node."""
+        """Replaces one value by another, whatever becomes of its node."""
         self._values[id(old)] = value
 
     # -- new nodes -----------------------------------------------------------------------
 
     def add(self, node: Node) -> Node:
-        """Appends a node that takes no old one's place."""
+        """Appends a node that replaces none."""
         self.nodes.append(node)
         return node
 
@@ -218,7 +218,7 @@ class Rewriter(Level):
         return [values[id(v)] for v in graph.outputs]
 
     def record_beside(self, node: Node) -> None:
-        """What is recorded now has the origin of a node that stays and keeps its name."""
+        """Nodes recorded from now on get the origin of a node that stays and keeps its name."""
         self.root = node
         self._names_used.add(node.name)
 

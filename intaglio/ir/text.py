@@ -45,7 +45,7 @@ class GraphSyntaxError(ValueError):
 def format_graph(graph: Graph, user_lines: bool = False) -> str:
     """The graph, after those nested in it, as text.
 
-    With `user_lines`, comments say which line of the user's program made the nodes below.
+    With `user_lines`, comments show the line of the user's program that created the nodes below.
     """
     graphs = [*walk.nested(graph), graph]
     names = _graph_names(graphs)
@@ -98,7 +98,7 @@ def format_node(node: Node, names: dict[int, str] | None = None) -> str:
 
 
 def _written(node: Node) -> dict[str, Any]:
-    """The attributes that the signature's defaults do not say already."""
+    """The attributes that differ from the signature's defaults."""
     defaults = node.op.defaults
     return {k: v for k, v in node.attrs.items() if k not in defaults or not _same(v, defaults[k])}
 
@@ -276,7 +276,7 @@ class _Reader:
 def _with_values(
     op: Op, inputs: list[SymbolicTensor], attrs: Any, written: list[Spec]
 ) -> list[Spec]:
-    """The written types, with the values that inference knows besides."""
+    """The types in the text, with the values that inference finds."""
     inferred = op.output_specs([v.spec for v in inputs], attrs)
     for spec, known in zip(written, inferred, strict=True):
         if known.dtype is not spec.dtype:
@@ -304,7 +304,7 @@ def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarr
 
 
 def _split(text: str) -> list[str]:
-    """Parts between commas that stand outside brackets."""
+    """Parts between commas outside brackets."""
     parts: list[str] = []
     inside: list[str] = []  # the pieces of a part whose bracket is still open
     depth = 0

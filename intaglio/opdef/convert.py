@@ -21,7 +21,7 @@ from intaglio.opdef.tensor import Tensor
 
 Converter = Callable[..., Any]
 
-# Types whose values become tensors in a way of their own, besides `__tf_tensor__`.
+# Types with a registered conversion to tensors, besides `__tf_tensor__`.
 # (priority, type, function), the least priority first: tf.register_tensor_conversion_function.
 _registered: list[tuple[int, Any, Converter]] = []
 
@@ -29,7 +29,7 @@ _registered: list[tuple[int, Any, Converter]] = []
 _PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
 
 
-# What becomes a tensor without asking anybody.
+# Types that are converted without looking for a registered conversion.
 _BUILT_IN = (int, float, np.generic, np.ndarray)
 
 

@@ -2,7 +2,7 @@
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_api and the
 pages of its siblings. A call is dispatched if an argument is a composite value (an extension
-type, a ragged tensor) and the arguments are what the type annotations say: classes, unions of
+type, a ragged tensor) and the arguments match the type annotations: classes, unions of
 classes, and lists of either.
 """
 
@@ -25,7 +25,7 @@ _registered: dict[tuple[Any, ...], Any] = {}
 def dispatch_for_api(api: Any, *signatures: dict[Any, Any]) -> Callable[[F], F]:
     """Decorates a function that takes calls of `api` whose arguments match a signature.
 
-    A signature names parameters, or their positions, and says what they must be. Without
+    A signature maps parameters, or their positions, to their types. Without
     any, the decorated function's annotations are one. The decorated function has the
     parameters of `api`; it may leave out `name`. Raises ValueError if it has others, or if
     `api` cannot be dispatched.

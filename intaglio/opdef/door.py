@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 IMPLIED = str.__new__(type("Implied", (str,), {}), "")
 
 
-# Each is shown every op after the tapes, and may put other outputs in the place of the op's.
+# Each sees every op after the tapes, and may replace the op's outputs.
 INSPECTORS: list[Callable[[Any, Sequence[Tensor], Sequence[Tensor]], Any]] = []
 # What a direct call returns that leaves the work to the door.
 DECLINED: Any = object()

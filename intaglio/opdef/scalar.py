@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-# Elements that a kernel computes at once where arrays come up on the way.
+# Elements in a block of a kernel with temporary arrays.
 BLOCK = 1 << 15
 # Arrays of at most this many elements are worked on whole.
 WHOLE = 2 * BLOCK
@@ -115,7 +115,7 @@ class _Tracer:
 
 
 def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any], bool]:
-    """The NumPy kernel of a `scalar` rule, and whether it is one primitive, without arrays on the way."""
+    """The NumPy kernel of a `scalar` rule, and whether it is one primitive without temporaries."""
     arguments = tuple([object() for _ in range(arity)])
     try:
         traced = rule(_Tracer(), *arguments)
@@ -127,7 +127,7 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
 
 
 def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """An elementwise kernel with arrays on the way, which stay small: large inputs go in parts.
+    """An elementwise kernel in blocks, so that its temporary arrays stay small.
 
     The parts fit into a processor's cache, and nothing but the result is as large as the inputs.
     """

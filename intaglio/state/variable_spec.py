@@ -21,7 +21,7 @@ class VariableSpec(TypeSpec):
 
     __slots__ = ("_alias", "_dims", "_dtype", "_trainable")
 
-    # Entries of calls may tell variables apart by identity.
+    # Guards of call entries may distinguish variables by identity.
     by_identity = True
 
     def __init__(

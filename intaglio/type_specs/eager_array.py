@@ -21,7 +21,7 @@ from intaglio.type_specs.array_facts import Facts
 
 
 class EagerArray:
-    """Elements as a list, changed in place; None for those not written, or read and cleared."""
+    """The eager TensorArray: a list of elements; None for those not written, or read and cleared."""
 
     def __init__(self, facts: Facts, size: Any, clear_after_read: bool) -> None:
         if size is None:
@@ -66,7 +66,7 @@ class EagerArray:
         return value
 
     def write(self, index: Any, value: Any, name: str | None) -> EagerArray:
-        """Puts an element in, in place."""
+        """Writes an element in place."""
         _refuse_graph()
         at = operator.index(index)
         self._grow_to(at)

@@ -49,7 +49,7 @@ class ExtensionTypeMeta(type):
         _make_spec(cls, space)
         try:
             fields_of(cls)
-        except NameError:  # a forward reference: resolved when the first value is made
+        except NameError:  # a forward reference: resolved when the first value is created
             cls._resolved = None
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -145,7 +145,7 @@ def _complete(instance: Any, state: dict[str, Any]) -> None:
 
 
 class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
-    """A class of values made of tensors, with fields as in a data class.
+    """A class of composite values, with fields as in a data class.
 
     Fields are annotated with tf.Tensor (values are converted), other extension types,
     Python's numbers and strings, tf.DType, tf.TensorShape, `typing.Union`, `typing.Tuple`
@@ -322,7 +322,7 @@ def _rebuilt_spec(cls: Any, serialization: tuple[Any, ...]) -> Any:
 
 
 def _spec_of(value: Any) -> Any:
-    """A field's content with TypeSpecs in the place of tensors."""
+    """A field's content with tensors replaced by TypeSpecs."""
 
     def leaf(item: Any) -> Any:
         if isinstance(item, Tensor):

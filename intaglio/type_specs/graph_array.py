@@ -175,7 +175,7 @@ class ListedArray:
         return ListedArray(self.facts, raw.Identity(self.flow), self.certain)
 
     def close(self, name: str | None) -> Any:
-        """Nothing: the graph lets go of the list after its last use."""
+        """Nothing: the graph frees the list after its last use."""
         return raw.NoOp(name=name)
 
     def as_list_tensor(self) -> Tensor:

@@ -1,6 +1,6 @@
 """A Python list that grows inside staged control flow: its elements in tensor lists.
 
-Follows Python's `list` where a graph can. AutoGraph puts such a list in the place of a
+Follows Python's `list` where a graph can. AutoGraph replaces by such a list a
 `list` that a staged loop or branch appends to; called eagerly, the results of a traced
 function hold ordinary lists again.
 """
@@ -30,8 +30,8 @@ from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 class Form:
     """What all elements of a list have in common: nesting, dtypes, shapes.
 
-    Lists that come out of one another share it, in and out of loops, so that an element
-    appended in a loop's body tells its shape to the list after the loop.
+    Lists derived from one another share it, in and out of loops, so that an element
+    appended in a loop's body determines the element shape of the list after the loop.
     """
 
     __slots__ = ("dims", "dtypes", "example")
@@ -82,16 +82,16 @@ UNCHANGED = object()
 
 
 class ListObserver:
-    """Is told of lists that grow: nobody, but for AutoGraph, which stages blocks around them."""
+    """The interface of an observer of growing lists; AutoGraph implements it to stage blocks."""
 
     def created(self, grown: GrownList) -> None:
-        """Code has made a list."""
+        """A list was created."""
 
     def changing(self, grown: GrownList) -> None:
-        """Code is about to change what a list holds."""
+        """The elements of a list are about to change."""
 
     def replacing(self, grown: GrownList) -> None:
-        """A list is about to hold what a branch or a loop has made of it."""
+        """A list is about to get the elements that a branch or a loop computes for it."""
 
 
 class GrownList(CompositeTensor):
@@ -110,7 +110,7 @@ class GrownList(CompositeTensor):
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
         self._flows = list(flows)
-        # The list that this one stands for, if a list became it.
+        # The Python list that this one replaced, if any.
         self.root: list[Any] | None = None
         HOOKS.list_observer.created(self)
 
@@ -130,7 +130,7 @@ class GrownList(CompositeTensor):
         self._flows = list(flows)
 
     def snapshot(self) -> GrownList:
-        """What it holds now, as a value: nobody's list."""
+        """The current elements as an independent, unobserved list."""
         result = object.__new__(GrownList)
         result.form, result._flows, result.root = self.form, self.flows, None
         return result
@@ -146,7 +146,7 @@ class GrownList(CompositeTensor):
         return result
 
     def copy(self) -> GrownList:
-        """A list that goes its own way from here."""
+        """An independent list of the same elements."""
         return GrownList(self.form, self.flows)
 
     # -- growing -----------------------------------------------------------------------

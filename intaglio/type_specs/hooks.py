@@ -1,4 +1,4 @@
-"""What lists that grow ask of the layers above: see `intaglio.base.hooks`."""
+"""Functions of upper layers that growing lists call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class TensorArray(CompositeTensor):
         return self._array.close(name)
 
     def mark_used(self) -> None:
-        """Does nothing: nobody complains of unused arrays."""
+        """Does nothing: unused arrays are not reported."""
 
     @property
     def _type_spec(self) -> TensorArraySpec:
@@ -304,7 +304,7 @@ class TensorArraySpec(TypeSpec):
         return Facts(self._dtype, self._dims, self._infer_shape, dynamic)
 
     def placeholder_value(self, placeholder_context: Any = None) -> TensorArray:
-        """An array around a placeholder, which knows no more than the spec."""
+        """An array around a placeholder, with the facts of the spec only."""
         flow = placeholder_context.placeholder(self._component_specs[0])
         return TensorArray._around(ListedArray(self._new_facts(), flow))
 
