@@ -220,7 +220,7 @@ class DenseToSparseBatchDataset(DatasetOp):
 
 
 def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
-    """Arrays as the rows of a sparse tensor, in which all their elements stand."""
+    """Arrays as the rows of a sparse tensor with all their elements."""
     for part in parts:
         if part.ndim != row_shape.size:
             raise errors.invalid_argument(
@@ -248,7 +248,7 @@ def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
 
 @op
 class RebatchDatasetV2(DatasetOp):
-    """Batches of other sizes: those of `batch_sizes` in turn."""
+    """Batches of other sizes: `batch_sizes`, repeated cyclically."""
 
     signature = (
         "input_dataset: variant, batch_sizes: int64, drop_remainder: bool;"

@@ -26,7 +26,7 @@ def kind(name: str) -> Any:
 
 
 def dataset_of_handle(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
-    """A dataset that prints as `name`, with the options of the datasets it is made of."""
+    """A dataset of a handle that prints as `name`, with the merged options of its input datasets."""
     dataset = kind(name)(handle)
     dataset._element_spec = structure
     for other in inputs:
@@ -95,7 +95,7 @@ def traced(function: Any, dataset: Any, transformation: str) -> Traced:
 
 
 def predicate(function: Any, dataset: Any, transformation: str) -> Traced:
-    """A predicate of the dataset's elements. Raises ValueError unless it gives a bool scalar."""
+    """A predicate of the dataset's elements. Raises ValueError unless it returns a bool scalar."""
     found = traced(function, dataset, transformation)
     spec = found.structure
     known = getattr(spec, "dtype", None)
@@ -232,5 +232,5 @@ def is_dataset(value: Any) -> bool:
 
 
 def determinism(deterministic: bool | None) -> str:
-    """The attribute by which ops are told to keep the order."""
+    """The attribute that makes ops keep the order."""
     return {None: "default", True: "true", False: "false"}[deterministic]

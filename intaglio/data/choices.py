@@ -1,4 +1,4 @@
-"""Numbers drawn with weights, many at a time, as `sample_from_datasets` wants them.
+"""Random indices with weights, many at a time, for `sample_from_datasets`.
 
 TensorFlow draws each number from a stateless op whose two seeds are the next of a dataset of
 random numbers. The same numbers come out here, of blocks computed side by side.

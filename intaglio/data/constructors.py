@@ -1,4 +1,4 @@
-"""Datasets made of tensors, numbers, Python generators and file names.
+"""Constructors of datasets: from tensors, numbers, Python generators and file names.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """

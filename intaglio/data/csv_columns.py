@@ -29,7 +29,7 @@ from intaglio.type_specs.type_spec import TensorSpec
 class CsvDatasetV2(Dataset):
     """The records of CSV files as tuples, each field of the type of its default.
 
-    A dtype in the place of a default says that the field must be there. Raises ValueError or
+    A dtype instead of a default means that the field is required. Raises ValueError or
     InvalidArgumentError for defaults and columns that do not fit together,
     InvalidArgumentError at a record that cannot be read.
     """
@@ -104,7 +104,7 @@ def matching(file_pattern: Any) -> list[str]:
 
 
 class Header:
-    """What the files' first lines say, and the arguments."""
+    """The column names of the files' first lines, checked against the arguments."""
 
     def __init__(
         self, names: list[str], dialect: csv_files.Dialect, na_value: str, compression: str

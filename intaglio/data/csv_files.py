@@ -124,7 +124,7 @@ def converter(dtype: DType) -> Callable[[bytes, int], Any]:
 
 
 class _Columns:
-    """Which fields become components, and what stands for empty ones."""
+    """Which fields become components, and the defaults of empty ones."""
 
     def __init__(
         self,

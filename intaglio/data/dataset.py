@@ -33,7 +33,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]
-_AS_ARRAYS = ("RaggedTensor", "SparseTensor")  # their modules are imported by who uses them
+_AS_ARRAYS = ("RaggedTensor", "SparseTensor")  # their modules are imported by those who use them
 
 
 class DatasetV2:
@@ -43,7 +43,7 @@ class DatasetV2:
 
 
 class Dataset(Batches, DatasetV2, CompositeTensor):
-    """Elements of one type, computed when they are asked for.
+    """A sequence of elements of one type, computed lazily.
 
     `element_spec` is the structure of the elements' types. Every transformation makes a new
     dataset. Inside a traced function a dataset is a tensor of the graph, and a `for` over
@@ -123,7 +123,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         return iterating.begin(self)
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """The elements with NumPy arrays in the place of tensors. Eager only.
+        """The elements with NumPy arrays instead of tensors. Eager only.
 
         Raises TypeError for datasets of datasets, and of other values without arrays.
         """
@@ -363,7 +363,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements of `cycle_length` datasets that `map_func` makes, in turn."""
+        """The elements of `cycle_length` datasets that `map_func` returns, interleaved."""
         return selecting.interleaved(
             self,
             map_func,
@@ -480,7 +480,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """(class, element) pairs, some left out, so that classes come as `target_dist` says.
+        """(class, element) pairs, some left out, so that classes have the distribution `target_dist`.
 
         Without `initial_dist` the classes' shares are estimated from the elements seen.
         """
@@ -498,7 +498,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         `checkpoint_args` are those of a `tf.train.CheckpointManager`, without its
         `checkpoint`: where the writing is goes to `directory` after every element, or after
         every `checkpoint_interval` of them, which `step_counter` counts. A call that finds a
-        checkpoint there goes on where it was made. Raises ValueError for `checkpoint`.
+        checkpoint there continues from it. Raises ValueError for `checkpoint`.
         """
         late.storing.saved(self, path, compression, shard_func, checkpoint_args)
 
@@ -512,7 +512,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     ) -> Dataset:
         """The elements that `save` wrote. Raises NotFoundError if nothing is there.
 
-        With `wait` it waits until somebody has written them.
+        With `wait` it waits until they have been written.
         """
         return late.storing.loaded(path, element_spec, compression, reader_func, wait)
 
@@ -530,7 +530,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     # -- options ---------------------------------------------------------------------------
 
     def options(self) -> Options:
-        """The options of the dataset and of those it is made of, which do not change."""
+        """The options of the dataset merged with those of its inputs; read-only."""
         return self._options.frozen()
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:

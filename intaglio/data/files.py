@@ -1,4 +1,4 @@
-"""Datasets of what stands in files: lines of text, records, and the names themselves.
+"""Datasets of the contents of files: lines of text, records; and of file names.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/TextLineDataset and
 https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset.

@@ -27,7 +27,7 @@ from intaglio.opdef.op import op
 
 
 class Inner:
-    """A dataset that a function made of an element, opened.
+    """An open iterator over the dataset that a function returns for an element.
 
     Its position holds the element: datasets themselves are no plain values.
     """
@@ -46,7 +46,7 @@ class Inner:
 
     @classmethod
     def restored(cls, call: Callable[..., Any], position: Any, shared: Shared) -> Inner:
-        """The dataset made again, at a position."""
+        """The dataset rebuilt, at a position."""
         arguments, inner = position
         found = cls(call, tuple(arguments), shared)
         found._root.restore(inner)
@@ -97,7 +97,7 @@ def _flattened(root: Root, outer: Advance, call: Callable[..., Element]) -> Adva
 
 
 class _Cycle:
-    """The elements of `len(slots)` datasets in turn, `block` of each.
+    """The elements of `len(slots)` datasets interleaved, `block` of each.
 
     With `arrived`, which is set when one has computed an element, those that are still
     computing are passed over.
@@ -143,7 +143,7 @@ class _Cycle:
             self._slots[at] = Inner(self._call, element, self._shared)
 
     def _advance_to_ready(self, arrived: threading.Event) -> None:
-        """Gives the turn to the next dataset that has an element, once there is one."""
+        """Advances to the next dataset that has an element ready; waits for one."""
         count = len(self._slots)
         order = [(self._at + i) % count for i in range(count)]
         while True:
@@ -186,7 +186,7 @@ class _Cycle:
             self._at, self._taken = (self._at + 1) % len(slots), 0
 
     def save(self) -> Any:
-        """Where the open datasets are, and whose turn it is."""
+        """The positions of the open datasets, and which one is next."""
         inner = [s and s.save() for s in self._slots]
         return [inner, self._at, self._taken, self._ended]
 
@@ -213,7 +213,7 @@ def _interleaved(
 
 @op
 class InterleaveDataset(DatasetOp):
-    """The elements of several datasets that f makes, in turn."""
+    """The elements of several datasets that f returns, interleaved."""
 
     signature = (
         "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64,"
@@ -240,7 +240,7 @@ def _open_at_a_time(calls: int) -> int:
 
 @op
 class ParallelInterleaveDatasetV4(DatasetOp):
-    """The elements of several datasets that f makes, in turn, each computed ahead."""
+    """The elements of several datasets that f returns, interleaved, each computed ahead."""
 
     signature = (
         "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64,"

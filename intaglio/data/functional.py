@@ -1,4 +1,4 @@
-"""Datasets made with functions of their elements: map, filter, scan, flat_map, interleave, reduce.
+"""Transformations by functions of elements: map, filter, scan, flat_map, interleave, reduce.
 
 The functions are graphs; they run compiled, on arrays, with what they capture behind the
 element's components.
@@ -54,7 +54,7 @@ def runner(
 
 
 def failure(error: Exception, name: str) -> Exception:
-    """The error of a user's function, told with the transformation's name and the node's."""
+    """The error of a user's function, with the names of the transformation and the node."""
     node = interpreter.failing_node(error)
     if node is None:
         return error
@@ -82,7 +82,7 @@ def failure(error: Exception, name: str) -> Exception:
 
 
 def parallelism(num_parallel_calls: Any) -> int:
-    """The number of calls asked for. Raises InvalidArgumentError for numbers that are none."""
+    """The requested number of calls. Raises InvalidArgumentError unless it is positive."""
     calls = int(num_parallel_calls)
     require(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
     return calls

@@ -63,7 +63,7 @@ class GroupByWindowDataset(DatasetOp):
 
 
 class _Windows:
-    """Groups of elements that fill up, and the dataset made of the last full one."""
+    """Windows of elements by key, and the dataset reduced from the last full one."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class _Windows:
 
 @op
 class GroupByReducerDataset(DatasetOp):
-    """For each key one element, made of all elements that have it; keys in rising order."""
+    """For each key one element, reduced from all elements that have it; keys in rising order."""
 
     signature = (
         "input_dataset: variant, key_func_other_arguments: *Tkey_func_other_arguments,"

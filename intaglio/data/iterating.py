@@ -97,7 +97,7 @@ class Iterator(CompositeTensor):
         return convert.to_tensor(state, string)
 
     def _restore(self, state: Any) -> None:
-        """Goes to a position that `_save` gave, of an iterator over an equal dataset."""
+        """Restores a position from `_save`, of an iterator over an equal dataset."""
         data = np.asarray(state).item()
         self._own_resource().restore(late.serializing.from_bytes(data))
 
@@ -223,7 +223,7 @@ class Optional(CompositeTensor):
 
 
 class NumpyIterator:
-    """The elements of a dataset with arrays in the place of tensors."""
+    """The elements of a dataset with arrays instead of tensors."""
 
     def __init__(self, dataset: Any) -> None:
         self._iterator: Iterator = dataset.__iter__()
@@ -243,7 +243,7 @@ class NumpyIterator:
         return self._iterator._save()
 
     def restore(self, state: Any) -> None:
-        """Goes to a position that `save` gave."""
+        """Restores a position from `save`."""
         self._iterator._restore(state)
 
     def __repr__(self) -> str:

@@ -341,7 +341,7 @@ class DatasetCardinality(OptionalOp):
 
 @op
 class GetElementAtIndex(Op):
-    """One element by its number, where the dataset can tell."""
+    """One element by its index, where the dataset has random access."""
 
     signature = f"dataset: variant, index: int64; {ELEMENTS} -> components: *output_types"
     differentiable = False

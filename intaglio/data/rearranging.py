@@ -56,7 +56,7 @@ def _repeated(stage: Stage, times: int, root: Root) -> Advance:
     opened: Opened | None = None
     source: Advance = exhausted
     epoch = 0
-    fresh = False  # nothing has come out of this turn yet
+    fresh = False  # this epoch has no element yet
     if times:
         opened = Opened(stage, shared)
         source, epoch, fresh = opened.advance, 1, True
@@ -235,11 +235,11 @@ class ShuffleDatasetV3(DatasetOp):
 
 
 def _shuffled(root: Root, stage: Stage, capacity: int, seeds: Any) -> Advance:
-    """Draws like TensorFlow: the element drawn changes places with the buffer's oldest."""
+    """Draws like TensorFlow: the chosen element is swapped with the buffer's oldest."""
     source = stage.open(root)
     samples = Samples(*seeds.seeds())
     draw = samples.next
-    # A ring of `size` places; without a capacity it takes all elements and then stands still.
+    # A ring buffer of `size` elements; without a capacity it takes all elements before the first result.
     slots: list[Any] = []
     size = capacity
     start = filled = 0
@@ -400,7 +400,7 @@ class DirectedInterleaveDataset(DatasetOp):
             return advance
 
         known = [s.cardinality for s in data_input_datasets]
-        # TensorFlow does not ask whether the shortest ends it.
+        # TensorFlow does not take the shortest into account.
         endless = selector_input_dataset.cardinality == INFINITE and INFINITE in known
         size = INFINITE if endless else UNKNOWN
         return Stage("DirectedInterleave", size, open)

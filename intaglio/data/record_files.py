@@ -29,7 +29,7 @@ COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 class _Inflated(io.RawIOBase):
     """What a compressed file holds; closing it closes the file.
 
-    `header` says which head the data has, as `zlib` wants it. Raises DataLossError for data
+    `header` is the data's header format, as `zlib` takes it in `wbits`. Raises DataLossError for data
     of another form.
     """
 
@@ -100,7 +100,7 @@ def check_compression(compression: str) -> None:
 
 def records(file: Any) -> Iterator[bytes]:
     """The records in an open file. Raises DataLossError for a bad one."""
-    data, offset = (b"", 0)  # bytes that are not yet cut into records, and where they stand
+    data, offset = (b"", 0)  # bytes that are not yet cut into records, and their offset
     while True:
         more = file.read(max(_AHEAD, _missing(data, offset)))
         data = data + more if data else more
@@ -160,7 +160,7 @@ def _checked(data: bytes, starts: np.ndarray, offset: int) -> Iterator[bytes]:
 
 
 def _numbers(octets: np.ndarray, offsets: np.ndarray, size: int) -> np.ndarray:
-    """The `size` bytes at each place, as rows."""
+    """The `size` bytes at each offset, as rows."""
     return octets[offsets[:, None] + np.arange(size)]
 
 
@@ -176,7 +176,7 @@ _DEFLATE = (-1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, 0)
 class RecordWriter:
     """Writes records to a file, which is whole once it is closed.
 
-    `deflate` is what zlib is told of level, method, window, memory and strategy.
+    `deflate` has zlib's arguments level, method, wbits, memLevel and strategy.
     """
 
     def __init__(self, path: str, compression: str = "", deflate: tuple[int, ...] = ()) -> None:

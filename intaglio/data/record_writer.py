@@ -51,7 +51,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """The compression that options, a name, a number or None stand for."""
+        """The compression type of options, a name, a number or None."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):

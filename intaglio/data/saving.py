@@ -80,7 +80,7 @@ class SaveDataset(Op):
 class SaveDatasetV2(DatasetOp):
     """The elements, which are written to a folder as they come.
 
-    The position of an iterator says how far the folder has been written.
+    The position of an iterator includes how far the folder has been written.
     """
 
     signature = (
@@ -156,7 +156,7 @@ class LoadDataset(Source):
 
 
 def _of_types(source: Advance, types: Any) -> Advance:
-    """The elements, which the user says are of these types."""
+    """The elements, with the types that the user passes."""
 
     def advance() -> Element:
         element = source()

@@ -117,7 +117,7 @@ class AnonymousSeedGenerator(Op):
 
 
 def dataset_seeds(seed: int | None) -> tuple[int, int]:
-    """The two seeds for a dataset that the user gave `seed`; (0, 0) for none at all."""
+    """The two seeds of a dataset with the user's `seed`; (0, 0) without any seed."""
     first, second = op_seeds(seed)
     if (seed is not None or first or second) and not (first or second):
         return 0, 2**63 - 1

@@ -207,7 +207,7 @@ def interleaved(
     deterministic: str,
     name: str | None,
 ) -> Any:
-    """The elements of several datasets in turn."""
+    """The elements of several datasets, interleaved."""
     found = building.traced(function, dataset, "Dataset.interleave()")
     structure = building.inner_dataset(found, "map_func")
     cycle = AUTOTUNE if cycle_length is None else cycle_length

@@ -1,8 +1,8 @@
 """Positions and pipelines as bytes, and back.
 
 A position is a plain value: numbers, texts, lists, arrays. A pipeline is the tree of the ops
-that made it, each with what its kernel got; functions are written as GraphDefs. Bytes are
-read without running anything that stands in them, except the ops of a pipeline.
+that built it, each with its kernel's arguments; functions are written as GraphDefs. Bytes are
+read without running anything in them, except the ops of a pipeline.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _block(block: bytes) -> bytearray:
 
 
 def _copy(output: bytearray, back: int, length: int) -> None:
-    """Repeats what stands `back` bytes before the end; it may overlap what it makes."""
+    """Appends a copy of the bytes `back` before the end; source and copy may overlap."""
     if not 0 < back <= len(output):
         raise IndexError
     start = len(output) - back

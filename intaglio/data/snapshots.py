@@ -181,7 +181,7 @@ def elements_in(path: str, width: int, compression: str) -> Iterator[Element]:
 class Run:
     """Writes elements to shards below a folder; complete once `finish` was called.
 
-    A shard has more than one file if the position was asked for meanwhile. TensorFlow writes
+    A shard has more than one file if the position was saved meanwhile. TensorFlow writes
     such folders too, and its own `load` fails to read them.
     """
 
@@ -230,7 +230,7 @@ class Run:
                     os.unlink(path)
 
     def finish(self, counted: bool = True) -> None:
-        """Closes the files, and says that the run is complete."""
+        """Closes the files, and marks the run as complete."""
         self.close()
         os.makedirs(self._folder, exist_ok=True)
         record = SnapshotMetadataRecord(
@@ -245,7 +245,7 @@ class Run:
         _put(os.path.join(self._folder, METADATA), record.SerializeToString())
 
     def __del__(self) -> None:
-        self.close()  # an iteration that was dropped half-way
+        self.close()  # an iteration that was dropped before its end
 
     def close(self) -> None:
         """Closes the files."""
@@ -296,7 +296,7 @@ def metadata(folder: str) -> Any:
 
 
 def wait_until_complete(folder: str) -> None:
-    """Returns when somebody has written a complete run to the folder."""
+    """Returns once the folder has a complete run."""
     while metadata(folder) is None:
         time.sleep(_PAUSE)
 

@@ -176,7 +176,7 @@ class PythonGeneratorDataset(Source):
 class _Generated:
     """A generator's elements; its exceptions become TensorFlow's.
 
-    Its position is how many elements it has given: a new generator is made and gives so
+    Its position is how many elements it has yielded: to restore it, a new generator yields so
     many again.
     """
 

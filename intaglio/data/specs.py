@@ -19,11 +19,11 @@ from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec, TypeSpe
 
 
 class _HandleSpec(TypeSpec):
-    """The type of a value behind one tensor, that says what elements are like."""
+    """The type of a value behind one tensor, with the type of its elements."""
 
     __slots__ = ("_element_spec",)
 
-    # Entries of calls may tell values apart by identity.
+    # Guards of call entries may distinguish values by identity.
     by_identity = True
     dtype: DType = variant
 
@@ -92,7 +92,7 @@ class _HandleSpec(TypeSpec):
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """True if specs have one structure, with None (no element) in the same places."""
+    """True if specs have one structure, with None (no element) at the same paths."""
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):

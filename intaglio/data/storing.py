@@ -1,4 +1,4 @@
-"""Saving, loading and keeping datasets in folders, as the user asks for it.
+"""Saving, loading and snapshots of datasets in folders.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#save.
 """
@@ -43,7 +43,7 @@ def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
 def saved(
     dataset: Any, path: Any, compression: str | None, shard_func: Any, checkpoint: Any
 ) -> None:
-    """Writes the elements to a folder, with checkpoints if any are asked for.
+    """Writes the elements to a folder, with checkpoints if requested.
 
     A graph writes none: TensorFlow's does not either.
     """
@@ -68,7 +68,7 @@ def saved(
 
 
 def _go_through(steps: Any, checkpoint_args: Any) -> None:
-    """Takes all elements, from the newest checkpoint on, and writes more of them on the way."""
+    """Takes all elements, from the newest checkpoint on, and writes further checkpoints."""
     if "checkpoint" in checkpoint_args:
         raise ValueError(
             "Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include 'checkpoint'."

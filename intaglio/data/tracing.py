@@ -139,5 +139,5 @@ def _as_output(result: Any, transformation: str) -> Any:
 
 
 def arguments_of(structure: Any) -> tuple[Any, ...]:
-    """The types of the arguments that a function of elements has: a tuple is spread."""
+    """The types of the arguments that a function of elements has: a tuple is unpacked."""
     return structure if type(structure) is tuple else (structure,)

@@ -3,7 +3,7 @@
 The pool is private, so that TensorFlow's own messages can be loaded in the same process. A
 line of a declaration is `name = number type`; `*` marks a repeated field, `map<K,V>` a map,
 `|group` a member of a oneof (one group for each message); `name = number` under `enum` is an
-enum value. A dot in the name of a message or an enum says that it is nested.
+enum value. A dot in the name of a message or an enum means that it is nested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _enums: set[str] = set()
 
 
 class MalformedError(ValueError):
-    """A message is not what it claims to be; the text says where and how."""
+    """A malformed message; the text has where and how."""
 
 
 _Field = descriptor_pb2.FieldDescriptorProto

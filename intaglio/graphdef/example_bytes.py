@@ -1,14 +1,14 @@
-"""Serialized Examples read where they lie: many at once, without a message for each.
+"""Serialized Examples parsed in place: many at once, without a message object for each.
 
-All records stand one after the other in one buffer, and every step of the reading is taken for all
+All records are concatenated in one buffer, and every step of the parsing is vectorised over all
 of them together: the first feature of each, the second of each, and so on. What an Example says is
-always in these places:
+always in this order:
 
     0A len | 0A len | 0A len key | 12 len | 0A, 12 or 1A len | 0A len values
     all      one      its name     value    kind of list       the list
 
 Protobuf allows more: fields in another order, in parts, unknown ones. Records like that are written
-anew by protobuf, which puts everything into its place, and lists like that are read by it.
+again by protobuf, in canonical order, and lists like that are parsed by it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NONE, BYTES, FLOATS, INTEGERS = range(4)
 _LISTS: dict[int, Any] = {BYTES: BytesList, FLOATS: FloatList, INTEGERS: Int64List}
 _KIND_OF_TAG = np.zeros(256, np.int8)
 _KIND_OF_TAG[[0x0A, 0x12, 0x1A]] = BYTES, FLOATS, INTEGERS
-_SPARE = bytes(16)  # so that a word can be read at every place of the buffer
+_SPARE = bytes(16)  # so that a word can be read at every offset of the buffer
 
 
 class OddError(Exception):
@@ -38,10 +38,10 @@ class OddError(Exception):
 
 
 class Table:
-    """Where the lists of some features stand in a buffer of records: a row for each feature.
+    """The offsets of some features' lists in a buffer of records: a row for each feature.
 
-    `kinds` says of which kind the list is, NONE if the record does not have it; the list's field
-    begins at `begins` and ends at `ends`. Raises OddError for what is no Example.
+    `kinds` has the kinds of the lists, NONE if the record does not have it; the list's field
+    begins at byte `begins` and ends at byte `ends`. Raises OddError for what is no Example.
     """
 
     __slots__ = ("begins", "data", "ends", "kinds", "words")
@@ -56,7 +56,7 @@ class Table:
                 raise OddError(int(np.argmax(odd)))
 
     def _entries(self, records: list[bytes]) -> tuple[Any, Any, Any, Any]:
-        """The record of each feature, its place and where it must end; which records are odd."""
+        """The record of each feature, its offset and where it must end; which records are not canonical."""
         sizes = np.fromiter(map(len, records), np.int64, len(records))
         self.data = b"".join([*records, _SPARE])
         words = self.words = _at_every_byte(self.data, np.dtype("<i8"))
@@ -127,14 +127,14 @@ def _joined(parts: list[Any]) -> Any:
 
 
 def _at_every_byte(data: bytes, dtype: Any) -> Any:
-    """What stands in a buffer, read as `dtype`, at every byte of it."""
+    """A buffer's bytes read as `dtype`, at every offset."""
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype, data, strides=(1,))
 
 
 def _field(words: Any, at: Any, stop: Any, tag: Any) -> tuple[Any, Any, Any]:
     """Where the contents of the fields at `at` begin and end, and which are not as they must be.
 
-    Those have another tag, or pass `stop`; they end at `stop` then, so that all places are inside.
+    Those have another tag, or pass `stop`; they end at `stop` then, so that all offsets are inside.
     """
     word = words[at]
     size = (word >> 8) & 0x7F
@@ -188,7 +188,7 @@ def _ends_of(words: Any, at: Any, size: Any) -> tuple[Any, Any]:
 
 @functools.lru_cache(maxsize=64)
 def _index(keys: tuple[bytes, ...]) -> tuple[Any, Any, Any, Any, int]:
-    """Keys' first and last bytes, lengths, the place of each by its digest, the digests' salt.
+    """A hash table of the keys: first and last bytes, lengths, index by digest, the digests' salt.
 
     The salt is -1 if there is none that keeps them apart.
     """
@@ -206,7 +206,7 @@ def _index(keys: tuple[bytes, ...]) -> tuple[Any, Any, Any, Any, int]:
 
 
 def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...]) -> Any:
-    """The place among `keys` of the names at `at`; -1 for others."""
+    """The index in `keys` of the names at `at`; -1 for others."""
     if not keys or not at.size:
         return np.full(at.shape, -1)
     heads, tails, sizes, buckets, salt = _index(keys)
@@ -233,7 +233,7 @@ _LONG = 256  # bytes of a list of which no copy goes from number to number
 def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     """The values of some features of one kind, and how many each record has.
 
-    The values of a feature stand one after the other; records without it have -1 of them. Raises
+    The values of a feature are concatenated; records without it have a length of -1. Raises
     OddError for a list that cannot be read.
     """
     of_kind = table.kinds[entries] == kind

@@ -99,7 +99,7 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
     if gradient is not None:
         tensors.set_attribute(proto.attr[GRADIENT], str(gradient), "str", None)
     argument = node.attrs.get("_user_specified_name")
-    if argument is not None:  # the name of the argument that a placeholder stands for
+    if argument is not None:  # the name of the placeholder's argument
         tensors.set_attribute(proto.attr["_user_specified_name"], argument, "str", None)
     for name, value in type_attributes(node).items():
         kind = "list(type)" if isinstance(value, tuple) else "int" if type(value) is int else "type"

@@ -63,17 +63,17 @@ class UnknownOpError(ValueError):
 
 
 class Functions:
-    """The functions of a library, each read when it is first asked for."""
+    """The functions of a library, each read on first use."""
 
     def __init__(self, library: Any) -> None:
         self.protos = {f.signature.name: f for f in library.function}
         self.graphs: dict[str, Graph] = {}
         self.reading: list[str] = []
-        # For functions being read that call themselves: what stands for them meanwhile.
+        # For functions being read that call themselves: their forward declarations.
         self.stand_ins: dict[str, RecursiveGraph] = {}
 
     def graph(self, name: str) -> Graph:
-        """The function as a graph; what stands for it where it is being read already.
+        """The function as a graph; its forward declaration while it is being read.
 
         Raises MalformedError if it is missing.
         """
@@ -113,7 +113,7 @@ def function_graph(
 ) -> FuncGraph:
     """A FunctionDef as a graph that is not frozen yet.
 
-    `known` has the specs of arguments that the message says less of, by their position.
+    `known` has the specs of arguments that are more precise than the message, by their position.
     """
     graph = FuncGraph(proto.signature.name)
     with graph.as_default():
@@ -134,7 +134,7 @@ def function_graph(
 
 
 def _argument_spec(proto: Any, index: int) -> Spec:
-    """What a FunctionDef says of an argument; of a resource, also what it contains."""
+    """The spec of an argument in a FunctionDef; of a resource, also of its contents."""
     arg = proto.signature.input_arg[index]
     dtype = tensors.dtype_of(arg.type)
     if dtype is resource:
@@ -336,7 +336,7 @@ def import_graph_def(
 
     Raises:
       MalformedError: (a ValueError) the message contradicts itself.
-      ValueError: an op is not known, a name asked for does not exist, or no graph is open.
+      ValueError: an op is unknown, a requested name does not exist, or no graph is open.
     """
     proto = as_own_message(graph_def)
     recorder: Any = door.level()
@@ -396,7 +396,7 @@ def created(
     name: str | None,
     attrs: Mapping[str, Any] | None,
 ) -> Node:
-    """A node of the graph, as a NodeDef would say it: attributes are AttrValue messages.
+    """A node of the graph in the form of a NodeDef: attributes are AttrValue messages.
 
     Raises RuntimeError if there is no such op, TypeError for inputs that are no tensors or
     not of `input_types` and for attributes that are no messages, ValueError if an attribute

@@ -70,7 +70,7 @@ def _varint(number: int) -> bytes:
 
 
 def _texts(proto: Any) -> Any:
-    """The strings of a TensorProto that `_content` has made."""
+    """The strings of a TensorProto from `_content`."""
     data = proto.tensor_content
     count = 1
     for dim in proto.tensor_shape.dim:

@@ -123,8 +123,8 @@ def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.nd
         raise MalformedError(f"a {dtype.name} tensor has values out of range: {e}") from None
     if len(array) == count:
         return array.reshape(dims)
-    # The last value stands for all that follow; no value at all means zeros. One value for
-    # all takes no memory, so that a small message cannot ask for much.
+    # The last value is repeated for all that follow; no value at all means zeros. One value for
+    # all takes no memory, so that a small message cannot allocate much.
     filler = array[-1:] if len(array) else np.zeros(1, dtype.numpy)
     if dtype is dtypes.string and not len(array):
         filler[0] = b""

@@ -28,7 +28,7 @@ class MutableTable(Lookup):
 
     @property
     def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the table."""
+        """The table's handle: a scalar tensor of dtype resource."""
         return self._handle
 
     def _initialize(self) -> Any:

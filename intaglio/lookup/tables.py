@@ -183,7 +183,7 @@ class StaticVocabularyTable(Lookup):
 
     @property
     def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the table, None without words."""
+        """The table's handle: a scalar tensor of dtype resource; None without words."""
         return None if self._table is None else self._table.resource_handle
 
     def _create_resource(self) -> Any:

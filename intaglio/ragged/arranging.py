@@ -68,7 +68,7 @@ def _squeezed(x: Any, axis: int) -> Any:
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
-    """The other way round along the axes."""
+    """The tensor reversed along the axes."""
     rank = core.rank_of(tensor) or 0
     with name_scope(name or "Reverse"):
         if isinstance(axis, Tensor):
@@ -224,7 +224,7 @@ def _largest(numbers: Any) -> Any:
 
 
 def _stable_order(numbers: Any) -> Any:
-    """The places in the order of their numbers, equal numbers in the order they have."""
+    """A stable argsort of the numbers."""
     size = raw.Size(numbers, out_type=dtypes.int64)
     positions = raw.Range(np.asarray(0, np.int64), size, np.asarray(1, np.int64))
     wide = raw.Cast(numbers, DstT=dtypes.int64)

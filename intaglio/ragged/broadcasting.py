@@ -36,7 +36,7 @@ def together(operands: Sequence[Any]) -> tuple[list[Any], Any]:
 
 
 def _alike(first: Any, x: Any) -> bool:
-    """True if an operand's flat values stand where those of the first stand."""
+    """True if an operand's flat values correspond one to one to those of the first."""
     if isinstance(x, Ragged):
         if x.ragged_rank != first.ragged_rank:
             return False
@@ -105,7 +105,7 @@ def _wrapped(x: Any, dtype: Any) -> Any:
 
 
 def _cut(x: Any, dtype: Any) -> tuple[Any, RowPartition]:
-    """A tensor's two outer dimensions made one, and the uniform rows that it had."""
+    """A tensor's two outer dimensions merged into one, and the uniform row length that it had."""
     shape: Any = raw.Shape(x, out_type=dtype)
     dims = x.dims
     rows = RowPartition.from_uniform_row_length(

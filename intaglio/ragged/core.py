@@ -1,7 +1,7 @@
 """What a ragged tensor is: values, and the partition that cuts them into rows.
 
 `RaggedTensor` derives from `Ragged` and has the documented methods. The functions of the other
-modules know only what stands here.
+modules depend only on what is defined here.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from intaglio.opdef import raw
 from intaglio.ragged import core
 from intaglio.ragged.core import Ragged
 
-# What hashes begin with if nobody chooses it.
+# The default hash key.
 _KEY = 0xDECAFCAFFE
 
 

@@ -61,7 +61,7 @@ def _uniform_rows(x: Any, dtype: Any) -> RowPartition:
 
 
 def _rows(x: Any) -> Any:
-    """The two outer dimensions made one."""
+    """The two outer dimensions merged into one."""
     dims = x.dims
     if dims is not None and None not in dims[2:] and 0 not in dims:
         return raw.Reshape(x, np.asarray([-1, *dims[2:]], np.int64))
@@ -120,7 +120,7 @@ def _merged_rows(x: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: An
 
 
 def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
-    """The values of a sparse matrix whose entries stand at the beginning of its rows."""
+    """The values of a sparse matrix whose entries are at the beginning of its rows."""
     splits = as_dtype(row_splits_dtype)
     if not hasattr(st_input, "dense_shape") or not hasattr(st_input, "indices"):
         raise TypeError(
@@ -137,7 +137,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
 
 
 def to_sparse(x: Any) -> Any:
-    """The values with their places, as a sparse tensor."""
+    """The values with their indices, as a sparse tensor."""
     parts = raw.RaggedTensorToSparse(list(x.nested_row_splits), x.flat_values)
     return SparseTensor(*parts)
 

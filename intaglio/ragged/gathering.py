@@ -148,7 +148,7 @@ def _flat_or_dense(values: Any, indices: Any) -> Any:
 
 
 def _shifted(flat: Any, rows: Any, rowids: Any, rank: int) -> Any:
-    """Places in rows as places in the values. Raises where one is outside its row."""
+    """Indices into rows as indices into the values. Raises where one is outside its row."""
     column = np.asarray([-1] + [1] * (rank - 1), np.int32)
     starts = raw.Reshape(raw.GatherV2(rows.row_starts(), rowids, 0), column)
     lengths = raw.Reshape(raw.GatherV2(rows.row_lengths(), rowids, 0), column)

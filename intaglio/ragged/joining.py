@@ -202,7 +202,7 @@ def _cuts(x: Any) -> int:
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    """The whole repeated along each dimension as often as `multiples` says."""
+    """The tensor repeated along each dimension, `multiples` times."""
     with name_scope(name or "RaggedTile"):
         times = convert.to_tensor(multiples)
         checks.has_rank(times, 1)

@@ -509,7 +509,7 @@ def partition_from_splits(splits: Any, uniform: int | None = None) -> RowPartiti
 
 
 def with_rows_counted(partition: RowPartition, nvals: Any) -> RowPartition:
-    """The partition with the number of its values said."""
+    """The partition with a static number of values."""
     return RowPartition(
         partition._splits,
         partition._lengths,

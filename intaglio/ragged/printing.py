@@ -52,7 +52,7 @@ def _joined(texts: Any, rows: Any, summarize: int) -> Any:
 
 
 def _shortened(texts: Any, rows: Any, ends: int) -> tuple[Any, Any]:
-    """Long rows without their middle, for which dots stand."""
+    """Long rows with dots for their middle."""
     dtype = rows.dtype
     number = convert.to_tensor(ends, dtype)
     lengths: Any = rows.row_lengths()

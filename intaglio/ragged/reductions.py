@@ -1,7 +1,7 @@
 """Reductions of ragged tensors over axes, and of their rows by segments.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/math. Along the outermost axis and along
-rows a reduction is one of segments: of values at one place in their rows, or in one row.
+rows a reduction is one of segments: of values at one offset in their rows, or in one row.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Segments = Callable[[Any, Any, Any], Any]
 
 
 def segments(op: Segments, data: Any, ids: Any, count: Any) -> Any:
-    """The slices of `data` that share a segment's number, reduced place by place."""
+    """The slices of `data` with one segment id, reduced elementwise."""
     if not isinstance(data, Ragged):
         return op(data, ids, count)
     dtype = data.row_splits.dtype
     lengths = raw.UnsortedSegmentMax(data.partition.row_lengths(), ids, count)
-    # A segment without slices has no places.
+    # A segment without slices has an empty row.
     lengths = raw.Maximum(lengths, convert.to_tensor(0, dtype))
     splits: Any = splits_of(lengths)
     starts: Any = raw.GatherV2(raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0)

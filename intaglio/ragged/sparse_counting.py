@@ -1,6 +1,6 @@
 """How often integers occur, counted in sparse form.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/sparse/bincount. It stands here because it
+Follows https://www.tensorflow.org/api_docs/python/tf/sparse/bincount. It is in this layer because it
 takes ragged tensors as well.
 """
 

@@ -1,4 +1,4 @@
-"""`tf.train.Checkpoint`: the values of objects on disk, and the files that say which is newest.
+"""`tf.train.Checkpoint`: the values of objects on disk, and the files that name the newest one.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint and
 https://www.tensorflow.org/guide/checkpoint.

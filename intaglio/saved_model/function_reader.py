@@ -190,7 +190,7 @@ def _signature(
 
 
 class _Spec:
-    """The fields of a FullArgSpec that say how arguments are bound."""
+    """The fields of a FullArgSpec by which arguments are bound."""
 
     def __init__(
         self,

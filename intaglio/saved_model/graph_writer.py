@@ -93,7 +93,7 @@ class GraphWriter:
         )
 
     def asset(self, definition: Any, filename: str) -> str:
-        """The path of an asset: told to a placeholder when the model is initialized, and kept
+        """The path of an asset: fed to a placeholder when the model is initialized, and kept
         in a variable for later."""
         string = (dtypes.string, "type")
         path = self.node(

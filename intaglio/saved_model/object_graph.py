@@ -67,7 +67,7 @@ def functions_of(value: Any) -> dict[str, Any]:
 
 
 class ObjectGraph:
-    """All objects below a root, numbered breadth first; `find` says what an object has."""
+    """All objects below a root, numbered breadth first; `find` returns an object's children."""
 
     def __init__(self, root: Any, find: Children = children) -> None:
         self.objects: list[Any] = []
@@ -116,10 +116,10 @@ class ObjectGraph:
                 yield number, value
 
     def holders(self) -> Iterator[tuple[int, Any]]:
-        """The objects that say themselves what checkpoints keep of them, and their numbers.
+        """The objects that define their own checkpoint values, and their numbers.
 
         They have `_checkpoint_values()`, arrays by name, and `_restore_checkpoint_values`. What
-        stands before a hyphen in a name is the attribute, of which there are several values.
+        precedes a hyphen in a name is the attribute, of which there are several values.
         """
         for number, value in enumerate(self.objects):
             if hasattr(type(value), "_checkpoint_values"):

@@ -1,4 +1,4 @@
-"""The resources of a model that is loaded: made, restored and filled by saved functions."""
+"""The resources of a model that is loaded: created, restored and filled by saved functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How checkpoints are cut into files: policies, and what they are asked about.
+"""How checkpoints are cut into files: policies, and the values that they assign.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train/experimental/ShardingCallback.
 """
@@ -24,7 +24,7 @@ Shard = MutableMapping[str, MutableMapping[Any, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class ShardableTensor:
-    """A value of a checkpoint, of which a `ShardingCallback` says where it goes.
+    """A value of a checkpoint that a `ShardingCallback` assigns to a file.
 
     `slice_spec` is empty for a whole tensor; `trackable` is the object that it is the value of.
     """
@@ -43,7 +43,7 @@ class ShardableTensor:
 class ShardingCallback(abc.ABC):
     """Puts the values of a checkpoint into files.
 
-    Called with a list of `ShardableTensor`s it gives a list with a dict for each file, from the
+    Called with a list of `ShardableTensor`s it returns a list with a dict for each file, from the
     keys of values to dicts from slices to tensors: `{tensor.checkpoint_key: {tensor.slice_spec:
     tensor.tensor}}`. A slice of a value is named by the shape of the whole, and start and length
     along each axis: `"6 4 0,3:0,4"`. ValueError is raised where values are lost or changed.
@@ -167,7 +167,7 @@ class _Files:
 def sharded(
     values: Mapping[str, Any], callback: Any, trackables: Mapping[str, Any]
 ) -> list[dict[str, dict[str, Any]]]:
-    """The arrays of each file, as a callback wants them.
+    """The arrays of each file, as assigned by a callback.
 
     Raises ValueError if the callback loses a value or gives one another dtype or shape.
     """

@@ -357,7 +357,7 @@ def _output_specs(function: ConcreteFunction) -> Any:
 
 
 def _write(folder: str, model: _Model) -> None:
-    """Writes the model into a folder beside, which then takes the place of `folder`."""
+    """Writes the model into a temporary folder, which then replaces `folder`."""
     folder = os.path.abspath(folder)
     parent, base = os.path.split(folder)
     os.makedirs(parent, exist_ok=True)
@@ -391,7 +391,7 @@ def _umask() -> int:
 
 
 def _replace(folder: str, beside: str) -> None:
-    """Puts the new folder in place of an old one; files that are no model's stay."""
+    """Replaces an old folder by the new one; files that are not of a model stay."""
     if not os.path.isdir(folder):
         os.rename(beside, folder)
         return

@@ -1,4 +1,4 @@
-"""`SparseTensor`: the elements of a tensor that are not 0, and where they stand.
+"""`SparseTensor`: the non-zero elements of a tensor, and their indices.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor.
 """
@@ -25,7 +25,7 @@ class SparseTensorValue(NamedTuple):
 
 
 class ByValues:
-    """What a tape asks of a sparse tensor: gradients are those of its values."""
+    """The gradient protocol of sparse tensors: gradients are those of their values."""
 
     def get_gradient_components(self, value: Any) -> Any:
         """The tensor that has a gradient."""
@@ -39,11 +39,11 @@ class ByValues:
 class SparseTensor(TensorInParts):
     """Values [n] at indices [n, rank] of a tensor of shape `dense_shape` [rank], 0 elsewhere.
 
-    Most functions want the indices in row-major order, each at most once (`tf.sparse.reorder`
+    Most functions need the indices in row-major order, each at most once (`tf.sparse.reorder`
     sorts them). Indices and shape are int64. Raises ValueError if the parts do not fit.
     """
 
-    __module__ = "tensorflow.python.framework.sparse_tensor"  # Keras knows it by this
+    __module__ = "tensorflow.python.framework.sparse_tensor"  # Keras recognises it by this
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_static", "_values")
     __composite_gradient__ = ByValues()
 
