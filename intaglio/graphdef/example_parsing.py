@@ -93,7 +93,7 @@ def column_of(features: list[Any], key: str, dtype: DType, names: Any) -> Column
 
 
 class UnusualError(Exception):
-    """The record is not canonical or malformed: it is parsed without tables, which raises its error."""
+    """Messages cannot represent the record, or it is malformed: the parser with tables handles it."""
 
 
 def list_of(features: Any, key: bytes, dtype: DType) -> Any:

@@ -1,4 +1,4 @@
-"""The families most ops belong to: what a family says, its ops need not say again."""
+"""The families of most ops: an op inherits the rules and traits of its family."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def conjugate(x: Any) -> Any:
 def zero_where(z: Any, dy: Any) -> Any:
     """The kernel's result `z`, a new array, with 0 where the gradient `dy` is 0.
 
-    What nobody asks for stays 0 where the slope is infinite or no number.
+    Elements without a gradient stay 0 where the slope is infinite or NaN.
     """
     if np.all(dy):
         return z

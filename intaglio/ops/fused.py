@@ -43,7 +43,7 @@ class _FusedLayers(Fused):
 
 @op
 class _FusedCell(Fused):
-    """outputs = body(inputs), where `body` has a product of matrices and what is made of its elements."""
+    """outputs = body(inputs), where `body` is a product of matrices with an elementwise epilogue."""
 
 
 @op
@@ -76,8 +76,8 @@ class _AddAt(Op):
         return y
 
 
-# What places of maxima say: the number of an element in its window of 2x2, row by row; `CUT` is
-# added where Relu made it zero. `NOWHERE` stands for windows that have nothing but NaN.
+# The codes of maxima: the number of an element in its window of 2x2, row by row; `CUT` is
+# added where Relu made it zero. `NOWHERE` is for windows that have nothing but NaN.
 CUT, NOWHERE = 4, 8
 
 
@@ -97,9 +97,9 @@ def _sided(dims: Dims, change: Callable[[int], int]) -> Dims:
 
 @op
 class _ReluMaxPool(Op):
-    """The maxima of Relu in windows of 2x2 side by side, and the places of the maxima.
+    """The maxima of Relu in windows of 2x2 with strides 2, and the codes of their positions.
 
-    They are all that gradients need: what Relu made is not kept for them. Images have their
+    Gradients need only these: the result of Relu is not kept. Images have their
     channels last, and even heights and widths.
     """
 

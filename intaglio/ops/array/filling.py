@@ -1,4 +1,4 @@
-"""Tensors made from little: zeros, ones, fills, ranges, one-hot vectors."""
+"""Creation of tensors: zeros, ones, fills, ranges, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Fill(Op):
 
 @op
 class Empty(Op):
-    """A tensor whose elements nobody has set; zeros here."""
+    """A tensor whose elements are unspecified; zeros here."""
 
     signature = "shape: int32; dtype: type, init: bool = False -> output: dtype"
     differentiable = False

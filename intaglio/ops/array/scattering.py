@@ -18,7 +18,7 @@ from intaglio.ops.families import check_rank, shape_of
 
 
 def add_rows(target: Any, indices: Any, rows: Any) -> None:
-    """target[places[i]] += rows[i], also where places repeat."""
+    """target[indices[i]] += rows[i], also where indices repeat."""
     if target.dtype == object or rows.ndim == 1 or not len(indices):
         np.add.at(target, indices, rows)
         return
@@ -204,7 +204,7 @@ class TensorScatter(Op):
 
 @op
 class TensorScatterUpdate(TensorScatter):
-    """The updates take the place of what stood there."""
+    """The updates replace the elements."""
 
     Tindices = (int16, uint16, *INDEX)
     data_inputs = ("tensor", "updates")

@@ -1,4 +1,4 @@
-"""Order: the largest elements, the n-th element, places in sorted rows."""
+"""Order: the largest elements, the n-th element, insertion points in sorted rows."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
 
 @op
 class TopKV2(Op):
-    """The k largest elements along the last dimension, from large to small, and where they stand."""
+    """The k largest elements along the last dimension, from large to small, and their indices."""
 
     index_type = (int16, int32, int64)
 
@@ -154,7 +154,7 @@ class InTop(Op):
         return Spec(bool_, shapes.merge(rows, targets.shape))
 
     def answers(self, predictions: Any, targets: Any, k: int) -> np.ndarray:
-        """Ties at the k-th place count; classes out of range and rows not finite do not."""
+        """Ties with the k-th score count; classes out of range and rows not finite do not."""
         if predictions.ndim != 2 or targets.ndim != 1:
             raise invalid_argument("predictions must be 2-dimensional")
         if len(predictions) != len(targets):
@@ -250,7 +250,7 @@ class NthElement(Op):
 
 
 class Bound(Op):
-    """Where values would stand in sorted rows; both are matrices with as many rows."""
+    """The insertion points of values in sorted rows; both are matrices with as many rows."""
 
     signature = "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
     differentiable = False
@@ -284,7 +284,7 @@ def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
     steps_of = np.diff(wanted)
     if np.any(steps_of < 0):
         return np.searchsorted(row, wanted, side)
-    if wanted.size and np.all(steps_of == 1):  # a range: its elements say where they are
+    if wanted.size and np.all(steps_of == 1):  # a range: the index follows from the value
         steps = np.clip(row - wanted[0] + (side == "left"), 0, wanted.size)
     else:
         steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
@@ -293,14 +293,14 @@ def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
 
 @op
 class LowerBound(Bound):
-    """The first place where each value fits."""
+    """The first insertion point of each value."""
 
     out_type = INDEX
 
 
 @op
 class UpperBound(Bound):
-    """The last place where each value fits."""
+    """The last insertion point of each value."""
 
     out_type = INDEX
 

@@ -134,7 +134,7 @@ class StatelessCase(IndexedBranch):
 class Loop(Op):
     """Runs `body` on its own outputs as long as `cond` of them is true.
 
-    What the body's graph takes says which shapes the loop variables may have.
+    The shapes of the body's inputs limit those of the loop variables.
     """
 
     signature = (
@@ -198,7 +198,7 @@ class StatelessWhile(Loop):
 
 @op
 class NoOp(Op):
-    """Nothing; it gives an order to what runs before it."""
+    """No effect; it is a target of control dependencies."""
 
     signature = " -> "
     stateful = True

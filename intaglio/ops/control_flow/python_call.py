@@ -26,7 +26,7 @@ from intaglio.ops.hooks import HOOKS
 _numbers = itertools.count()
 _tokens: weakref.WeakValueDictionary[str, Token] = weakref.WeakValueDictionary()
 
-# The status that stands for a Python exception; UNKNOWN for all others.
+# The status of a Python exception; UNKNOWN for all others.
 STATUS: tuple[tuple[type[Exception], type[OpError]], ...] = (
     (TypeError, errors.InvalidArgumentError),
     (ValueError, errors.InvalidArgumentError),
@@ -39,7 +39,7 @@ STATUS: tuple[tuple[type[Exception], type[OpError]], ...] = (
 class Token(str):
     """The name of a Python function in a graph, and the function.
 
-    `recorded` says that somebody differentiates the calls: they are recorded on tapes,
+    `recorded`: the calls are differentiated and recorded on tapes,
     the last of each thread in `tapes`.
     """
 

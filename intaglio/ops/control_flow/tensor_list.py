@@ -1,7 +1,7 @@
 """Lists of tensors as values of a graph: what loops gather, and what their gradients take back.
 
 The ops here make lists and work on single elements; those that turn lists into tensors and
-back stand in `tensor_list_stacking`.
+back are in `tensor_list_stacking`.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def _kernel_name(dtype: DType) -> str:
 
 
 def merged_dims(handle: TensorList, form: Any) -> Dims:
-    """The elements' shape by what the op and the list say. Raises if they contradict."""
+    """The elements' shape, merged from the op's and the list's. Raises if they contradict."""
     declared = dims_of_form(form)
     try:
         return shapes.merge(declared, handle.dims)
@@ -336,7 +336,7 @@ def merged_dims(handle: TensorList, form: Any) -> Dims:
 def absent_element(handle: TensorList, form: Any) -> Any:
     """What an element counts as that was never set: zeros.
 
-    Raises InvalidArgumentError if neither a shape nor another element tells how many.
+    Raises InvalidArgumentError if neither a shape nor another element determines their size.
     """
     dims = merged_dims(handle, form)
     if not shapes.known(dims):
@@ -406,7 +406,7 @@ def rows_form(spec: Spec) -> Any:
 
 @op
 class FakeParam(Op):
-    """Stands for a value that the branch taken does not compute; nobody looks at it."""
+    """A dummy for a value that the branch taken does not compute; it is never used."""
 
     signature = "; dtype: type, shape: shape -> output: dtype"
     differentiable = False

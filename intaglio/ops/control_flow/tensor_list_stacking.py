@@ -223,7 +223,7 @@ class TensorListConcatV2(Concatenated):
 
 @op
 class TensorListConcat(Concatenated):
-    """The elements joined; those never set need a shape that says their length."""
+    """The elements joined; those never set need a shape with their length."""
 
     signature = (
         "input_handle: variant; element_dtype: type, element_shape: shape = None"
@@ -416,7 +416,7 @@ class TensorListScatter(Scattered):
 
 @op
 class TensorListScatterIntoExistingList(Scattered):
-    """A list with the rows of a tensor in the place of elements at the indices."""
+    """A list with the elements at the indices replaced by the rows of a tensor."""
 
     signature = (
         "input_handle: variant, tensor: element_dtype, indices: int32 -> output_handle: variant"

@@ -106,7 +106,7 @@ class Variants(Sequence[Any]):
         return Variants(self.items[at * width : (at + 1) * width], inner)
 
     def __iter__(self) -> Iterator[Any]:
-        # A list's iterator: it tells how much is left, and goes to a place.
+        # A list's iterator: it has the number of elements left, and can be positioned.
         rows = [self[i] for i in range(len(self))] if self.shape[1:] else self.items
         return iter(rows)
 

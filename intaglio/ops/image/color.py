@@ -119,7 +119,7 @@ class RGBToHSV(ColorSpace):
     convert = staticmethod(hsv_of)
 
     def gradient(self, images, output, doutput) -> Any:
-        """Which channel is the largest and which the smallest says what each part follows."""
+        """The gradient depends on which channel is the largest and which the smallest."""
         zero = constant(0, images)
         red, green, blue = _planes(images)
         by_hue, by_saturation, by_value = _planes(doutput)
@@ -249,7 +249,7 @@ class AdjustContrastv2(Adjustment):
 
 @op
 class AdjustHue(Adjustment):
-    """The hue of RGB images moved round the circle by `delta` turns."""
+    """The hue of RGB images rotated by `delta`, in units of the full circle."""
 
     signature = "images: T, delta: float32 -> output: T"
 

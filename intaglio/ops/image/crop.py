@@ -50,7 +50,7 @@ def check_method(method: str, allowed: tuple[str, ...] = METHODS) -> None:
 
 
 class Line(NamedTuple):
-    """Where the pixels of every crop lie along one axis of the images: arrays [boxes, crop]."""
+    """The coordinates of every crop's pixels along one axis of the images: arrays [boxes, crop]."""
 
     low: np.ndarray
     high: np.ndarray
@@ -264,7 +264,7 @@ class CropAndResizeGradBoxes(Op):
 
 
 def _ends(moved: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The gradients of a box's first and last coordinate, from those of the places between."""
+    """The gradients of a box's first and last coordinate, from those of the samples between."""
     crop = moved.shape[1]
     if crop == 1:
         half = moved[:, 0] * np.float32(0.5 * (size - 1))
@@ -279,7 +279,7 @@ NOISES = ("uniform", "gaussian", "zero")
 
 
 class Glimpse(Op):
-    """A window of each image around an offset; what lies outside is noise."""
+    """A window of each image around an offset; pixels outside are noise."""
 
     signature = (
         "input: float32, size: int32, offsets: float32; centered: bool = True,"
@@ -343,7 +343,7 @@ def _noise(kind: str, input: Any, shape: Any) -> Any:
 
 @op
 class ExtractGlimpse(Glimpse):
-    """A window of each image around an offset; what lies outside is noise."""
+    """A window of each image around an offset; pixels outside are noise."""
 
     @staticmethod
     def starts(

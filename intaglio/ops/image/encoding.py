@@ -109,7 +109,7 @@ class EncodeJpeg(Encoding):
         encoded = bytearray(
             jpeg_file(image, quality, progressive, optimize_size, chroma_downsampling, extra)
         )
-        # The JFIF header comes first: unit and densities stand at a fixed place.
+        # The JFIF header comes first: unit and densities have a fixed offset.
         unit = 1 if density_unit == "in" else 2
         density = (n & 0xFFFF for n in (x_density, y_density))
         encoded[13:18] = struct.pack(">BHH", unit, *density)

@@ -1,8 +1,8 @@
-"""The pixels of JPEG files, with the transform and the smoothing that are asked for.
+"""The pixels of JPEG files, with the requested transform and smoothing.
 
-Pillow's decoder has two ways: an accurate transform with colour smoothed where it is stored
+Pillow's decoder has two modes: an accurate transform with colour smoothed where it is stored
 coarser, and a fast one (a "draft") without. The fast one with smoothing, which is TensorFlow's
-default, is made of the second: colour is smoothed here, and becomes RGB, in the integers of the
+default, builds on the second: colour is smoothed here, and becomes RGB, in the integers of the
 IJG's library.
 """
 
@@ -31,7 +31,7 @@ def prepare(image: Any, mode: str, ratio: int, fast: bool) -> None:
 
 
 def is_draft(image: Any, ratio: int, fast: bool, smooth: bool) -> bool:
-    """Which of the decoder's two ways is nearer to what is wanted."""
+    """Which of the decoder's two modes is nearer to the requested one."""
     if ratio > 1 and _coarser(image) in ((2, 1), (1, 2)):
         return not smooth  # for there is one transform to fewer pixels
     return fast
@@ -49,7 +49,7 @@ def _coarser(image: Any) -> tuple[int, int]:
 
 def smoothed_draft(image: Any) -> np.ndarray | None:
     """RGB of the fast transform with smoothed colour; None for a file that stores all colour,
-    or stores it in a way that is smoothed in none."""
+    or in a subsampling that is never smoothed."""
     across, down = _coarser(image)
     if (across, down) not in ((2, 1), (2, 2), (1, 2)):
         return None

@@ -97,7 +97,7 @@ def _check(images: Any, transforms: Any, size: Any, how: str, mode: str) -> None
 
 
 class Projection(Op):
-    """Images [n, height, width, channels] whose pixels come from where eight numbers say.
+    """Images [n, height, width, channels] sampled through projective transforms of eight numbers.
 
     The pixel (x, y) comes from ((a0 x + a1 y + a2) / k, (a3 x + a4 y + a5) / k) with
     k = a6 x + a7 y + 1.

@@ -1,8 +1,8 @@
 """Separable resampling: which elements along an axis make up each new one, and how much of each.
 
 Resizing an image is one linear map along its rows and one along its columns. A map is kept as
-`Taps`: for every new element K old ones and their weights. The gradient of a map is the
-transposed map, which is kept the same way.
+`Taps`: for every new element K old indices and their weights. The gradient of a map is the
+transposed map, in the same form.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def scale_of(size: int, out: int, align_corners: bool) -> np.float32:
 
 
 def _coordinates(size: int, out: int, align: bool, half: bool) -> np.ndarray:
-    """Where the new elements lie among the old ones."""
+    """The coordinates of the new elements among the old ones."""
     scale, steps = scale_of(size, out, align), np.arange(out, dtype=np.float32)
     if half:
         return (steps + np.float32(0.5)) * scale - np.float32(0.5)

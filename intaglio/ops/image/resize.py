@@ -66,7 +66,7 @@ def check_rank_of_size(size: Spec) -> None:
 def sizes_of(images: Any, size: Any, gradient: bool = False) -> tuple[int, int]:
     """The new height and width. Raises InvalidArgumentError for bad ones.
 
-    Of an image without pixels only the gradient can be made anew: zeros.
+    An image without pixels has zeros as its gradient.
     """
     if images.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional{list(images.shape)}")

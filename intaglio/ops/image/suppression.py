@@ -38,7 +38,7 @@ class Corners(NamedTuple):
 
 
 def corners_of(boxes: np.ndarray) -> Corners:
-    """Boxes [..., 4] whose corners may stand in any order."""
+    """Boxes [..., 4] whose corners may be in any order."""
     one, two, three, four = np.moveaxis(boxes, -1, 0)
     top, bottom = np.minimum(one, three), np.maximum(one, three)
     left, right = np.minimum(two, four), np.maximum(two, four)
@@ -336,7 +336,7 @@ class NonMaxSuppressionV5(Suppression):
 
 @op
 class NonMaxSuppressionWithOverlaps(Op):
-    """Suppression by a matrix that says how much each two boxes overlap."""
+    """Suppression by a matrix of the boxes' pairwise overlaps."""
 
     signature = (
         "overlaps: float32, scores: float32, max_output_size: int32,"
@@ -400,7 +400,7 @@ class CombinedNonMaxSuppression(Op):
             each = number(max_output_size_per_class)
             classes = None if scores.shape is None else scores.shape[2]
             known = None not in (each, classes)
-            total = min(total, each * classes) if known else None  # type: ignore[operator]  # known says so
+            total = min(total, each * classes) if known else None  # type: ignore[operator]  # checked by known
         return (
             Spec(float32, (batch, total, 4)),
             Spec(float32, (batch, total)),

@@ -172,7 +172,7 @@ class TridiagonalMatMul(Op):
 
 
 def _shifted(x: Any, shift: int) -> Any:
-    """The last dimension moved by one place, a zero moving in."""
+    """The last dimension shifted by one, with a zero shifted in."""
     rolled = raw.Roll(x, np.int32(shift), np.int32(-1))
     size = raw.StridedSlice(
         raw.Shape(x),

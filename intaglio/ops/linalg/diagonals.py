@@ -1,4 +1,4 @@
-"""Diagonals of matrices: taken, set, made into matrices; bands."""
+"""Diagonals of matrices: extraction, assignment, diagonal matrices; bands."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class MatrixDiagPartV3(Op):
         longest = None
         if rows is not None and columns is not None:
             longest = _longest(rows, columns, low, high)
-        return Spec(input.dtype, _packed_shape(input.shape[:-2], low, high, longest))  # type: ignore[arg-type]  # its rank was asked for above
+        return Spec(input.dtype, _packed_shape(input.shape[:-2], low, high, longest))  # type: ignore[arg-type]  # its rank was checked above
 
     def kernel(self, input, k, padding_value, align):
         if input.ndim < 2:

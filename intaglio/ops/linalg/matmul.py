@@ -96,7 +96,7 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def _integer_dot(a: Any, b: Any) -> Any:
-    """`a.dot(b)` of integers; large ones of 32 bits by way of the float units.
+    """`a.dot(b)` of integers; large ones of 32 bits in float arithmetic.
 
     NumPy multiplies integers one by one. Each number is a high and a low half of 16 bits
     here; of the four products the high one leaves no trace in the 32 bits that are kept, and
@@ -139,7 +139,7 @@ def _with_transposes(product: Callable[..., Any], transpose_a: bool, transpose_b
 
 @op
 class MatMul(Op):
-    """The product of two matrices, each transposed first if so asked."""
+    """The product of two matrices, each optionally transposed."""
 
     signature = (
         "a: T, b: T; transpose_a: bool = False, transpose_b: bool = False, "

@@ -70,9 +70,9 @@ def _root_iterated(a: Any) -> Any:
 
 
 def _rotation_angle(values: Any) -> Any:
-    """By which angle to turn eigenvalues so that none lies on the negative real axis.
+    """The angle by which to rotate eigenvalues so that none is on the negative real axis.
 
-    Half the angle between the axis and the first eigenvalue below it: what lies on the axis,
+    Half the angle between the axis and the first eigenvalue below it: an eigenvalue on the axis,
     or just below it by rounding, counts as the axis' upper side.
     """
     angles = np.angle(values)

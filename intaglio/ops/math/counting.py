@@ -153,7 +153,7 @@ class HistogramFixedWidth(Op):
 
 @op
 class Bucketize(Op):
-    """Between which boundaries each element lies."""
+    """The bucket of each element, by sorted boundaries."""
 
     signature = "input: T; boundaries: list(float) -> output: int32"
     differentiable = False

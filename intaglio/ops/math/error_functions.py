@@ -108,7 +108,7 @@ _TAIL = np.array(
 
 
 def erf_single(x: Any) -> Any:
-    """The error function of float32 numbers, two units in the last place off at the most."""
+    """The error function of float32 numbers, with an error of at most two units in the last place."""
     near = x * _polynomial(_NEAR, x * x) + x
     size = np.abs(x)
     tail = np.exp(_polynomial(_TAIL, np.minimum(size, np.float32(4))))
@@ -242,7 +242,7 @@ def _kernel(
 
 
 class ErrorFunction(Unary):
-    """y = f(x), computed in double precision but for float32 where that is said."""
+    """y = f(x), computed in double precision, or in float32 where the family has such a function."""
 
     T = FLOATS
     blockwise = True

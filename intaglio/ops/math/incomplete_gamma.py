@@ -404,7 +404,7 @@ def _slope_by_x(a: Any, x: Any) -> Any:
 
 
 class IncompleteGamma(Op):
-    """A function of a shape and a place, computed in double precision."""
+    """A function of the shape parameter a and of x, computed in double precision."""
 
     signature = "a: T, x: T -> z: T"
     T: tuple[DType, ...] = FLOATS
@@ -415,7 +415,7 @@ class IncompleteGamma(Op):
         return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))
 
     def gradients(self, dz: Any, a: Any, x: Any, negative: bool) -> Any:
-        """The gradients of P, or of Q = 1 - P, by shape and place."""
+        """The gradients of P, or of Q = 1 - P, by a and by x."""
         dz = raw.Neg(dz) if negative else dz
         by_a = lambda: raw.Mul(dz, raw.IgammaGradA(a, x))  # noqa: E731
         by_x = lambda: raw.Mul(dz, _slope_by_x(a, x))  # noqa: E731

@@ -97,14 +97,14 @@ class BitwiseXor(Bitwise):
 
 
 def _shift_counts(x: Any, y: Any) -> Any:
-    """Shift distances held inside the width of the type, as TensorFlow holds them."""
+    """Shift counts clamped to the width of the type, as in TensorFlow."""
     number = x.dtype.type
     return np.clip(y, number(0), number(x.dtype.itemsize * 8 - 1))
 
 
 @op
 class LeftShift(Bitwise):
-    """x with its bits moved y places up."""
+    """x shifted left by y bits."""
 
     def kernel(self, x, y):
         return np.left_shift(x, _shift_counts(x, y))
@@ -115,7 +115,7 @@ class LeftShift(Bitwise):
 
 @op
 class RightShift(Bitwise):
-    """x with its bits moved y places down; signed numbers keep their sign."""
+    """x shifted right by y bits; arithmetic for signed numbers."""
 
     def kernel(self, x, y):
         return np.right_shift(x, _shift_counts(x, y))

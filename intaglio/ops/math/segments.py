@@ -20,9 +20,9 @@ from intaglio.ops.families import constant, spec_of
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
-# Rows of so many elements are put together in turn.
+# Rows of at least so many elements are reduced one after the other.
 MIN_ROW_ELEMENTS = 32
-# A turn costs as much as so many segments that are reduced alone.
+# A step over all segments costs as much as so many segments that are reduced alone.
 SEGMENTS_PER_STEP = 4
 
 
@@ -63,8 +63,8 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
 def _row_by_row(ufunc: Any) -> Any:
     """What `reduceat` does along the first axis, one row of each segment after the other.
 
-    NumPy goes through each column by itself, and adds the numbers of a column up in pairs, which
-    is the better way for short rows only.
+    NumPy reduces each column by itself, and sums a column pairwise, which
+    is faster for short rows only.
     """
 
     def reduceat(rows: Any, begins: Any, axis: int, dtype: Any) -> Any:
@@ -140,7 +140,7 @@ def sorted_ids(data: Any, ids: Any) -> int:
 
 
 def risen(ids: Any) -> int:
-    """The number of segments that numbers say. Raises InvalidArgumentError if they do not rise."""
+    """The number of segments from sorted ids. Raises InvalidArgumentError if they are not sorted."""
     if not ids.size:
         return 0
     count = int(ids[-1]) + 1

@@ -243,7 +243,7 @@ def _fresnel(x: Any) -> tuple[Any, Any]:
     t = 2 * (1.6 / outside) ** 4 - 1
     f = series(t, _FRESNEL_F) / (math.pi * outside)
     g = series(t, _FRESNEL_G) / (math.pi * outside * (math.pi * outside) * outside)
-    # The angle modulo a full turn, from the part of x that a square keeps exactly.
+    # The angle modulo 2 pi, from the part of x whose square is exact.
     angle = math.pi / 2 * np.fmod(outside * outside, 4.0)
     angle = np.where(outside > 1e8, 0.0, angle)
     c_far = 0.5 + f * np.sin(angle) - g * np.cos(angle)

@@ -148,6 +148,6 @@ class BiasAddGrad(Op):
 
     def gradient(self, out_backprop, doutput, data_format) -> Any:
         if windows.channels_first(data_format):
-            # (C,) spread over (N, C, ...): as a bias added to zeros.
+            # (C,) broadcast to (N, C, ...): as a bias added to zeros.
             return raw.BiasAdd(raw.ZerosLike(out_backprop), doutput, data_format=data_format)
         return raw.BroadcastTo(doutput, raw.Shape(out_backprop))

@@ -1,4 +1,4 @@
-"""Candidate samplers: a few classes drawn to stand for all, and how often each is expected.
+"""Candidate samplers: a sample of the classes, and the expected count of each.
 
 Uniform, log-uniform and learned classes are TensorFlow's own for the same seeds. Those of fixed
 frequencies have the same distribution, but are drawn from one number each.
@@ -304,7 +304,7 @@ class AllCandidateSampler(Op):
 
 @op
 class ComputeAccidentalHits(Op):
-    """Where sampled classes are true ones: (rows, places among the sampled, -infinity or nearly)."""
+    """Where sampled classes are true ones: (rows, indices into the sample, the lowest float)."""
 
     signature = (
         "true_classes: int64, sampled_candidates: int64; num_true: int, seed: int = 0,"
@@ -322,7 +322,7 @@ class ComputeAccidentalHits(Op):
             raise invalid_argument("true_classes must be a batch_size * num_true matrix")
         if sampled_candidates.ndim != 1:
             raise invalid_argument("sampled_candidates must be a vector")
-        # Of a class that is sampled twice, the last place counts.
+        # Of a class that is sampled twice, the last index counts.
         last, from_end = np.unique(sampled_candidates[::-1], return_index=True)
         hits = true_classes[:, :, None] == last
         rows, _, at = np.nonzero(hits)

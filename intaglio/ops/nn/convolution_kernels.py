@@ -18,7 +18,7 @@ from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
 
-# Elements of the matrix of windows made at a time.
+# Elements of the im2col matrix built at a time.
 PIECE = 1 << 18
 # With fewer channels than this, windows are copied element by element of the window
 # (long runs along the rows) rather than window by window (runs of `channels` numbers).
@@ -28,7 +28,7 @@ LONG = 256
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
-    """The window's elements: index in the window, and where it lies in the padded array."""
+    """The window's taps: the index in the window, and its slices of the padded array."""
     for index in itertools.product(*[range(a.window) for a in along]):
         slices = [a.slice_of(i) for a, i in zip(along, index, strict=True)]
         yield index, (slice(None), *slices)
@@ -60,12 +60,12 @@ def _rows(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
 
 
 def _skips(along: Sequence[Axis]) -> bool:
-    """True for windows of one place each that leave places out."""
+    """True for windows of one element with strides."""
     return all(a.window == 1 and not a.padded for a in along) and any(a.stride > 1 for a in along)
 
 
 def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]]:
-    """The places that such windows see, and the windows over them: all of them."""
+    """The elements that such windows see, and windows of one element without strides over them."""
     seen = np.ascontiguousarray(x[:, *[a.slice_of(0) for a in along]])
     return seen, [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
 

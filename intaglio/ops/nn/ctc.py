@@ -74,7 +74,7 @@ class _Lattice:
             self.stay[:, 1::2] = False
 
     def forward(self, log_probs: Any, active: Any) -> Any:
-        """[time, batch, position]: log-probabilities of all ways that lead there."""
+        """[time, batch, position]: log-probabilities of all paths to it."""
         steps = log_probs.shape[0]
         emitted = np.take_along_axis(log_probs, self.symbols[None], axis=2)
         alpha = np.full((steps, *self.symbols.shape), -np.inf)
@@ -93,7 +93,7 @@ class _Lattice:
         return alpha
 
     def backward(self, log_probs: Any, active: Any, lengths: Any) -> Any:
-        """[time, batch, position]: log-probabilities of all ways from there to the end."""
+        """[time, batch, position]: log-probabilities of all paths from it to the end."""
         steps = log_probs.shape[0]
         emitted = np.take_along_axis(log_probs, self.symbols[None], axis=2)
         positions = np.arange(self.symbols.shape[1])

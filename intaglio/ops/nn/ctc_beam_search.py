@@ -61,7 +61,7 @@ class _Prefixes:
             at = np.where(labels >= 0, self.parents[at], NONE)
         if not taken:
             return np.zeros((len(numbers), 0), np.int64), np.zeros(len(numbers), int)
-        # Read from the end: what ends earlier lies at the end of its row.
+        # Read from the end: shorter prefixes are aligned to the end of their row.
         back = np.stack(taken, axis=1)
         lengths = (back >= 0).sum(axis=1)
         positions = lengths[:, None] - 1 - np.arange(back.shape[1])
@@ -115,7 +115,7 @@ class _Beams:
         total = np.logaddexp(label, blank)
         scores = np.concatenate([total, longer.reshape(batch, -1)], axis=1)
         possible = np.concatenate([used, longer.reshape(batch, -1) > -np.inf], axis=1)
-        # Of equal ones those that stand come first; what is impossible comes last.
+        # Of equal ones existing beams come first; impossible ones come last.
         ranks = np.where(possible, -scores, np.inf)
         best = np.lexsort((~possible, ranks), axis=1)[:, :width]
         stays = best < width

@@ -29,7 +29,7 @@ def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any
 
 
 def _rounded(x: Any, low: Any, high: Any, step: Any, steps: Any, zero: Any) -> Any:
-    """`steps(width)` says how many steps a width is."""
+    """`steps(width)` is the number of steps of a width."""
     inside = np.maximum(np.minimum(x, high), low)
     return np.floor(steps(inside - low) - zero + _F(0.5)) * step
 
@@ -172,7 +172,7 @@ def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
 
 @op
 class FakeQuantWithMinMaxVarsPerChannel(Op):
-    """As FakeQuantWithMinMaxVars, with bounds for each place of the last dimension."""
+    """As FakeQuantWithMinMaxVars, with bounds for each channel of the last dimension."""
 
     signature = FakeQuantWithMinMaxVars.signature
 
@@ -193,7 +193,7 @@ class FakeQuantWithMinMaxVarsPerChannel(Op):
 
 @op
 class FakeQuantWithMinMaxVarsPerChannelGradient(Op):
-    """As FakeQuantWithMinMaxVarsGradient, for each place of the last dimension."""
+    """As FakeQuantWithMinMaxVarsGradient, for each channel of the last dimension."""
 
     signature = FakeQuantWithMinMaxVarsGradient.signature
     differentiable = False

@@ -68,7 +68,7 @@ def _counts(rows: Any, columns: Any, overlapping: bool) -> Any:
 
 
 def _owners(ends: Any, overlapping: bool) -> list[Any]:
-    """The windows that each place of an axis lies in, the earlier first; -1 for none."""
+    """The windows that contain each index of an axis, the earlier first; -1 for none."""
     own = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     if not overlapping:
         return [own]
@@ -118,7 +118,7 @@ class Fractional(Op):
         return self.pooled(value, rows, columns, overlapping), rows, columns
 
     def pooled(self, x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
-        """What stands for every window."""
+        """The pooled value of every window."""
         raise NotImplementedError
 
 
@@ -253,7 +253,7 @@ class FractionalMaxPoolGrad(Op):
 
 
 def _cell_indices(ends: Any, overlapping: bool) -> Any:
-    """The places of each window, [window, widest]; narrower ones repeat their last."""
+    """The indices of each window, [window, widest]; narrower ones repeat their last."""
     widths = _widths(ends, overlapping)
     steps = np.arange(widths.max(initial=1))
     return ends[:-1, None] + np.minimum(steps, widths[:, None] - 1)

@@ -55,7 +55,7 @@ def _padded(input: Any, plan: Any) -> Any:
 
 
 def _sums(padded: Any, filter: Any, plan: Any) -> Any:
-    """For each tap of the filter: (row, column, input and filter added where it lies)."""
+    """For each tap of the filter: (row, column, the sum of the filter and the input under it)."""
     rows, columns = plan
     for i in range(filter.shape[0]):
         for j in range(filter.shape[1]):
@@ -117,7 +117,7 @@ class Dilation2D(Op):
 
 
 class Backprop(Op):
-    """What reaches the element, of input or filter, that gave each greatest sum."""
+    """The gradient of the elements, of input or filter, that have the greatest sums."""
 
     T = REAL
 

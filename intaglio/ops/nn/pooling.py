@@ -264,7 +264,7 @@ class MeanGrad(Op):
 
 
 class Averages(Op):
-    """The mean of every window; what lies outside the array does not count."""
+    """The mean of every window; padding does not count."""
 
     T = FLOATING
     back: str
@@ -316,7 +316,7 @@ class AvgPool3DGrad(MeanGrad):
     rank = 5
 
 
-# -- maximum with its place ------------------------------------------------------------
+# -- maximum with argmax ---------------------------------------------------------------
 
 
 def _flat_positions(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
@@ -328,7 +328,7 @@ def _flat_positions(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
 
 @op
 class MaxPoolWithArgmax(Op):
-    """The maximum of every window and its place, counted in the flat array."""
+    """The maximum of every window and its index in the flat array."""
 
     Targmax = INDEX
 
@@ -367,7 +367,7 @@ class MaxPoolWithArgmax(Op):
 
 
 def _flat_argmax(argmax: Any, shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
-    """The places counted through the whole batch. Raises InvalidArgumentError for bad ones."""
+    """The flat indices into the whole batch. Raises InvalidArgumentError for bad ones."""
     size = int(np.prod(shape, dtype=np.int64))
     flat = argmax
     if not with_batch:
@@ -422,7 +422,7 @@ class MaxPoolGradWithArgmax(Op):
 
 @op
 class MaxPoolGradGradWithArgmax(Op):
-    """The elements of `grad` at the places of the maxima."""
+    """The elements of `grad` at the indices of the maxima."""
 
     signature = (
         "input: T, grad: T, argmax: Targmax; ksize: list(int), strides: list(int), "

@@ -63,7 +63,7 @@ def plan(
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
-    """Where each element of the window lies, for all windows at once."""
+    """The slices of each tap of the window, for all windows at once."""
     for index in itertools.product(*[range(a.window) for a in along]):
         yield tuple([a.slice_of(i) for a, i in zip(along, index, strict=True)])
 
@@ -79,7 +79,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any) -> np.ndarray:
 
 
 def inside(along: Sequence[Axis]) -> tuple[slice, ...]:
-    """Where the array lies in its padded form."""
+    """The slices of the array in its padded form."""
     return tuple([slice(a.before, a.before + a.size) for a in along])
 
 
@@ -188,7 +188,7 @@ def _counts(along: tuple[Axis, ...]) -> np.ndarray:
 
 
 def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
-    """The mean of every window's elements that lie inside the array."""
+    """The mean of every window's elements inside the array."""
     run = offered("mean", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)

@@ -87,7 +87,7 @@ def _check_axis(dims: Dims, bounds: Dims, axis: int) -> None:
 
 @op
 class QuantizeV2(Op):
-    """Floats as quantised numbers, with the range that these stand for."""
+    """Floats as quantised numbers, with the range that these represent."""
 
     signature = (
         "input: float32, min_range: float32, max_range: float32; T: type,"
@@ -186,7 +186,7 @@ def _scaled(
 
 @op
 class Dequantize(Op):
-    """Quantised numbers as the floats that they stand for."""
+    """Quantised numbers as the floats that they represent."""
 
     signature = (
         "input: T, min_range: float32, max_range: float32; mode: str = 'MIN_COMBINED',"

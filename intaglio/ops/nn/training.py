@@ -261,7 +261,7 @@ class ResourceApplyAdam(Step):
 
 @op
 class ResourceApplyAdaMax(Step):
-    """Adam with the largest gradient so far in the place of the average square."""
+    """Adam with the largest gradient so far instead of the average square."""
 
     signature = (
         "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T,"
@@ -372,7 +372,7 @@ class ResourceApplyRMSProp(Step):
 
 @op
 class ResourceApplyCenteredRMSProp(Step):
-    """RMSProp with the variance of the gradient in the place of its average square."""
+    """RMSProp with the variance of the gradient instead of its average square."""
 
     signature = (
         "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T,"

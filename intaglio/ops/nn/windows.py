@@ -15,7 +15,7 @@ PADDINGS = ("SAME", "VALID", "EXPLICIT")
 
 
 class Axis(NamedTuple):
-    """How windows slide along one axis: `out` of them, over `before + size + after` places."""
+    """How windows slide along one axis: `out` of them, over `before + size + after` elements."""
 
     size: int
     window: int
@@ -27,16 +27,16 @@ class Axis(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """False if every place is a window of its own."""
+        """False if every window is one element."""
         return self.window != 1 or self.stride != 1 or self.padded
 
     @property
     def padded(self) -> bool:
-        """True if there are places outside the array."""
+        """True if there is padding."""
         return self.before != 0 or self.after != 0
 
     def slice_of(self, tap: int) -> slice:
-        """Where the window's element `tap` lies, for all windows, in the padded array."""
+        """The slice of the padded array under tap `tap`, for all windows."""
         start = tap * self.dilation
         return slice(start, start + (self.out - 1) * self.stride + 1, self.stride)
 
@@ -147,7 +147,7 @@ def channels_last(x: Any, data_format: str) -> Any:
 
 
 def restored(x: Any, data_format: str) -> Any:
-    """A channels-last array in the layout asked for, contiguous."""
+    """A channels-last array in the requested layout, contiguous."""
     if channels_first(data_format):
         return np.ascontiguousarray(np.moveaxis(x, -1, 1))
     return x
@@ -185,7 +185,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any = 0) -> np.ndarray:
 
 
 def inside(along: Sequence[Axis]) -> tuple[slice, ...]:
-    """Where the array lies in its padded form."""
+    """The slice of the array in its padded form."""
     return (slice(None), *[slice(a.before, a.before + a.size) for a in along])
 
 

@@ -142,7 +142,7 @@ def _counted(
         )
     kept = np.ones(values.shape, bool) if maxlength < 0 else values < maxlength
     rows, values = rows[kept], values[kept].astype(np.int64)
-    # A limit says how many there are, whichever occur.
+    # With a limit the number of bins is fixed, whichever occur.
     width = max(int(values.max(initial=0)) + 1, minlength)
     width = maxlength if maxlength >= 0 else width
     keys, where, counts = np.unique(

@@ -143,7 +143,7 @@ def _dense_rows(values: Any) -> tuple[Any, Any]:
 
 
 def combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
-    """For each input the place in its row that each combination takes, and their counts."""
+    """For each input the offset in its row of each combination's value, and their counts."""
     count = next(iter(rows), 0)
     totals = np.ones(count, np.int64)
     strides: list[Any] = []

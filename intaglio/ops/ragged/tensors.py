@@ -136,7 +136,7 @@ class RaggedGather(Op):
     def gradient(
         self, doutput_dense_values, params_nested_splits, params_dense_values: Spec, indices
     ) -> Any:
-        # The values' places are gathered as the values are.
+        # The values' indices are gathered like the values.
         def by_values() -> Any:
             shape: Any = shape_of(params_dense_values)
             rows = raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
@@ -158,7 +158,7 @@ def _check_ragged_rank(rank: int) -> None:
 
 
 def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
-    """The row splits of the rows taken, and the places of their values."""
+    """The row splits of the gathered rows, and the indices of their values."""
     outer = splits[0]
     size = outer.size - 1
     flat = indices.reshape(-1)
@@ -261,7 +261,7 @@ class RaggedTensorToTensor(Op):
         row_partition_types,
         result: Spec,
     ) -> Any:
-        # Where each value went: its number stands in a tensor made in the same way.
+        # Where each value went: the same op scatters the values' numbers.
         levels = len(row_partition_tensors)
         first = row_partition_types[0] == "FIRST_DIM_SIZE"
         outer = levels if first else levels + 1
@@ -289,7 +289,7 @@ class RaggedTensorToTensor(Op):
             one = np.asarray(1, np.int32)
             own: Any = default_value.rank
             own = raw.Rank(default_value.tensor) if own is None else np.asarray(own, np.int32)
-            # What the default was stretched over, and the values that it stands for.
+            # The shape to which the default was broadcast, and the elements that have it.
             wide = raw.Sub(raw.Rank(chosen), own)
             summed = raw.Sum(chosen, raw.Range(np.asarray(0, np.int32), wide, one))
             return raw.Reshape(summed, shape_of(default_value))
@@ -359,7 +359,7 @@ def _check_default(default: Any, values: Any) -> None:
 
 
 def _dense_positions(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any]:
-    """Where in the dense outer dimensions values stand, and which values they are."""
+    """The positions of values in the dense outer dimensions, and the values' indices."""
     rows = min(partitions[0].size - 1, dims[0])
     targets = np.arange(rows)
     index = np.arange(rows)
@@ -378,7 +378,7 @@ def _dense_positions(partitions: list[Any], dims: list[int], size: int) -> tuple
 
 @op
 class RaggedTensorToSparse(Op):
-    """The values of a ragged tensor with their places."""
+    """The values of a ragged tensor with their indices."""
 
     signature = (
         "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: T"

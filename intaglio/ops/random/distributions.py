@@ -34,7 +34,7 @@ def _for_each(shape: Spec, parameter: Spec) -> Any:
 
 
 def _stream_numbers(size: int, parameters: int) -> Any:
-    """Where in the stream each output lies: one parameter's draws after another's."""
+    """The position in the stream of each output: one parameter's samples after another's."""
     if not parameters:
         return np.zeros(0, np.int64)
     each = size // parameters
@@ -249,7 +249,7 @@ class StatefulRandomBinomial(Op):
 
 
 def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any) -> Any:
-    """Normals between two bounds: the uniform draw's place between the bounds' probabilities.
+    """Normals between two bounds, by the inverse distribution function.
 
     On the side where the bounds' probabilities are near 1 the other tail is used.
     """

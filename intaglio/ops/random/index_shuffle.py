@@ -1,9 +1,9 @@
-"""Where an index stands in a permutation that is never written out.
+"""The position of an index in a permutation that is never materialised.
 
 The permutation is the Simon cipher (Beaulieu et al., "The Simon and Speck families of
 lightweight block ciphers", 2013) of three key words and few rounds, on blocks of as many bits
 as the indices have and at least 16; what it puts beyond the range goes through it again. Its
-constants are what TensorFlow's answers say.
+constants were found from TensorFlow's answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.opdef.spec import Spec
 
 WORDS = 3
 LEAST_BITS = 16
-# One bit for each round key that is made, from the lowest.
+# One bit for each round key, from the lowest.
 SEQUENCE = 0xF5
 # Up to here a block holds so many more numbers than are wanted that all of them are put
 # through the cipher once, rather than some of them again and again.
@@ -99,7 +99,7 @@ def _table(key: tuple[int, ...], largest: int, rounds: int) -> Any:
 
 
 def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
-    """Where each index stands; all are vectors of uint64, keys [index, word]."""
+    """The position of each index; all are vectors of uint64, keys [index, word]."""
     found = np.empty_like(index)
     few = largest < MAX_FULL_BLOCK
     if not few.all():
@@ -125,7 +125,7 @@ def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
 
 @op
 class RandomIndexShuffle(Op):
-    """The place of `index` in the permutation of 0 to `max_index` that `seed` stands for."""
+    """The position of `index` in the permutation of 0 to `max_index` determined by `seed`."""
 
     signature = "index: dtype, seed: Tseed, max_index: dtype; rounds: int = 4 -> output: dtype"
     differentiable = False

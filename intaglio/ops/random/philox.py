@@ -206,7 +206,7 @@ def box_muller(bits: np.ndarray, double: bool) -> np.ndarray:
     """Two normals for each two uniform draws: sin and cos of one angle, in this order.
 
     float64 equals TensorFlow's. For float32 the C library rounds a few logarithms, sines and
-    cosines another way than correctly, which is what is done here: 98.5 % of the numbers are
+    cosines incorrectly, while here they are rounded correctly: 98.5 % of the numbers are
     equal, the others differ by 3 units in the last place at most.
     """
     dtype = np.dtype(np.float64 if double else np.float32)
@@ -272,7 +272,7 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
 
 
 def _fill(result: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray) -> None:
-    """Puts the normals that are near enough into the next places of their groups."""
+    """Appends the normals within the bounds to their groups."""
     near = np.abs(normals) < TRUNCATE_AT
     for column in range(normals.shape[1]):
         good = near[:, column] & (filled[rows] < result.shape[1])
@@ -285,7 +285,7 @@ def _fill(result: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.
 
 
 def permutation(stream: Stream, count: int) -> np.ndarray:
-    """A permutation of range(count): each place swaps with one of those not yet fixed."""
+    """A permutation of range(count), by a Fisher-Yates shuffle."""
     if count < 2:
         return np.arange(count)
     left = np.arange(count, 1, -1, dtype=np.uint32)

@@ -67,7 +67,7 @@ def _normals(blocks: Blocks, count: int) -> Pairs:
 
 
 def gamma(stream: Stream, alpha: Any, streams: Any) -> Any:
-    """Gamma numbers of the shapes `alpha` (float64), each at its place in the stream."""
+    """Gamma numbers of the shapes `alpha` (float64), each from its position in the stream."""
     count = len(alpha)
     blocks = Blocks(stream, streams)
     uniforms, normals = _uniforms(blocks, count), _normals(blocks, count)

@@ -1,7 +1,7 @@
 """Sobol's sequence: points that fill a cube more evenly than random ones.
 
 Follows Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections"
-(2008). Their primitive polynomials and first direction numbers, for 21200 dimensions, stand in
+(2008). Their primitive polynomials and first direction numbers, for 21200 dimensions, are in
 `sobol_directions.bin`, bit after bit: dimension after dimension from the second, with each
 degree's polynomials together; of a polynomial the coefficients between the first and last, of a
 direction number all bits but its last, which is one.

@@ -121,7 +121,7 @@ class Complex(Op):
 
 
 class Forward(Complex):
-    """A sum over all elements, each turned round by its place."""
+    """A discrete Fourier transform of complex arrays."""
 
     def gradient(self, input: Spec, doutput) -> Any:
         count = _product(_sizes(input, self.axes), input.dtype)
@@ -129,7 +129,7 @@ class Forward(Complex):
 
 
 class Backward(Complex):
-    """The inverse transform: a mean over all elements, each turned back by its place."""
+    """The inverse discrete Fourier transform, divided by the number of elements."""
 
     def gradient(self, input: Spec, doutput) -> Any:
         count = _product(_sizes(input, self.axes), input.dtype)
@@ -192,9 +192,9 @@ class IFFT3D(Backward):
 
 
 def _weights(length: Any, inner: float, dtype: DType) -> Any:
-    """1 for the frequencies that stand once in a real signal's spectrum, `inner` for the others.
+    """1 for the frequencies that occur once in a real signal's spectrum, `inner` for the others.
 
-    These are 0 and, if the length is even, the last one; all others stand for two.
+    These are 0 and, if the length is even, the last one; all others represent two.
     """
     if isinstance(length, np.ndarray):
         n = int(length[-1])
@@ -222,7 +222,7 @@ def _fitted(x: Any, like: Spec, rank: int) -> Any:
 
 
 def _declared_lengths(fft_length: Any) -> Any:
-    """The data of a length input, as far as they are known while a gradient is made."""
+    """The data of a length input, as far as they are known when a gradient is recorded."""
     known = numbers(spec_of(fft_length)) if hasattr(fft_length, "dims") else None
     if known is None:
         known = getattr(fft_length, "_array", None)
@@ -230,7 +230,7 @@ def _declared_lengths(fft_length: Any) -> Any:
 
 
 class RealForward(Op):
-    """The half of the transform of a real array that says all of it."""
+    """The non-redundant half of the transform of a real array."""
 
     signature = "input: Treal, fft_length: int32; Tcomplex: type = complex64 -> output: Tcomplex"
     Treal: tuple[DType, ...] = (float32, float64)
@@ -266,7 +266,7 @@ class RealForward(Op):
 
 
 class RealBackward(Op):
-    """The real array that a half spectrum stands for."""
+    """The real array of a half spectrum."""
 
     signature = "input: Tcomplex, fft_length: int32; Treal: type = float32 -> output: Treal"
     Treal: tuple[DType, ...] = (float32, float64)

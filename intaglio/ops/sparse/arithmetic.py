@@ -198,7 +198,7 @@ class WithDense(Op):
         return Spec(sp_values.dtype, (coordinates.size_of(sp_indices, sp_values),))
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
-        """The result of a value and the dense element at its place."""
+        """The result of a value and the dense element at its index."""
         raise NotImplementedError
 
     def kernel(self, sp_indices, sp_values, sp_shape, dense):
@@ -220,9 +220,9 @@ class WithDense(Op):
 
 
 def _where(indices: Any, dense: Any) -> tuple[Any, Any]:
-    """The places in the dense tensor broadcast to the sparse one's shape, and its shape.
+    """The indices into the dense tensor broadcast to the sparse one's shape, and its shape.
 
-    Both have a dimension of size 1 more in front, so that scalars have places as well.
+    Both have an additional dimension of size 1 in front, so that scalars have indices as well.
     """
     one = np.array([1], np.int64)
     shape = raw.ConcatV2([one, raw.Shape(dense, out_type=int64)], 0)
@@ -236,13 +236,13 @@ def _where(indices: Any, dense: Any) -> tuple[Any, Any]:
 
 
 def _taken(indices: Any, dense: Any) -> Any:
-    """The dense elements at the places."""
+    """The dense elements at the indices."""
     at, shape = _where(indices, dense)
     return raw.GatherNd(raw.Reshape(dense, shape), at)
 
 
 def _dense_gradient(gradient: Any, indices: Any, dense: Any) -> Any:
-    """The gradient of the dense operand: the sums at its places."""
+    """The gradient of the dense operand: the sums at its indices."""
     at, shape = _where(indices, dense)
     whole = raw.ScatterNd(at, gradient, shape)
     return raw.Reshape(whole, shape_of(spec_of(dense)))
@@ -250,7 +250,7 @@ def _dense_gradient(gradient: Any, indices: Any, dense: Any) -> Any:
 
 @op
 class SparseDenseCwiseAdd(WithDense):
-    """The sums of a sparse tensor's elements and the dense ones at their places."""
+    """The sums of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
         """The sum."""
@@ -262,7 +262,7 @@ class SparseDenseCwiseAdd(WithDense):
 
 @op
 class SparseDenseCwiseMul(WithDense):
-    """The products of a sparse tensor's elements and the dense ones at their places."""
+    """The products of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
         """The product."""
@@ -280,7 +280,7 @@ class SparseDenseCwiseMul(WithDense):
 
 @op
 class SparseDenseCwiseDiv(WithDense):
-    """The quotients of a sparse tensor's elements and the dense ones at their places."""
+    """The quotients of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
         """The quotient; of integers, rounded towards zero."""
@@ -389,7 +389,7 @@ class SparseTensorDenseMatMul(Op):
             return NotImplemented
         to, of = (_row(a_indices, i) for i in ((1, 0) if adjoint_a else (0, 1)))
         product = raw.Mul(raw.GatherV2(dense, of, 0), values)
-        # Places that are none are refused, not dropped.
+        # Indices out of bounds are refused, not dropped.
         below = raw.Less(to, constant(0, to))
         to = raw.SelectV2(below, constant(int(rows), to), to)
         return raw.UnsortedSegmentSum(product, to, np.asarray(rows, np.int32))

@@ -19,7 +19,7 @@ from intaglio.ops.sparse import indices as coordinates
 
 @op
 class SparseToDense(Op):
-    """A tensor with values at these places and a default elsewhere."""
+    """A tensor with values at these indices and a default elsewhere."""
 
     signature = (
         "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T,"
@@ -80,7 +80,7 @@ def _total(x: Any) -> Any:
 
 
 def _gathered(dense: Any, indices: Any) -> Any:
-    """The elements of a dense gradient that stand at the places."""
+    """The elements of a dense gradient at the indices."""
     if spec_of(indices).rank != 2:
         rank = raw.Reshape(raw.Rank(dense), np.array([1], np.int32))
         indices = raw.Reshape(indices, raw.ConcatV2([np.array([-1], np.int32), rank], 0))
@@ -89,7 +89,7 @@ def _gathered(dense: Any, indices: Any) -> Any:
 
 @op
 class SparseReorder(Op):
-    """The elements in row-major order of their places."""
+    """The elements in row-major order of their indices."""
 
     signature = (
         "input_indices: int64, input_values: T, input_shape: int64"
@@ -130,7 +130,7 @@ def _column(x: Any) -> Any:
 
 @op
 class SparseReshape(Op):
-    """The places in another shape; -1 is as large as needed."""
+    """The indices in another shape; -1 is inferred."""
 
     signature = (
         "input_indices: int64, input_shape: int64, new_shape: int64"
@@ -278,7 +278,7 @@ class SparseSliceGrad(Op):
         return result
 
     def gradient(self, dval_grad, input_indices, input_start, output_indices) -> Any:
-        # The two tables, exchanged: what is in the slice comes from these places.
+        # The two tables, exchanged: the elements of the slice come from these indices.
         back = raw.SparseSliceGrad(dval_grad, output_indices, raw.Neg(input_start), input_indices)
         return back, None, None, None
 

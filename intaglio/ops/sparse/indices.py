@@ -1,4 +1,4 @@
-"""The places of a sparse tensor's elements: their order, where they are equal, and checks.
+"""The indices of a sparse tensor's elements: order, comparison, and checks.
 
 A sparse tensor is three arrays: indices [n, rank], values [n] and the dense shape [rank].
 """
@@ -16,14 +16,14 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef.spec import Spec
 
 _LARGEST = 2**62
-# Places of so many are looked up in a table for each element that is there.
+# Indices are looked up in a table of at most so many cells for each element.
 MAX_TABLE_CELLS_PER_ELEMENT = 16
 
 
 def keys(first: Any, *others: Any) -> list[Any]:
     """A number for each row of tables of indices.
 
-    The numbers are in the order of the places and equal for equal places.
+    The numbers are in the order of the indices and equal for equal indices.
     """
     tables = [first, *others]
     whole = np.concatenate(tables) if others else first
@@ -38,7 +38,7 @@ def keys(first: Any, *others: Any) -> list[Any]:
 
 
 def flat(indices: Any, dims: Any) -> Any:
-    """The places as numbers in row-major order of a shape."""
+    """The indices as flat numbers in row-major order of a shape."""
     found = np.zeros(indices.shape[0], np.int64)
     for column, size in zip(indices.T, dims, strict=True):
         found *= int(size)
@@ -47,12 +47,12 @@ def flat(indices: Any, dims: Any) -> Any:
 
 
 def order(indices: Any) -> Any:
-    """The permutation that brings places into row-major order."""
+    """The permutation that sorts indices into row-major order."""
     return np.argsort(keys(indices)[0], kind="stable")
 
 
 def in_order(indices: Any) -> bool:
-    """Whether places are in row-major order."""
+    """Whether indices are in row-major order."""
     rises: Any = True
     for column in indices.T[::-1]:  # each column decides before those behind it
         now, before = column[1:], column[:-1]
@@ -71,13 +71,13 @@ def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
 
 
 def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """The places of either table in order, and the positions of both tables' rows there."""
+    """The sorted union of two tables of indices, and the positions of both tables' rows in it."""
     a_keys, b_keys = keys(a, b)
     if np.array_equal(a_keys, b_keys) and np.all(a_keys[1:] > a_keys[:-1]):
         same = np.arange(len(a_keys))
         return a, same, same
     both = np.concatenate([a_keys, b_keys])
-    # Two runs in order are merged in one pass; of equal places that of `a` comes first.
+    # Two runs in order are merged in one pass; of equal indices those of `a` come first.
     order = np.argsort(both, kind="stable")
     in_order = both[order]
     new = np.concatenate([np.ones(min(1, in_order.size), bool), in_order[1:] != in_order[:-1]])
@@ -122,7 +122,7 @@ def check(indices: Any, values: Any, shape: Any, name: str = "input") -> None:
 
 
 def check_bounds(indices: Any, dims: Any) -> None:
-    """Raises InvalidArgumentError that names the first place outside a shape."""
+    """Raises InvalidArgumentError that names the first index outside a shape."""
     outside = np.any((indices < 0) | (indices >= np.asarray(dims)), axis=1)
     if outside.any():
         at = int(np.argmax(outside))
@@ -133,7 +133,7 @@ def check_bounds(indices: Any, dims: Any) -> None:
 
 
 def check_order(indices: Any) -> None:
-    """Raises InvalidArgumentError that names the first place out of order or repeated."""
+    """Raises InvalidArgumentError that names the first index out of order or repeated."""
     steps = np.diff(keys(indices)[0])
     if np.any(steps <= 0):
         at = int(np.argmax(steps <= 0))

@@ -30,7 +30,7 @@ _ELEMENTS = (float32, float64, complex64, complex128)
 
 
 class SparseMatrix:
-    """A sparse matrix, or a batch of them: sorted places, their values, the dense shape."""
+    """A sparse matrix, or a batch of them: sorted indices, their values, the dense shape."""
 
     __slots__ = ("dense", "indices", "values")
     dtype = VARIANT_MARKER
@@ -45,7 +45,7 @@ class SparseMatrix:
 
     @classmethod
     def unordered(cls, indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
-        """The matrix with these elements; places that repeat stay as they are."""
+        """The matrix with these elements; repeated indices stay as they are."""
         order = coordinates.order(indices)
         return cls(indices[order], values[order], dense)
 
@@ -61,7 +61,7 @@ class SparseMatrix:
         return SparseMatrix.unordered(self.indices[:, swap], values, dense)
 
     def to_dense(self) -> Any:
-        """The array; of places that repeat, the last."""
+        """The array; of repeated indices, the last."""
         result = np.zeros(self.dense, self.values.dtype)
         result[tuple(self.indices.T)] = self.values
         return result
@@ -86,7 +86,7 @@ class SparseMatrix:
 
 
 def _summed(indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
-    """The matrix whose elements are the sums of those at one place."""
+    """The matrix whose elements are the sums of those at one index."""
     _, first, where = np.unique(
         coordinates.flat(indices, dense), return_index=True, return_inverse=True
     )
@@ -110,7 +110,7 @@ _OTHER_TYPE = "Expected a CSRSparseMatrix of type {1} but saw type: {0}"
 _OTHER_OPERAND = "dtype of the operands is not equal to 'type': {0} vs. {1}"
 
 
-# -- made of tensors, and tensors made of it ----------------------------------------------
+# -- conversion from and to tensors --------------------------------------------------------
 
 
 @op
@@ -143,7 +143,7 @@ class SparseTensorToCSRSparseMatrix(Op):
 
     def gradient(self, dsparse_matrix, indices, values: Spec) -> Any:
         there, found, _ = raw.CSRSparseMatrixToSparseTensor(dsparse_matrix, type=values.dtype)
-        # The gradient of a product is larger than the matrix: only its own places count.
+        # The gradient of a product is larger than the matrix: only its own indices count.
         own, _ = raw.SparseAddGrad(found, indices, indices, there)
         return None, own, None
 
@@ -170,7 +170,7 @@ class CSRSparseMatrixToSparseTensor(Op):
 
 @op
 class DenseToCSRSparseMatrix(Op):
-    """The elements of a dense matrix, or of a batch, at given places."""
+    """The elements of a dense matrix, or of a batch, at given indices."""
 
     signature = "dense_input: T, indices: int64 -> sparse_output: variant"
     T = _ELEMENTS
@@ -291,7 +291,7 @@ class _Product(Op):
     """What products have in common: which operand is transposed or conjugated."""
 
     def check_flags(self, transpose: bool, adjoint: bool, name: str) -> None:
-        """Raises InvalidArgumentError if one operand is to be turned in two ways."""
+        """Raises InvalidArgumentError if one operand is to be both transposed and adjoint."""
         if transpose and adjoint:
             raise invalid_argument(f"Only one of adjoint_{name} and transpose_{name} may be true.")
 
@@ -353,7 +353,7 @@ def _transposed(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any
 
 
 def _product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
-    """Each element of `a` meets the row of `b` that its column names."""
+    """Each element of `a` is multiplied by the row of `b` that its column names."""
     rows = coordinates.flat(
         np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1]
     )
@@ -449,7 +449,7 @@ def _transposed_dense(x: Any, transpose: bool, adjoint: bool) -> Any:
 
 
 def _times_dense(a: SparseMatrix, b: Any) -> Any:
-    """Rows of `b`, each as often as an element of `a` asks for it, added up by row of `a`."""
+    """Rows of `b`, one for each element of `a`, summed by row of `a`."""
     columns = tuple(np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1).T)
     terms = a.values[:, None] * b[columns]
     result = np.zeros((int(np.prod(a.dense[:-1])), b.shape[-1]), b.dtype)

@@ -39,7 +39,7 @@ class Reduction(Op):
     ufunc: Any
 
     def groups(self, indices: Any, values: Any, axes: Any, shape: Any) -> Any:
-        """(places kept, their positions for each element, which dimensions are reduced)."""
+        """(indices kept, their positions for each element, which dimensions are reduced)."""
         coordinates.check(indices, values, shape)
         coordinates.check_bounds(indices, shape)
         gone = _reduced(shape.size, axes)

@@ -71,7 +71,7 @@ def _combined(a: Sets, b: Sets, operation: str) -> Any:
 
 
 def _coded(values: Any) -> tuple[Any, Any]:
-    """Values in order, among them all these, and the place of each of these there."""
+    """A sorted array with all these values, and the index of each of them in it."""
     if values.size and values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < values.size and high < 2**63:

@@ -24,7 +24,7 @@ class Mutex:
 
 
 class HeldLock:
-    """A lock that is held, until `release` or until nobody refers to this any more."""
+    """A lock that is held until `release`, or until the object is freed."""
 
     dtype = VARIANT_MARKER
     shape: tuple[int, ...] = ()

@@ -342,7 +342,7 @@ class ResourceGatherNd(Op):
             return Spec(dtype, None)
         if not at:
             raise ShapeError("Shape must be at least rank 1 but is rank 0")
-        if at[-1] > len(dims):  # type: ignore[operator]  # its depth was asked for above
+        if at[-1] > len(dims):  # type: ignore[operator]  # its depth was checked above
             raise ShapeError("indices.shape[-1] must be <= params.rank")
         return Spec(dtype, at[:-1] + dims[at[-1] :])
 
@@ -401,7 +401,7 @@ class ResourceScatter(Op):
         resource.modify(change, updates.dtype)
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
-        """Carries the update out in place."""
+        """Updates the array in place."""
         raise NotImplementedError
 
 
@@ -502,7 +502,7 @@ class ResourceScatterNd(Op):
 
 @op
 class ResourceScatterNdUpdate(ResourceScatterNd):
-    """The updates take the place of what stood there."""
+    """The updates replace the elements."""
 
 
 @op

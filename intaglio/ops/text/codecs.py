@@ -16,7 +16,7 @@ _OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"
 
 @op
 class EncodeBase64(StringMap):
-    """Web-safe base 64, without padding unless asked for."""
+    """Web-safe base 64, optionally with padding."""
 
     signature = "input: string; pad: bool = False -> output: string"
     batching = "leading"
@@ -31,7 +31,7 @@ class EncodeBase64(StringMap):
 
 @op
 class DecodeBase64(StringMap):
-    """The strings that web-safe base 64 stands for."""
+    """The strings decoded from web-safe base 64."""
 
     batching = "leading"
 

@@ -1,4 +1,4 @@
-"""How many insertions, deletions and replacements lie between sequences."""
+"""The Levenshtein distance: insertions, deletions and replacements between sequences."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Arrays of texts in machine code, where there is a compiler and it pays; None where not.
 
-What is asked for here NumPy and Python give too, text by text; whoever asks falls back on them.
+NumPy and Python compute the same, text by text; callers fall back on them.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def hashes(name: str, texts: Any, buckets: int, key: Sequence[int]) -> Any:
 
 
 def parts(texts: Any, starts: Any, counts: Any) -> Any:
-    """So many bytes from a place on; both are numbers, or arrays with one for each text.
+    """So many bytes from an offset on; both are numbers, or arrays with one for each text.
 
-    None too if a place is outside of a text.
+    None too if an offset is outside of a text.
     """
     steps = [int(np.ndim(x) > 0) for x in (starts, counts)]
     numbers = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]

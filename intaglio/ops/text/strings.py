@@ -198,7 +198,7 @@ def _cut(array: Any, starts: Any, counts: Any) -> np.ndarray:
 
 
 def _alike(flat: list[bytes], start: int, count: int) -> list[bytes]:
-    """The same place of each text."""
+    """The substring at one position of each text."""
     needed = start if start >= 0 else -start
     if needed > min(map(len, flat), default=needed):
         at = next(i for i, text in enumerate(flat) if len(text) < needed)
@@ -279,7 +279,7 @@ def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
 
 @op
 class StringJoin(Op):
-    """Strings joined place by place; scalars join with every place."""
+    """Strings joined elementwise; scalars are broadcast."""
 
     signature = "inputs: N*string; separator: str = '' -> output: string"
     differentiable = False
