@@ -30,7 +30,7 @@ def print(
 ) -> Any:
     """Prints its inputs whenever the program reaches it: in a graph, when the graph runs.
 
-    Tensors may stand inside structures. `summarize` elements of both ends of each dimension
+    Tensors may be inside structures. `summarize` elements of both ends of each dimension
     are shown, -1 shows all. `output_stream` is `sys.stderr` (the default), `sys.stdout`, a
     level of `logging`, or `"file://..."`, to which the text is appended.
 
@@ -80,7 +80,7 @@ def _stream(stream: Any) -> str:
 
 
 def _is_tensor(value: Any) -> bool:
-    """True for tensors, what stands for one tensor (variables), and what has a text."""
+    """True for tensors, variables, and composite values with a text form."""
     kind = type(value)
     return (
         isinstance(value, Tensor) or hasattr(kind, "__tf_tensor__") or hasattr(kind, "__tf_text__")

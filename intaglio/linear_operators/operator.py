@@ -1,7 +1,7 @@
 """`LinearOperator`: what every operator can do, and how by default.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/linalg/LinearOperator. A subclass says its
-shape and how it multiplies; it says more where its structure allows a shorter way than
+Follows https://www.tensorflow.org/api_docs/python/tf/linalg/LinearOperator. A subclass defines its
+shape and its product with a matrix; it overrides more where its structure is cheaper than
 the dense matrix.
 """
 
@@ -252,7 +252,7 @@ class LinearOperator(Module, CompositeTensor):
     def matmul(
         self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
     ) -> Any:
-        """A @ x, with adjoints where asked for; `x` may be a linear operator.
+        """A @ x, with optional adjoints; `x` may be a linear operator.
 
         Raises ValueError if the dimensions do not fit.
         """

@@ -22,7 +22,7 @@ from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.trip_count import trip_count_of
 
-# Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
+# Limit on the bytes of a stack: a program that loops to save memory must not lose that.
 MAX_STACK_BYTES = 1 << 26
 # As many rows are expected where their number is open.
 UNKNOWN_ROWS_ESTIMATE = 64
@@ -51,7 +51,7 @@ def _found(loop: Node) -> tuple[list[Sum], int] | None:
 
 
 def _sums(loop: Node, trip_count: int) -> list[Sum]:
-    """Products that nobody looks at before the loop is over, and sums of the same rows."""
+    """Sums of products, or of rows, that are unused before the loop ends."""
     body: Graph = loop.attrs["body"]
     uses = walk.uses(body)
     for value in body.outputs:

@@ -88,7 +88,7 @@ def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int
 
 
 def _worth_it(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
-    """True if all rows are multiplied, and there is room for the products."""
+    """True if all rows are multiplied, and the products fit into the limit on bytes."""
     dims, result = rows.dims, node.outputs[0].dims
     if dims is None or len(dims) != 3 or result is None or result[1] is None:
         return False
@@ -135,7 +135,7 @@ def _is_row(node: Node) -> bool:
 def _hoisted(
     loop: Node, products: Sequence[Product], transposed: Sequence[tuple[Node, int]]
 ) -> Node:
-    """The loop that picks rows out of products, and multiplies by what stands before it."""
+    """The loop that picks rows of products, which are multiplied before it."""
     change = LoopChange(loop)
     weights: dict[int, SymbolicTensor] = {}
     for node, index in transposed:

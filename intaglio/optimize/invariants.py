@@ -28,7 +28,7 @@ def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     loops = iter([n for n in graph.nodes if n.op.control_flow == "loop"])
 
     def pushes(loop: Node) -> list[SymbolicTensor]:
-        before = next(loops)  # what is used knows the loop as it has been
+        before = next(loops)  # uses refer to the loop before the change
         return _needless(loop, [id(v) in used for v in before.outputs])
 
     return changed(graph, fuel, pushes, _not_pushed)
@@ -54,7 +54,7 @@ def _reads(loop: Node) -> list[tuple[Node, int]]:
 
 
 def _has_effects(graph: Graph) -> bool:
-    """True if a graph does more than to read and to compute; of calls and loops what they run says so."""
+    """True if a graph has other effects than reads; calls and loops have those of their graphs."""
     return any(
         any(map(_has_effects, walk.attached(node)))
         if node.op.has_graphs
@@ -123,7 +123,7 @@ def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
 
 
 def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
-    """Lists that iterations push onto, and nobody looks at; as the body is given them."""
+    """Lists that iterations push onto and that are unused, by the body's inputs."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
     users = walk.uses(body)

@@ -40,7 +40,7 @@ def changed(
 
 
 class LoopChange:
-    """A loop, and what is to be different in it."""
+    """A loop with the changes to be made to it; `build` returns the changed loop."""
 
     def __init__(self, loop: Node) -> None:
         self._loop = loop
@@ -54,22 +54,22 @@ class LoopChange:
     def carry(self, value: SymbolicTensor) -> SymbolicTensor:
         """A further loop variable that begins with a value: what it is in the body.
 
-        It stays as it is, unless `then` says otherwise.
+        It is constant, unless `then` sets its next value.
         """
         self._added.append(value)
         self._handles.append(_placeholder(self._body, value, "carried"))
         return self._handles[-1]
 
     def then(self, value: SymbolicTensor, following: Callable[[], Any]) -> None:
-        """What follows for a loop variable, by its value in the body; recorded after all else."""
+        """Sets the next value of a loop variable, by its value in the body; recorded last."""
         self._next[id(value)] = following
 
     def instead(self, node: Node, record: Callable[[], Sequence[Any]]) -> None:
-        """What is recorded in the place of one of the body's nodes; gives its values."""
+        """Sets the function that records the replacement of one of the body's nodes and returns its values."""
         self._instead[id(node)] = record
 
     def now(self, value: SymbolicTensor) -> SymbolicTensor:
-        """What a value of the body has become, while that is recorded."""
+        """The new value of one of the body, while it is recorded."""
         return self._body.value(value)
 
     def build(self) -> Node:
@@ -134,7 +134,7 @@ def _graph(
     further: Sequence[SymbolicTensor],
     outputs: Sequence[SymbolicTensor],
 ) -> Graph:
-    """A graph like the old one with further inputs; placeholders stand first."""
+    """A graph like the old one with further inputs; placeholders come first."""
     inputs = [*old.inputs, *further]
     first = [v.node for v in inputs]
     known = {id(n) for n in first}

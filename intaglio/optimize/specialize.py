@@ -43,5 +43,5 @@ def _specs(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
             else Spec(o.dtype, shapes.merge(o.shape, n.shape), n.value, n.partial)
             for o, n in zip(old, new, strict=True)
         ]
-    except (ValueError, TypeError, KeyError):  # it fails when it runs, and says why
+    except (ValueError, TypeError, KeyError):  # it raises the error when it runs
         return old

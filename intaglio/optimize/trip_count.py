@@ -1,4 +1,4 @@
-"""How often loops run, where constants say so, and what that makes of their counters."""
+"""Trip counts of loops with constant bounds, and the final values of their counters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def propagate_trip_counts(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def trip_count_of(loop: Node) -> int | None:
-    """How often the body of a loop runs; None if no constants say so."""
+    """The trip count of a loop; None if it does not follow from constants."""
     cond: Graph = loop.attrs["cond"]
     return _until(loop, cond.outputs[0].node)
 

@@ -100,7 +100,7 @@ def disable_with_predicate(
 
 
 def with_eager_op_as_function(cls: type[Any] | None = None, only_as_function: bool = False) -> Any:
-    """The class as it is: there is one way in which eager ops run.
+    """The class as it is: there is only one mode of eager execution.
 
     >>> tf.test.with_eager_op_as_function(int)
     <class 'int'>

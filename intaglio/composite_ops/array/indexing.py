@@ -182,8 +182,8 @@ def one_hot(
 ) -> Tensor:
     """`on_value` (1) at the positions that the indices name, `off_value` (0) elsewhere.
 
-    The new dimension of size `depth` stands at `axis`, last by default; indices out of range
-    give no `on_value`. Raises TypeError if the values' dtypes disagree.
+    The new dimension of size `depth` is at `axis`, last by default; indices out of range
+    have no `on_value`. Raises TypeError if the values' dtypes disagree.
 
     >>> print(tf.one_hot([0, 2], 3).numpy())
     [[1. 0. 0.]
@@ -348,7 +348,7 @@ def tensor_scatter_nd_sub(
 def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """A copy of the tensor in which the smaller of element and updates stands.
+    """A copy of the tensor with the minimum of each element and its updates.
 
     >>> print(tf.tensor_scatter_nd_min([1, 2, 3], [[0], [1]], [10, 0]).numpy())
     [1 0 3]
@@ -362,7 +362,7 @@ def tensor_scatter_nd_min(
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """A copy of the tensor in which the larger of element and updates stands.
+    """A copy of the tensor with the maximum of each element and its updates.
 
     >>> print(tf.tensor_scatter_nd_max([1, 2, 3], [[0], [1]], [10, 0]).numpy())
     [10  2  3]

@@ -51,7 +51,7 @@ def check_positive(value: Any, name: str) -> None:
 
 
 def check(true: Any, message: str) -> None:
-    """Raises ValueError if what is known says that it is false."""
+    """Raises ValueError if the condition is statically known to be false."""
     if isinstance(true, (bool, np.bool_)) and not true:
         raise ValueError(message)
 

@@ -85,7 +85,7 @@ def _spatial_indices(
 
 
 def _base_paddings(padding: str, filter_shape: Any, rates: np.ndarray) -> Any:
-    """What windows of `filter_shape` want around the input."""
+    """The padding of the input that windows of `filter_shape` need."""
     if padding == "VALID":
         return np.zeros((len(rates), 2), np.int32)
     if padding != "SAME":

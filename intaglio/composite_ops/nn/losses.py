@@ -286,7 +286,7 @@ def weighted_cross_entropy_with_logits(
 def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """exp(log_input) - log_input * targets, with Stirling's term if asked for.
+    """exp(log_input) - log_input * targets, with Stirling's term if requested.
 
     Both arguments are floating-point tensors of one shape; raises ValueError otherwise.
 

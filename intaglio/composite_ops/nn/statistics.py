@@ -230,7 +230,7 @@ def batch_norm_with_global_normalization(
     scale_after_normalization: bool,
     name: str | None = None,
 ) -> Tensor:
-    """`batch_normalization` with `beta` and, if asked for, `gamma`.
+    """`batch_normalization` with `beta` and, if requested, `gamma`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/batch_norm_with_global_normalization
 

@@ -170,10 +170,10 @@ def stateless_parameterized_truncated_normal(
 
     https://www.tensorflow.org/api_docs/python/tf/random/stateless_parameterized_truncated_normal
 
-    >>> made = tf.random.stateless_parameterized_truncated_normal(
+    >>> numbers = tf.random.stateless_parameterized_truncated_normal(
     ...     [50], seed=[1, 2], minvals=0.0, maxvals=1.0
     ... )
-    >>> bool(tf.reduce_all((made >= 0) & (made <= 1)))
+    >>> bool(tf.reduce_all((numbers >= 0) & (numbers <= 1)))
     True
     """
     with door.level().scoped(name or "stateless_parameterized_truncated_normal"):

@@ -201,7 +201,7 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
 def enable_debug_mode() -> None:
     """From now on functions given to datasets run as Python, element by element.
 
-    A debugger stops in them, and they may print values. Datasets made before are not
+    A debugger stops in them, and they may print values. Existing datasets are not
     changed. Raises ValueError inside traced functions.
     """
     tracing.enable_debug_mode()
@@ -210,7 +210,7 @@ def enable_debug_mode() -> None:
 def get_model_proto(iterator: Iterator) -> Any:
     """The stages of the iterator's pipeline: names, inputs, sizes of buffers and of pools.
 
-    `num_elements` of the root says how many elements have come out. Times and bytes are not
+    `num_elements` of the root is the number of elements produced. Times and bytes are not
     measured, for no model tunes the pipeline.
 
     >>> iterator = iter(tf.data.Dataset.range(6).batch(2))
@@ -415,7 +415,7 @@ __all__ = [
     "unique",
 ]
 
-# What needs tables and records is imported when it is first asked for.
+# Functions that need tables and records are imported on first access.
 LATER = {
     "DatasetInitializer": "intaglio.lookup.dataset_tables:DatasetInitializer",
     "index_table_from_dataset": "intaglio.lookup.dataset_tables:index_table_from_dataset",

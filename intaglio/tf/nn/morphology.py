@@ -62,7 +62,7 @@ def erosion2d(
     dilations: Any,
     name: str | None = None,
 ) -> Tensor:
-    """The least `value` - `filters` in each window, the filter turned by half a turn.
+    """The least `value` - `filters` in each window, the filter rotated by 180 degrees.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/erosion2d
 
