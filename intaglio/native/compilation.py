@@ -39,7 +39,7 @@ def looped(graph: Graph) -> interpreter.Compiled:
 
 
 def _looped_too(graph: Graph) -> interpreter.Compiled:
-    """What an interpreted graph calls, which may have a way of its own."""
+    """A graph that an interpreted graph calls, which may have its own compiler."""
     compiler = interpreter.compiler_of(graph)
     return looped(graph) if compiler is None else interpreter.repeated(graph)
 

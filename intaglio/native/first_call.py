@@ -1,7 +1,7 @@
 """The first call of code that a function has changed over to: if it fails, the interpreter does it.
 
 Variables and streams of random numbers are as before the call then. The snapshot costs no copy:
-who writes to a variable whose array somebody else holds writes to another array.
+a write to a variable whose array has other references goes to another array.
 """
 
 from __future__ import annotations

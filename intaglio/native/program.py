@@ -59,7 +59,7 @@ class Program:
             v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
         }
         self.results = w.write(body, inputs, len(body.outputs), len(extra))
-        # What is made of variables and kept: of which, and by what.
+        # Cached values derived from variables: of which, and by which step.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         module = w.compiled()
         forms = [*_forms(inputs), *[s.results[0][0] for _, s in self.derived]]
@@ -110,7 +110,7 @@ class Program:
         return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
     def forget(self) -> Run:
-        """Lets go of the text of the code, for a program that is only to run; gives its function."""
+        """Frees the text of the code, for a program that is only to run; returns its function."""
         vars(self).pop("writer", None)
         return self.run
 
@@ -122,7 +122,7 @@ class Program:
     # -- the caller's side -----------------------------------------------------------------
 
     def _written(self) -> Run:
-        """A Python function of the arrays that allocates, calls and gives back."""
+        """A generated Python function of the arrays that allocates, calls and returns."""
         graph = self.graph
         inputs = [f"i{i}" for i in range(len(graph.inputs))]
         allocate_bytes: dict[str, Any] = {
@@ -164,7 +164,7 @@ class Program:
         return run
 
     def _rounding(self, allocate_bytes: dict[str, Any], inputs: Sequence[str]) -> list[str]:
-        """The line that asks whether the program may round as it did when it was written."""
+        """The line that checks whether the rounding options are those of the compilation."""
         if not self.rounds:
             return []
         allocate_bytes["options"], allocate_bytes["otherwise"] = OPTIONS, self._otherwise
@@ -173,7 +173,7 @@ class Program:
         return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({arguments})"]
 
     def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
-        """The same graph under the other option, compiled when that is first asked for."""
+        """The same graph under the other option, compiled on first use."""
         if self._other is None:
             self._other = Program(self.graph)
             self._other._other = self
@@ -263,7 +263,7 @@ class Program:
         ]
 
     def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """What the native function has refused: arrays that lie otherwise, or what is an error."""
+        """The call after a failed guard: with contiguous copies of arrays, or by the interpreter."""
         ordered = [_in_order(a) for a in arrays]
         if any(a is not b for a, b in zip(arrays, ordered, strict=True)):
             return self.run(*ordered)
@@ -324,7 +324,8 @@ def borrow(
 ) -> tuple[list[Any], list[Any]] | None:
     """The arrays of variables, locked, and where their new values go.
 
-    That is the same array, if it may be and nobody else holds it. None if one has no value, or is named twice.
+    That is the same array, if `in_place` and it has no other references. None if one has no value,
+    or is passed twice.
     All threads lock in one order.
     """
     if len({*map(id, written), *map(id, others)}) != len(written) + len(others):

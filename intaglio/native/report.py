@@ -16,7 +16,7 @@ from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.opdef import late, raw
 
-# What stands for several ops, and how they run.
+# Fused ops, and how they run.
 PARTS = {late._FusedLayers.name: "one kernel", late._FusedRows.name: "one pass over rows"}
 
 

@@ -1,7 +1,7 @@
-"""Functions that nobody asked to compile: hot ones become native code, in the background.
+"""Tiered compilation: hot functions without `jit_compile` become native code, in the background.
 
 Loops whose ops all give the same bits natively as interpreted change over as soon as the code is
-there: nobody can tell but by the time. What the interpreter has spent on them says whether it is
+there: only the time differs. The time that the interpreter has spent on them decides whether it is
 worth it. Other graphs may differ in the last bits (products, sums, exponentials). Those that give
 something else with every call, as steps of training do, change over at a call whose number follows
 from the graph alone, not from the time: a program gives the same numbers every time it is run.
@@ -79,7 +79,7 @@ def _calls(graphs: Sequence[Graph]) -> int:
 class Background:
     """A graph as a function that is interpreted until there is native code for it.
 
-    `native` says whether it is the code by now.
+    `native` is True once it is the code.
     """
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:

@@ -42,7 +42,7 @@ def forward(
 ) -> Chain | None:
     """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
 
-    These are y, `floored` at zero if asked for, the statistics to keep and those that the gradient
+    These are y, with relu if `floored`, the statistics to keep and those that the gradient
     takes. In training with a factor of 1 mean and variance are not read, and may be anything.
     """
     if not fits(rows, channels):
@@ -72,8 +72,8 @@ def gradient(
 ) -> Chain | None:
     """(d, x, scale, mean, variance) to the gradients by x, scale and offset.
 
-    `through` says that d is the gradient by what Relu made of y, and what a sixth argument is from
-    which it is seen where Relu was zero: its "results", or the "offset". With `same` d is one
+    With `through` d is the gradient by relu(y); it is the kind of the sixth argument, from
+    which it follows where relu was zero: its "results", or the "offset". With `same` d is one
     number, the same everywhere.
     """
     if not fits(rows, channels):
@@ -94,7 +94,7 @@ def gradient(
 
 
 def _number(value: float) -> Any:
-    """What stands for a number that kernels are given."""
+    """The operand for a number in a kernel's arguments."""
     return np.array([value], np.float32)
 
 
@@ -212,7 +212,7 @@ def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) ->
 def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
     """(d, x, means, rates) to the sums of d and of d * (x - means) * rates.
 
-    From what follows it is seen where Relu was zero: what it made, or slopes and offsets.
+    The arguments after it show where relu was zero: its results, or slopes and offsets.
     """
     plan = Plan((rows, channels))
     d, x = plan.new_input("number" if same else "wide"), plan.new_input("wide")
@@ -248,7 +248,7 @@ def _input_gradient(
 
 
 def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: str) -> Value:
-    """The gradient by what was normalised, from that by what Relu made of it."""
+    """The gradient by the normalised values, from that by the results of relu."""
     if not through:
         return d
     if through == "results":

@@ -1,7 +1,7 @@
-"""Gradients of convolutions by the images, spread from windows over the pixels they see.
+"""Input gradients of convolutions by col2im: gradients of windows are added to their pixels.
 
 Products of a window's gradients with the filters are what the window gives to each of its
-pixels; where windows overlap these are added. Strides leave no lanes idle that way, however few
+pixels; where windows overlap these are added. So strides leave no lanes idle, however few
 channels the images have: a row of a window is one run of numbers, in the products as in the image.
 """
 
@@ -30,7 +30,7 @@ INITIAL_COLUMNS, SCRATCH_BYTES = 1 << 15, 1 << 17
 MAX_PRODUCT_ELEMENTS = 1 << 21
 # Filters of so many elements leave the caches while a few rows of windows are worked on.
 LARGE_FILTER_ELEMENTS = 1 << 20
-# The parts that threads share are images. `size` elements lie in a window; products of `band`
+# The parts that threads share are images. A window has `size` elements; products of `band`
 # rows of windows are held at a time.
 DIMS = ("parts", *Geometry._fields, "size", "band")
 
@@ -43,7 +43,7 @@ def _times(code: Code, dims: dict[str, str], *names: str) -> str:
 
 
 def _zeroed(code: Code, tiles: Tiles, dims: dict[str, str], number: str) -> str:
-    """An image of the result, made zero."""
+    """An image of the result, filled with zeros."""
     size = _times(code, dims, "height", "width", "channels")
     image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
     count = code.integer("mul", size, tiles.kind.bytes)
@@ -155,7 +155,7 @@ def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
 
 
 def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the input gradient; None where another way is faster."""
+    """(filters, gradients) to the input gradient; None where another kernel is faster."""
     large = math.prod(g.window) * g.channels * g.filters >= LARGE_FILTER_ELEMENTS
     return input_gradient_at_once(g, dtype) if large else input_gradient_by_rows(g, dtype)
 

@@ -99,7 +99,7 @@ class Geometry(NamedTuple):
         return max(0, min(rows // self.stride_y + 1, self.out_height))
 
 
-# What the kernels are told. `parts` is the range that threads share: bands of rows of the
+# The dims of the kernels. `parts` is the range that threads share: bands of rows of the
 # result, or rows of a filter's gradient.
 DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "floored")
 
@@ -271,7 +271,7 @@ class _ConvolutionBuilder:
         """Makes the padded rows that some rows of a result see, from row `y` on; gives how many.
 
         Results are counted through all images and their depths. A window that is several deep
-        sees as many images, whose rows lie one after the other.
+        covers as many images, whose rows are consecutive.
         """
         first = code.integer("sub", code.integer("mul", y, dims["stride_y"]), dims["top"])
         last = code.integer("mul", code.integer("sub", rows, 1), dims["stride_y"])
@@ -421,7 +421,7 @@ class _ConvolutionBuilder:
         iterations = self._size(code, dims, "window_depth", "window_height")
         with code.loop("0", code.integer("mul", iterations, pixels)) as iteration:
             before = code.integer("mul", iteration, depth)
-            # The part of this thread's range that lies in this part of the window.
+            # The intersection of this thread's range with this part of the window.
             start = code.integer("sub", "%from", before)
             low = code.integer("icmp slt", start, 0)
             start = code.let(f"select i1 {low}, i64 0, i64 {start}")
@@ -497,7 +497,7 @@ def _numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int
 
 
 def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
-    """`finished` and pooled: what `Pooling` says is wanted. None for results of odd sizes."""
+    """`finished` and pooled, with the results that `Pooling` selects. None for results of odd sizes."""
     band = min(g.band, STRIPE_BYTES // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
@@ -514,7 +514,7 @@ def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
 
 
 def finished(g: Geometry, relu: bool) -> Callable[[Any, Any, Any], Any] | None:
-    """The same with a bias that is added; with `floored` what is less than zero is made zero."""
+    """The same with a bias that is added; with `floored` relu is applied."""
     return _forward("finished", g, relu, np.float32)
 
 

@@ -11,7 +11,7 @@ from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.windows import Sliding, Window, Windows, library
 from intaglio.native.runtime import entry
 
-# Pixels whose sums are under way together: a vector of filters is read once for all of them.
+# Pixels whose sums are accumulated together: a vector of filters is read once for all of them.
 VECTORS_ABREAST = 8
 
 
@@ -44,7 +44,7 @@ def _forward(k: Sliding) -> None:
 
 
 def _beside(k: Sliding, result: str, y: str, x: str, c: str, count: int) -> list[str]:
-    """The places of some pixels of a result that follow each other."""
+    """Pointers to consecutive pixels of a result."""
     pointer, channels = k.pixel(result, y, x, c, "out_"), k.dims["channels"]
     return [k.tiles.step(k.code, pointer, p, channels) for p in range(count)]
 
@@ -78,9 +78,9 @@ def _sums(
 
 
 def _filter_gradient(k: Sliding) -> None:
-    """The filter gradient, image by image: what lies under a place of the window.
+    """The filter gradient, image by image: the sums for each tap of the window.
 
-    A part is such a place.
+    A part is a tap.
     """
     images, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, code, dims = k.pointer("%outs", 0), k.code, k.dims
@@ -112,7 +112,7 @@ def _under(
     c: str,
     mask: str,
 ) -> str:
-    """The sum over an image of pixels under a place of the window times gradients."""
+    """The sum over an image of the pixels under a tap times gradients."""
     (image, gradient), (i, j), code, dims = arrays, tap, k.code, k.dims
     (top, bottom), (left, right) = ranges
     blocks = code.integer("sdiv", code.integer("sub", right, left), VECTORS_ABREAST)
@@ -147,7 +147,7 @@ def _under(
 def _input_gradient(k: Sliding) -> None:
     """The input gradient: what every window gives is added to the pixels that it sees.
 
-    A place of the window is taken for a whole row of windows: its filters are read once.
+    A tap is applied to a whole row of windows: its filters are read once.
     """
     filters, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, code, dims = k.pointer("%outs", 0), k.code, k.dims
@@ -180,7 +180,7 @@ def _input_gradient(k: Sliding) -> None:
 
 
 def _flipped(k: Sliding) -> None:
-    """The filters turned around: the places of the window from `from` to `to`."""
+    """The filters flipped: the taps of the window from `from` to `to`."""
     code, dims = k.code, k.dims
     source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
     taps = code.integer("mul", dims["window_height"], dims["window_width"])

@@ -1,4 +1,4 @@
-"""Runs graphs of elementwise ops natively: a loop nest is compiled for each way to broadcast.
+"""Runs graphs of elementwise ops natively: a loop nest is compiled for each pattern of broadcasting.
 
 Shapes are arguments of the code. What is compiled depends only on the pattern in which the
 operands advance, so a trace with unknown dimensions has one kernel for all of them.
@@ -88,7 +88,7 @@ class FusedKernel:
             return
         try:
             pattern, dims = canonical_axes(known)
-        except ValueError:  # a call will say so
+        except ValueError:  # a call will raise the error
             return
         with self._lock:
             self._kernel(pattern, dims)
@@ -96,7 +96,7 @@ class FusedKernel:
     def _run_for(self, shapes: tuple[tuple[int, ...], ...]) -> Callable[..., list[Any]]:
         try:
             whole = np.broadcast_shapes(*shapes)
-        except ValueError:  # the kernels of the ops say what does not fit
+        except ValueError:  # the kernels of the ops raise the error
             return lambda *arrays: interpreter.run_graph(self._graph, arrays)
         pattern, dims = canonical_axes(shapes)
         with self._lock:

@@ -64,7 +64,7 @@ def _copied() -> Code:
             to = code.at("i8", target, to)
             down = code.integer("add", top, code.integer("mul", i, dims["apart_y"]))
             across = code.integer("add", left, code.integer("mul", j, dims["apart_x"]))
-            # Compared as unsigned numbers, places before the first are too large.
+            # Compared as unsigned numbers, indices before the first are too large.
             there = [
                 code.integer("icmp ult", down, dims["height"]),
                 code.integer("icmp ult", across, dims["width"]),

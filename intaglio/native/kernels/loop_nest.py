@@ -28,7 +28,7 @@ FLOATING, NUMBERS = (np.dtype(np.float32), np.dtype(np.float64)), 12
 
 
 class Pattern(NamedTuple):
-    """How the operands lie in the loop nest.
+    """The strides of the operands in the loop nest.
 
     `rank` loops; for each input the loops in which it advances (in the others it stays:
     it is broadcast). Outputs advance in all of them.
@@ -178,9 +178,9 @@ class LoopNest:
     def _abreast(self) -> int:
         """The number of vectors that go through the body together.
 
-        Long ways through exponentials leave the processor time for four, and several of them, of
+        The latency of exponentials hides four vectors, and several of them, of
         which each waits for the one before, for eight. Very large bodies are written once, with
-        masks: what they take to compile nobody gets back.
+        masks: more copies would take longer to compile than they save.
         """
         trial = Code("trial", [])
         inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]

@@ -1,4 +1,4 @@
-"""Products of matrices in machine code: tiles, over panels that lie packed in cache."""
+"""Products of matrices in machine code: tiles, over panels that are packed in cache."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from intaglio.native.runtime.thread_pool import thread_count
 # The inner dimension is divided into blocks of at most this: a panel of them stays in the second
 # level of the cache. The fewer blocks, the less often sums are written and read again.
 BLOCK_BYTES = 1024
-# From so many rows on it pays to copy a panel, and from so many where its rows lie whole pages
-# apart: these share few places of the caches.
+# From so many rows on it pays to copy a panel, and from so many where its rows are whole pages
+# apart: these map to few sets of the caches.
 MIN_PACKED_ROWS, MIN_PACKED_ROWS_FAR, PAGE_BYTES = 96, 24, 4096
 # Products of this many multiplications are worth several threads; larger ones than `MOST`,
 # whose left matrix no cache holds any more, are OpenBLAS's.
@@ -31,7 +31,7 @@ MAX_MULTIPLICATIONS = 1 << 36
 PARTS_PER_THREAD = 1 << 20
 # Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
 ROWS_PER_GROUP = 2048
-# What the kernel is told: the parts that threads share, which are panels of columns times groups
+# The dims of the kernel: the parts that threads share, which are panels of columns times groups
 # of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
 # from column to column.
 DIMS = ("parts", "panels", "groups", "rows", "columns", "inner", "row_step", "column_step")
@@ -58,7 +58,7 @@ def _pack(tiles: Tiles) -> Code:
 
 
 def _pack_transposed(tiles: Tiles) -> Code:
-    """Copies a panel out of a transposed matrix, whose `columns` lie in rows of `depth` elements.
+    """Copies a panel of a transposed matrix, whose `columns` are rows of `depth` elements.
 
     Square blocks of vectors are turned in registers.
     """
@@ -183,7 +183,7 @@ def _group(code: Code, dims: dict[str, str], part: str) -> tuple[str, str]:
     return bounds[0], bounds[1]
 
 
-# What the kernel of many products is told before `DIMS`: how many there are, and the steps
+# The dims of the kernel of many products before `DIMS`: how many there are, and the steps
 # from one to the next in the three arrays; 0 where all take the same matrix.
 BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 
@@ -240,7 +240,7 @@ def product(
 ) -> Callable[[Any, Any], Any] | None:
     """The product of matrices of floats of these shapes; None where OpenBLAS is to do it.
 
-    With a `shape` the result has it, and the arguments may be any whose elements lie likewise.
+    With a `shape` the result has it, and the arguments may have any shape of the same layout.
     """
     rows, inner = a[::-1] if transpose_a else a
     depth, columns = b[::-1] if transpose_b else b

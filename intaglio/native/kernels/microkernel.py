@@ -1,4 +1,4 @@
-"""Tiles: small products of matrices whose sums stay in registers. All large sums are made of them.
+"""Tiles: small products of matrices whose sums stay in registers. All large products consist of them.
 
 The kernel is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
 (ACM TOMS 34(3), 2008): a few rows of the result, a few vectors wide, are summed over the
@@ -91,7 +91,7 @@ class Tiles:
         return code.call(self.test, name, ("i64", first), ("i64", count))
 
     def read(self, code: Code, pointer: str, mask: str) -> str:
-        """A vector at a place; with a mask only the lanes it allows, zeros else."""
+        """Loads a vector; with a mask only the lanes it allows, zeros else."""
         if not mask:
             return code.load(self.vector, pointer, self.kind.bytes)
         return code.call(
@@ -162,7 +162,7 @@ class Tiles:
     def tile(self, rows: int, vectors: int, copies: bool = False) -> Code:
         """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
 
-        The last vector has only `left` lanes. `first` says that c holds nothing yet. One that
+        The last vector has only `left` lanes. With `first` c has no sums yet. One that
         `copies` also writes the rows of b to a panel, where they follow each other.
         """
         code = Code(
@@ -229,7 +229,7 @@ class Tiles:
         return next_offsets
 
     def _awaited(self, code: Code, rows: int, vectors: int) -> None:
-        """Has the processor fetch what the sums will be added to, while they are made."""
+        """Prefetches the elements of c to which the sums will be added."""
         with code.when(code.let("xor i1 %first, true")):
             for pointer in self._targets(code, rows, vectors):
                 code.call(

@@ -75,7 +75,7 @@ def has_choice(node: Node) -> bool:
     return dtype is float32 or (dtype is float64 and node.op.name in _DOUBLED)
 
 
-# What stands for several ops, and makes the kernel of them.
+# Fused ops, with the functions that select their kernels.
 PARTS: dict[str, Callable[[Graph], Run | None]] = {
     late._FusedRows.name: lambda body: row_kernels.kernel(row_kernels.plan_of(body)),
     late._FusedLayers.name: layers.kernel,
@@ -245,7 +245,7 @@ def _reduction(how: str) -> Callable[..., Run | None]:
     def choose(attrs: dict[str, Any], x: Any, axis: Any) -> Run | None:
         try:
             axes = axes_of(axis, x.ndim)
-        except InvalidArgumentError:  # the op's kernel says so
+        except InvalidArgumentError:  # the op's kernel raises the error
             return None
         run = reductions.reduction(how, x.shape, axes, attrs["keep_dims"], x.dtype)
         return run and Taking(run, 0)

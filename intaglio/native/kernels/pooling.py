@@ -66,10 +66,10 @@ def _squares(
     body: Callable[[str, str, str, list[str], str], None],
     begin: Callable[[str], None] = lambda number: None,
 ) -> None:
-    """Goes over windows of 2x2 that lie side by side and cover the images.
+    """Loops over windows of 2x2 with strides 2 that cover the images.
 
-    Calls `begin(number)` for every image, and `body(number, c, at, places, mask)` for vectors
-    of channels, the first of which is c: their place in what has an element for each window, and
+    Calls `begin(number)` for every image, and `body(number, c, at, pointers, mask)` for vectors
+    of channels, the first of which is c: their index in arrays with an element for each window, and
     pointers to the window's elements.
     """
     code, dims = k.code, k.dims
@@ -177,7 +177,7 @@ def _relu_pooling_gradient(k: Sliding) -> None:
 
 
 def _placed_maximum(k: Sliding) -> None:
-    """Relu and the greatest element of windows of 2x2 side by side, with its place."""
+    """Relu and the maximum of windows of 2x2 with strides 2, with its argmax."""
     images, code, zero = k.pointer("%ins", 0), k.code, "zeroinitializer"
     truth = {"mean": "0", "placed": "1", "whole": "0"}
     pool = Pool(code, k.tiles, truth)
@@ -192,7 +192,7 @@ def _placed_maximum(k: Sliding) -> None:
 def _placed_gradient(k: Sliding) -> None:
     """The gradient by what `_placed_maximum` was given, and its sums over every image.
 
-    Inputs are places and gradients. Every element is written once.
+    Inputs are argmaxes and gradients. Every element is written once.
     """
     positions, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, sums = (k.pointer("%outs", i) for i in (0, 1))
@@ -252,7 +252,7 @@ def _placed(
 
 
 def _add(k: Sliding, pointer: str, value: str, mask: str) -> None:
-    """Adds a vector to what is at a place, in the lanes of a mask."""
+    """Adds a vector to the elements at a pointer, in the lanes of a mask."""
     before = k.tiles.read(k.code, pointer, mask)
     total = k.code.let(f"fadd {k.vector} {before}, {value}")
     k.tiles.write(k.code, total, pointer, mask)
@@ -268,7 +268,7 @@ def _count(k: Sliding, down: Window, across: Window) -> str:
 
 
 def _mean(k: Sliding) -> None:
-    """The mean of every window's elements that lie inside the image."""
+    """The mean of every window's elements inside the image."""
     images, out = k.pointer("%ins", 0), k.pointer("%outs", 0)
     code = k.code
     with code.loop("%from", "%to") as number:
@@ -311,7 +311,7 @@ LIBRARY = library(
         "mean_gradient": (_mean_gradient, 1),
     }
 )
-# These give sums, or places, too.
+# These return sums, or argmaxes, too.
 FLOORED = library({"floored_gradient": (_relu_pooling_gradient, 3)}, outputs=2)
 PLACED = library({"placed_gradient": (_placed_gradient, 2)}, outputs=2)
 PLACING = library({"placed_maximum": (_placed_maximum, 1)}, outputs=3)
@@ -328,13 +328,13 @@ def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
 
 
 def _covering(w: Windows) -> Windows:
-    """The windows of 2x2 that lie side by side and cover the images of `w`."""
+    """The windows of 2x2 with strides 2 that cover the images of `w`."""
     down, across = 2 * w.out_height, 2 * w.out_width
     return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)
 
 
 def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(images, maxima, gradients) to the gradient by what Relu made the images of, and its sums
+    """(images, maxima, gradients) to the gradient by the input of relu, and its sums
     over every image; None for other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
@@ -344,7 +344,7 @@ def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
 
 
 def placed_maximum(w: Windows) -> Chain | None:
-    """Images to Relu's maxima and their places, bytes as `native/kernels/pooling_epilogue.py` has them; None for
+    """Images to maxima of relu and their argmaxes, bytes as in `native/kernels/pooling_epilogue.py`; None for
     other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
@@ -356,7 +356,7 @@ def placed_maximum(w: Windows) -> Chain | None:
 
 
 def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(places, gradients) to the gradient by what `placed_maximum` was given, and its sums over
+    """(argmaxes, gradients) to the gradient by the input of `placed_maximum`, and its sums over
     every image; None likewise."""
     if not covers(w):
         return None
@@ -366,5 +366,5 @@ def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
 
 
 def covers(w: Windows) -> bool:
-    """True for windows of 2x2 that lie side by side and cover the images, if they have kernels."""
+    """True for windows of 2x2 with strides 2 that cover the images, if they have kernels."""
     return entry.AVAILABLE and not w.empty and w == _covering(w)

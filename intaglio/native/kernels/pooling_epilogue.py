@@ -1,7 +1,7 @@
 """Pooling of 2x2 results side by side while they are in registers: what convolutions end with.
 
-Besides the means or maxima it gives, where that is asked for, the results themselves, or the places
-of the maxima, a byte each. From a place the gradient knows which result was the maximum and
+Besides the means or maxima it writes, on request, the results themselves, or the argmaxes
+of the maxima, a byte each. From an argmax the gradient knows which result was the maximum and
 whether Relu was zero there, and needs neither results nor maxima.
 """
 
@@ -16,12 +16,12 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, literal
 from intaglio.ops.fused import CUT, NOWHERE
 
-# What kernels are told of a pooling.
+# The dims of kernels that describe a pooling.
 WORDS = ("mean", "placed", "whole")
 
 
 class Pooling(NamedTuple):
-    """What is wanted: maxima, or means; with `placed` the places of the maxima after Relu; with
+    """The requested results: maxima, or means; with `placed` the argmaxes after relu; with
     `whole` the results, too."""
 
     mean: bool = False
@@ -29,9 +29,9 @@ class Pooling(NamedTuple):
     whole: bool = False
 
     def results(self, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], Any]]:
-        """Shapes and dtypes of what kernels write: results of a shape, what is pooled, and places.
+        """Shapes and dtypes of kernels' outputs: results of a shape, pooled values, and argmaxes.
 
-        What is not wanted has one element, which nobody writes.
+        An output that is not requested has one element, which is not written.
         """
         images, height, width, filters = shape
         small = (images, height // 2, width // 2, filters)
@@ -89,7 +89,7 @@ class Pool:
         return most, position
 
     def _cut(self, most: str, position: str) -> str:
-        """Places, also of what Relu made zero."""
+        """Argmaxes, marked where relu was zero."""
         code = self.code
         open_ = code.let(f"fcmp ogt {self.tiles.vector} {most}, zeroinitializer")
         shut = code.let(f"or {self._integers} {position}, splat (i32 {CUT})")
@@ -120,7 +120,7 @@ def write_bytes(code: Code, tiles: Tiles, value: str, pointer: str, mask: str) -
 
 
 def read_bytes(code: Code, tiles: Tiles, pointer: str, mask: str) -> str:
-    """The bytes at a place as a vector of integers."""
+    """Loads bytes as a vector of integers."""
     kind = f"<{tiles.lanes} x i8>"
     if not mask:
         seen = code.load(kind, pointer, 1)

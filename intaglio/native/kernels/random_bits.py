@@ -1,4 +1,4 @@
-"""Random numbers in machine code: Philox4x32-10, and uniform and normal numbers made of it.
+"""Random numbers in machine code: Philox4x32-10, and uniform and normal numbers from it.
 
 Bits and uniform numbers are those of the NumPy code in `ops/random/philox.py`. Normal float32s go through
 logarithms and sines of float64 there and here, which rounded are hardly ever different; normal
@@ -37,7 +37,7 @@ WORD_KIND, HALF_WORD_KIND = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 # A bfloat16 as it is stored.
 BFLOAT_BITS = Kind("i16", 16, "u")
 BLOCKS_PER_VECTOR = max(jit.WIDTH // 4, 4)
-# The numbers that a kernel is told: the stream's key, its counter's halves, and the step from
+# The words of a kernel's state: the stream's key, its counter's halves, and the step from
 # one block's counter to the next.
 STATE_DIMS = ("key", "low", "high", "step")
 
@@ -90,7 +90,7 @@ def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -
     return [part for half in (low, high) for part in (s.bit_and(half, mask), s.high_half(half))]
 
 
-# -- what is made of the words ---------------------------------------------------------
+# -- distributions of the words --------------------------------------------------------
 
 
 def _bits(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
@@ -172,7 +172,7 @@ FINISHES: dict[str, tuple[Finish, Kind]] = {
     "normal": (_normal, FLOAT),
     "normal_double": (_normal_double, DOUBLE),
 }
-# Normals that are drawn again while they are too far off, and what they are made of.
+# Normals that are rejected while they are out of bounds, and the words they consume.
 TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
 DTYPES = {
     HALF_WORD_KIND: np.uint32,
@@ -275,7 +275,7 @@ class _Truncated:
                 self._take("0", BLOCKS_PER_VECTOR * self.of_block, first)
 
     def _generate(self, first: str, step: str) -> None:
-        """Normals of `LANES` blocks, to where they are held."""
+        """Normals of `LANES` blocks, written to the scratch memory."""
         code, s, kind = self.code, self.s, self.kind
         words = _cipher(s, _counters(s, self.state, first, step), self.keys)
         for i, vector in enumerate(_in_order(s, self.finish(s, words))):
@@ -283,7 +283,7 @@ class _Truncated:
             code.do(f"store {s.vector(kind)} {vector}, ptr {pointer}, align {kind.bytes}")
 
     def _take(self, start: str, count: int, first: str) -> None:
-        """Puts numbers that are held into the next places from `first` on."""
+        """Appends the accepted numbers of the scratch memory from index `first` on."""
         code, kind = self.code, self.kind
         word = kind.llvm
         with code.loop("0", str(count)) as i:
@@ -339,7 +339,7 @@ def _in_order(s: Functions, vectors: Sequence[Lanes]) -> list[str]:
 
 
 def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: str) -> None:
-    """Stores a vector's elements, those that the array has room for."""
+    """Stores a vector's elements, as far as the array is long."""
     code, lanes = s.code, s.lanes
     test = f"<{lanes} x i1>"
     mask = code.call(
@@ -355,7 +355,7 @@ def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: st
 
 
 def _swaps() -> Kernel:
-    """range(n), each place in turn swapped with the one as far after it as the input says."""
+    """range(n) after a Fisher-Yates shuffle: each element is swapped with the one at the input's offset."""
     code = Code("swaps", entry.KERNEL)
     offsets, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
     with code.loop("%from", "%to") as i:

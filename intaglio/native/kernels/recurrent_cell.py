@@ -20,7 +20,7 @@ from intaglio.ops.array.slicing import is_index
 TILE_SHAPES = Tiles(FLOAT)
 # Rows of a tile at most, by its vectors.
 MAX_TILE_ROWS = {1: 12, 2: 8, 3: 8, 4: 6}
-# What a cell's code is told: tiles of rows, those that are whole, the inner dimension, blocks of
+# The dims of a cell's code: tiles of rows, those that are whole, the inner dimension, blocks of
 # columns, columns of the product and of a gate.
 DIMS = ("tiles", "whole", "inner", "blocks", "wide", "columns")
 
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
     @property
     def blocks(self) -> int:
-        """How many tiles stand side by side."""
+        """How many tiles are computed together."""
         return -(-self.columns // self.step)
 
     @property
@@ -105,19 +105,19 @@ class Plan(NamedTuple):
 
     @property
     def layout(self) -> tuple[int, int]:
-        """What tells packed weights from others of the same matrix."""
+        """The key of packed weights among others of the same matrix."""
         return self.gates, self.vectors
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """What the code is told, as `DIMS` says."""
+        """The dims of the code, in the order of `DIMS`."""
         tiles = -(-self.rows // self.tall)
         whole, wide = self.rows // self.tall, self.gates * self.columns
         return tiles, whole, self.inner, self.blocks, wide, self.columns
 
     @property
     def pack_dims(self) -> tuple[int, ...]:
-        """What the code that packs is told."""
+        """The dims of the code that packs."""
         return self.blocks, self.inner, self.gates * self.columns, self.columns
 
 

@@ -29,7 +29,7 @@ _SINGLE = np.dtype(np.float32)
 CHUNK_ELEMENTS = 1 << 14
 MIN_ROWS_PER_CHUNK = 64
 COLUMNS_PER_CHUNK = 1024
-# Vectors that are under way together.
+# Vectors that are accumulated together.
 VECTORS_PER_STEP = 4
 DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
 # For each kind the builder's step.
@@ -161,7 +161,7 @@ class _ReductionBuilder:
         return self.code.let(f"fdiv {self.tiles.vector} {value}, {self.divisor}")
 
     def _chunk(self, number: str) -> tuple[str, str, str]:
-        """Where the rows of a chunk lie: of which outer one, the first and beyond the last."""
+        """The rows of a chunk: the outer index, the first row and the one after the last."""
         code, dims = self.code, self.dims
         outer = code.integer("sdiv", number, dims["chunks"])
         first = code.integer("mul", code.integer("srem", number, dims["chunks"]), dims["chunk"])

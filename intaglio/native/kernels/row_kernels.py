@@ -6,7 +6,7 @@ a kernel is a graph of float32 values of three forms: `wide` ones have an elemen
 array's, `narrow` ones one for each row, and `columns` one for each element of a row, for all rows.
 
 The elements of a row are visited in passes: what needs a reduction's result waits for the next.
-Sums over rows are made of the sums of blocks of rows, which the shape decides; rows are summed in
+Sums over rows are sums of the sums of blocks of rows, whose size follows from the shape; rows are summed in
 the order of `native/kernels/reductions.py`.
 """
 
@@ -42,7 +42,7 @@ MAX_ROW_BYTES = 4096
 # What belongs to the columns of rows of so many elements fits into registers.
 MIN_FLAT_ROWS = VECTORS_PER_STEP * jit.WIDTH // 4
 # Results of so many bytes are written past the cache, which would have to read what was there
-# before, and would not hold them until somebody reads them; they begin on a line of it.
+# before, and would not keep them until they are read; they are aligned to its lines.
 MIN_STREAMED_BYTES, CACHE_LINE_BYTES = 1 << 25, 64
 DIMS = ("blocks", "rows", "block")
 
@@ -90,7 +90,7 @@ class Step:
 
 
 class Plan:
-    """What a kernel computes of arrays of a shape: values, in the order in which they are made."""
+    """The computation of a kernel on arrays of a shape: steps, in order."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape, self.length = shape, shape[-1]
@@ -110,7 +110,7 @@ class Plan:
     def flat(self) -> bool:
         """True if nothing is reduced along short rows: what belongs to columns is the same for all.
 
-        Large results may be written in two ways, of which one does nothing; sums in one only.
+        Large results may be written by cached or by streaming stores; sums by cached ones only.
         """
         results = [s.result for s in self.steps]
         alone = len({v.form for v, _ in self.outputs}) == 1
@@ -161,7 +161,7 @@ class Plan:
         return self.map(lambda s, operands: s.sub(*operands), shifted, less)
 
     def result(self, value: Value, dims: tuple[int, ...], form: Form = "") -> None:
-        """Makes a value the next result, of a shape that says its form if nothing else does."""
+        """Appends a value to the results; `shape` determines its form if nothing else does."""
         if value.form == "number":
             raise Unsupported("a result that is the same everywhere")
         self.outputs.append((value, form or form_of(dims, self.shape)))
@@ -175,7 +175,7 @@ class Plan:
                 value.kept |= value.form == "wide" and value.stage < self._stage(step)
 
     def _stage(self, step: Step) -> int:
-        """The pass in which a step is made; results of reductions are there in the next."""
+        """The pass that computes a step; results of reductions are available in the next."""
         return step.result.stage - (bool(step.kind) and step.result.form == "narrow")
 
     def steps_of(self, stage: int) -> list[Step]:
@@ -215,7 +215,7 @@ class _RowKernelBuilder:
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:
             if value.form == "columns":
-                # Read for every row: where each vector lies in one line of the cache.
+                # Read for every row: whether each vector is within one line of the cache.
                 self.pointers[id(value)] = self._row_buffer()
                 self._copy(self.pointers[id(value)], ins[value.input])
             elif value.form == "number":
@@ -237,7 +237,7 @@ class _RowKernelBuilder:
         return code
 
     def _rows(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
-        """The rows of a block; large results go past the cache if they lie as that needs."""
+        """The rows of a block; large results bypass the cache if they are aligned."""
         code, plan = self.code, self.plan
         wide = [out for (_, form), out in zip(plan.outputs, outs, strict=True) if form == "wide"]
         self.streamed = plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
@@ -247,7 +247,7 @@ class _RowKernelBuilder:
             even = code.integer("icmp eq", code.integer("and", bits, CACHE_LINE_BYTES - 1), 0)
             with code.when(even):
                 self._go_over(first, last, ins, outs)
-                # Others are told that the rows are written after they are.
+                # A fence after the streaming stores, before other threads read the rows.
                 code.do("fence seq_cst")
             first = code.let(f"select i1 {even}, i64 {last}, i64 {first}")
             self.streamed = False

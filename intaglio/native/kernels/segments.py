@@ -20,7 +20,7 @@ from intaglio.native.runtime.buffers import allocator
 
 Run = Callable[..., Any]
 
-# What the kernel is told: how many rows are added, to how many, and how long they are.
+# The words of the kernel: how many rows are added, to how many, and their length.
 WORDS = ("rows", "count", "width")
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i4", "i8")))
 
@@ -93,9 +93,9 @@ LIBRARIES = {
 
 
 def sums(dtype: Any) -> Run | None:
-    """(data, places, numbers, count) to the sums of `data[places]` with equal numbers.
+    """(data, indices, numbers, count) to the sums of `data[indices]` with equal numbers.
 
-    The places are inside of the data, the numbers rise and are below `count`.
+    The indices are within bounds, the numbers are sorted and below `count`.
     """
     dtype = np.dtype(dtype)
     if not entry.AVAILABLE or dtype not in LIBRARIES:

@@ -107,7 +107,7 @@ def has_steps(run: Any) -> bool:
 class Rounding:
     """A kernel that has a faster one beside it, for programs that allow for less accuracy.
 
-    The faster one is compiled when it is first asked for.
+    The faster one is compiled on first use.
     """
 
     def __init__(self, exact: Run, fast: Callable[[], Run]) -> None:
@@ -115,7 +115,7 @@ class Rounding:
         self._fast = fast
 
     def now(self) -> Run:
-        """The one that the program's options ask for now."""
+        """The one that the program's options select now."""
         return self._fast() if OPTIONS.tensor_float_32 else self._exact
 
     def __call__(self, *arrays: Any) -> Any:

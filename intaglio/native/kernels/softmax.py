@@ -168,7 +168,7 @@ def _cross_entropy(k: _Rows) -> None:
 
 
 def _sparse_cross_entropy(k: _Rows) -> None:
-    """As `_cross_entropy`, for labels that are the places of the only 1 in each row."""
+    """As `_cross_entropy`, for labels that are the index of the only 1 in each row."""
     code, logits, labels = k.code, k.array("%ins", 0), k.array("%ins", 1)
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with code.loop("%from", "%to") as number:
@@ -235,7 +235,7 @@ def cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
 
 
 def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
-    """The same for labels that are the places of the only 1 in each row.
+    """The same for labels that are the index of the only 1 in each row.
 
     The function gives NotImplemented if one is outside of its row.
     """

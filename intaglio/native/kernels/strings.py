@@ -1,8 +1,8 @@
-"""Arrays of texts in machine code: how long they are, hashes, parts, and the numbers they tell.
+"""Kernels on arrays of texts: lengths, hashes, substrings, and parsing of numbers.
 
-A kernel walks over the pointers of an array of objects, sees that each is a `bytes`, and reads it
-where it lies. It holds the interpreter's lock, for it may make objects. `FLAG` tells that something
-is not as expected; NumPy and Python do the whole again then.
+A kernel walks over the pointers of an array of objects, checks that each is a `bytes`, and reads it
+in place. It holds the interpreter's lock, for it may create objects. `FLAG` is set if something
+is not as expected; NumPy and Python repeat the call then.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, m
 
 Run = Callable[..., Any]
 
-# What a kernel is told first: how many texts, and where Python has its type and two functions.
+# The first words of a kernel: how many texts, and addresses of Python's type and two functions.
 WORDS = ("count", "type", "new", "release")
-# Digits that an int64 has room for whatever they are.
+# Digits that always fit into an int64.
 DIGITS = 18
-# What is said of a number: its digits behind the point, and whether it has a sign or a point.
+# Flags of a parsed number: its digits after the point, and whether it has a sign or a point.
 NEGATIVE, POINT, UNUSUAL = 32, 64, 255
 
 
 class _Walk:
-    """A kernel that goes over texts: its arrays and what it is told."""
+    """A kernel that loops over texts: its arrays and words."""
 
     def __init__(self, name: str) -> None:
         self.code = code = Code(name, entry.KERNEL)
@@ -54,11 +54,11 @@ class _Walk:
         return self.code.load("ptr", self.code.at("ptr", "%outs", str(number)), 8)
 
     def pointer(self, name: str) -> str:
-        """An address that the kernel is told."""
+        """A word of the kernel as a pointer."""
         return self.code.let(f"inttoptr i64 {self.words[name]} to ptr")
 
     def more(self, number: int) -> Word:
-        """A word that this kernel alone is told, behind those of all."""
+        """A word of this kernel alone, after the common ones."""
         code = self.code
         pointer = code.at("i64", self.words_pointer, str(len(WORDS) + number))
         return Word(code, code.load("i64", pointer, 8))
@@ -73,7 +73,7 @@ class _Walk:
         code, kind = self.code, self.pointer("type")
         with code.loop("0", self.words["count"]) as i:
             scratch = code.load("ptr", code.at("ptr", self.objects, i), 8)
-            # A place that was never filled is a null pointer; a type is an object that is no text.
+            # An unset element is a null pointer; a type is an object that is no text.
             nothing = code.let(f"icmp eq ptr {scratch}, null")
             scratch = code.let(f"select i1 {nothing}, ptr {kind}, ptr {scratch}")
             own = code.load("ptr", code.at("i8", scratch, str(layout.TYPE)), 8)
@@ -119,7 +119,7 @@ def _hashing(name: str, write: Callable[[_Walk, Text], Word]) -> Kernel:
 
 
 def _fingerprint(walk: _Walk, text: Text) -> Word:
-    """One of the ways to hash, by the length."""
+    """The variant of the hash for a length."""
     code = walk.code
     done = code.new_label("hashed")
     variants: list[tuple[str, str]] = []
@@ -150,7 +150,7 @@ def _murmurhash(walk: _Walk, text: Text) -> Word:
 
 
 def _parts() -> Kernel:
-    """So many bytes from a place on, as new objects; one place and number for all, or for each."""
+    """So many bytes from an offset on, as new objects; one offset and number for all, or for each."""
     walk = _Walk("parts")
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
@@ -186,7 +186,7 @@ def _parts() -> Kernel:
 def _numbers() -> Kernel:
     """The digits of decimal numbers as one number, and in a byte what else there is.
 
-    Whatever is not a sign, up to 18 digits and a point among them is said to be unusual.
+    Anything but a sign, up to 18 digits and a point among them is marked as unusual.
     """
     walk = _Walk("numbers")
     code, notes = walk.code, walk.result(2)

@@ -12,7 +12,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# What the kernels are told; threads share the first, the images or the places of a window.
+# The dims of the kernels; threads share the first, the images or the taps of a window.
 DIMS = (
     "parts", "images", "height", "width", "channels", "out_height", "out_width",
     "window_height", "window_width", "stride_y", "stride_x", "top", "left", "apart_y", "apart_x",
@@ -71,7 +71,7 @@ AXES = {
 class Sliding:
     """Writes a kernel whose loops go over images, windows and vectors of channels.
 
-    `gaps` says that there may be some between the elements of windows.
+    `gaps`: windows may be dilated.
     """
 
     def __init__(self, name: str, gaps: bool = False) -> None:
@@ -104,7 +104,7 @@ class Sliding:
 
     @contextmanager
     def windows(self) -> Generator[tuple[str, str, Window, Window]]:
-        """For every window of an image: its place in the result, and what it covers."""
+        """For every window of an image: its index in the result, and the pixels it covers."""
         code = self.code
         with code.loop("0", self.dims["out_height"]) as y:
             down = self.reach(y, "y")
@@ -177,8 +177,8 @@ class Sliding:
     ) -> str:
         """Goes over a window's elements inside the image, row by row.
 
-        `step(i, j, y, x, value)` is given an element's place in the window and in the image,
-        and what the last step gave; it gives the next.
+        `step(i, j, y, x, value)` gets an element's index in the window and in the image,
+        and the last step's value; it returns the next.
         """
         code = self.code
         with code.carrying(down.first, down.last, 1, (kind, start)) as rows:
@@ -200,7 +200,7 @@ class Sliding:
 def library(
     written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1, gaps: bool = False
 ) -> Library:
-    """The kernels of a table that says what writes each, and how many inputs it has."""
+    """The kernels of a table from names to the functions that emit them, and their number of inputs."""
 
     def source() -> Source:
         kernels: list[Kernel] = []

@@ -3,11 +3,11 @@
 The images are seen as tiles of results. A tile's pixels and the filters are transformed
 (`native/kernels/winograd_transforms.py`), multiplied element by element, and the products, summed over the channels,
 transformed back. The sums are products of matrices, one for each element of the transform.
-Everything that happens to a block of tiles happens in cache; nothing but images, filters and
-results goes through memory. A bias is added and what lies below a floor raised to it before
+A block of tiles is processed in cache; nothing but images, filters and
+results goes through memory. A bias and relu are applied before
 results are stored.
 
-Products of one vector of columns take the place of the tiles that they are made of, so that small
+Products of one vector of columns overwrite the tiles that they are computed from, so that small
 blocks stay in the first cache.
 
 `transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
@@ -54,7 +54,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# Bytes of a thread's transformed tiles and their products: what the first cache has room for, and
+# Bytes of a thread's transformed tiles and their products: what fits into the first cache, and
 # the most.
 L1_TILE_BYTES, MAX_SCRATCH_BYTES = 9 << 12, 1 << 21
 # Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
@@ -72,13 +72,13 @@ MAX_TILES_PER_CALL = 512
 class WinogradBuilder(Blocks):
     """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
 
-    # What the kernels are told; one that does more with results is told more.
+    # The dims of the kernels; those with an epilogue have further ones.
     dims: tuple[str, ...] = DIMS
 
     def filters(self, name: str) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
 
-        The result lies as the products take it: for each panel of columns, for each element,
+        The result has the layout of the products: for each panel of columns, for each element,
         a matrix of channels and columns.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
@@ -358,8 +358,8 @@ def block_of(
 ) -> int:
     """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
 
-    `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
-    A block that the first cache has no room for has `fewest` tiles, if there is room.
+    `of_tile` is the number of floats for a tile, `spare` those that a block needs besides.
+    A block that does not fit into the first cache has `fewest` tiles, if it fits into the limit.
     """
     near, most = (
         (size // 4 - spare) // of_tile // unit * unit for size in (L1_TILE_BYTES, MAX_SCRATCH_BYTES)
@@ -390,7 +390,7 @@ def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:
 
 
 def dims_of(g: Geometry, transform: Transform, block: int, relu: bool) -> list[int]:
-    """What kernels are told of a geometry, but for `parts`."""
+    """The dims of kernels for a geometry, but for `parts`."""
     rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
     return [
         g.height,
@@ -423,8 +423,8 @@ def forward(
 ) -> Chain | None:
     """The convolution: (images, filters) to the result. None if it is not of this kind.
 
-    `biased` says that a third argument is added; `floored` makes what is less than zero zero.
-    `turned` says that this is the input gradient of a convolution, whose filters come
+    `biased`: a third argument is added. `floored`: relu is applied.
+    `transposed`: this is the input gradient of a convolution, whose filters come
     first: (filters, gradients) to the result.
     """
     block = blocked(g, transform)
@@ -469,7 +469,7 @@ def transformed(
     run: Any = entry.filling(
         kernel.for_dims((g.channels, *dims)), (transform.elements * g.channels * columns,)
     )
-    # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
+    # Of few tiles it takes a good part of the time: transformed constant filters are cached.
     if not transposed and tiles_of(g, transform) <= MAX_TILES_PER_CALL:
         run.steps = [run.steps[0]._replace(cacheable=True)]
     return run

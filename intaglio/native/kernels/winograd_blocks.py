@@ -1,6 +1,6 @@
 """Blocks of tiles of images: how kernels walk over them, and transform what the tiles see.
 
-A tile is `step` times `step` results. Transformed, tiles lie in a matrix for each element of the
+A tile is `step` times `step` results. Transformed tiles are stored as a matrix for each element of the
 transform: a vector of channels for every tile, then the next vector of channels.
 """
 
@@ -18,9 +18,9 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# Between the elements' matrices: else they would share the same few places of the cache.
+# Between the elements' matrices: else they would map to the same few sets of the cache.
 GAP_BYTES = 16
-# What the kernels are told. `parts` is the range that threads share: blocks of tiles, or
+# The dims of the kernels. `parts` is the range that threads share: blocks of tiles, or
 # channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
 DIMS = (
     "parts",
@@ -39,7 +39,7 @@ DIMS = (
     "floored",
 )
 # Products of a single vector read a number for every multiplication, which is all that these
-# processors read. They have room for shuffles beside multiplications; others have not.
+# processors can read. They can issue shuffles beside multiplications; others cannot.
 SHUFFLES = jit.CPU.startswith("znver") and jit.WIDTH == 64
 # Numbers that are read together to be shuffled.
 FOUR = 4
@@ -56,7 +56,7 @@ class Blocks:
         self.kind = self.tiles.kind.llvm
         self.lanes = self.tiles.lanes
 
-    # -- numbers and places ------------------------------------------------------------
+    # -- numbers and pointers ----------------------------------------------------------
 
     def at(self, code: Code, start: str, index: str | int) -> str:
         """The pointer to an element."""
@@ -92,8 +92,8 @@ class Blocks:
         return found
 
     def _opaque(self, code: Code, pointer: str) -> str:
-        """A pointer of which LLVM does not know what it is: few are kept from which the others
-        are a short way. Else all of a tile would be kept, most of them on the stack."""
+        """A pointer opaque to LLVM: few are kept in registers, from which the others
+        have small offsets. Else all pointers of a tile would be kept, most of them on the stack."""
         return code.let(f'call ptr asm "", "=r,0"(ptr {pointer})')
 
     # -- columns -----------------------------------------------------------------------
@@ -170,8 +170,8 @@ class Blocks:
         """Goes over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
         for results.
 
-        Calls `body(tile, places)` for tiles whose columns are in their image, and again for
-        others: `places(c)` is where element c of each of the `side` times `side` pixels is. Pixels
+        Calls `body(tile, pointers)` for tiles whose columns are in their image, and again for
+        others: `pointers(c)` has the address of element c of each of the `side` times `side` pixels. Pixels
         that do not exist are in `outside`, which is as large as a row of a tile.
         """
         depth = dims["filters" if of else "channels"]
@@ -253,12 +253,12 @@ class Blocks:
         return found
 
     def _there(self, code: Code, x: str, width: str, pointer: str, outside: str) -> str:
-        """A place if its column exists. Compared as unsigned numbers, those before are too large."""
+        """A pointer if its column exists. Compared as unsigned numbers, those before are too large."""
         there = code.integer("icmp ult", x, width)
         return code.let(f"select i1 {there}, ptr {pointer}, ptr {outside}")
 
     def _beside(self, code: Code, tops: list[str], depth: str) -> Pointers:
-        """The places of the pixels beside the first ones of some lines."""
+        """Pointers to the pixels beside the first ones of some lines."""
 
         def pointers(c: str) -> list[str]:
             starts = [self._opaque(code, self.at(code, top, c)) for top in tops]

@@ -27,7 +27,7 @@ from intaglio.native.runtime import entry
 
 
 class _PoolingWinogradBuilder(WinogradBuilder):
-    """Writes the kernel: it does with results what `Pooling` says."""
+    """Writes the kernel, with the epilogue of `Pooling`."""
 
     dims = (*DIMS, *WORDS)
 
@@ -77,7 +77,7 @@ def _library(transform: Transform) -> Library:
 def forward(
     g: Geometry, pooling: Pooling, transform: Transform = F2_TRANSFORM, relu: bool = False
 ) -> Chain | None:
-    """(images, filters, bias) to what `Pooling` says is wanted. None if it is not of this kind."""
+    """(images, filters, bias) to the results that `Pooling` selects. None if the kernel does not apply."""
     block = blocked(g, transform)
     if not block or g.out_height % transform.step or g.out_width % transform.step:
         return None

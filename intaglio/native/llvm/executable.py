@@ -10,7 +10,7 @@ import sys
 def executable_memory() -> bool:
     """True if memory that was written to may be executed.
 
-    Hardened systems forbid it. LLVM would end the process when it finds out.
+    Hardened systems forbid it. LLVM would abort the process then.
     """
     if sys.platform == "win32":
         return True

@@ -28,7 +28,7 @@ ABANDONED_SECONDS = 3600
 def folder() -> pathlib.Path | None:
     """Where code is kept: `INTAGLIO_CACHE`, or the user's folder for such things.
 
-    None if `INTAGLIO_CACHE` is empty, or if others could write there: what lies in the folder
+    None if `INTAGLIO_CACHE` is empty, or if other users could write there: the folder's code
     is run.
     """
     named = os.environ.get("INTAGLIO_CACHE")

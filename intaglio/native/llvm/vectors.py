@@ -38,8 +38,8 @@ class Unsupported(Exception):
 class Kind(NamedTuple):
     """A type of element: LLVM's name, bits, and what it is: f, i, u, b or c as in NumPy.
 
-    Floats of 16 bits are `short`: kept so, computed with as float32, and rounded each time.
-    LLVM knows a bfloat16 as an integer here, and a complex number (`complexes`).
+    Floats of 16 bits are `short`: stored so, computed as float32, and rounded each time.
+    In LLVM a bfloat16 is an integer here, and so is a complex number (`complexes`).
     """
 
     llvm: str
@@ -343,7 +343,7 @@ class Builder:
             y,
         )
 
-    # -- ways --------------------------------------------------------------------
+    # -- branches ----------------------------------------------------------------
 
     def any(self, condition: Lanes) -> str:
         """One bit: whether it holds in any lane of any vector."""
@@ -354,7 +354,7 @@ class Builder:
         return self.code.call("i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole))
 
     def either(self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]) -> Lanes:
-        """What one of two ways gives; only that way is gone."""
+        """The result of one of two branches; only that one is executed."""
         code = self.code
         labels = [code.new_label(word) for word in ("yes", "no", "after")]
         code.branch(condition, *labels[:2])
@@ -437,7 +437,7 @@ class Builder:
         return self.floats(self.shift_left(whole, 16))
 
     def _shortened(self, x: Lanes, to: Kind) -> Lanes:
-        """Numbers as 16-bit floats, by way of float32."""
+        """Numbers as 16-bit floats, rounded to float32 first."""
         if to == HALF and x.kind == DOUBLE:
             raise Unsupported("float64 to float16")  # it would be rounded twice
         x = self.converted(x, FLOAT)
@@ -469,22 +469,22 @@ class Builder:
         return self._shift("lshr", x, x.kind.bits // 2)
 
     def shift_left(self, x: Lanes, count: int) -> Lanes:
-        """Integers times 2 ** places, wrapping around."""
+        """Integers times 2 ** count, wrapping around."""
         return self._shift("shl", x, count)
 
     def shift_right(self, x: Lanes, count: int) -> Lanes:
-        """Integers divided by 2 ** places, rounded down."""
+        """Integers divided by 2 ** count, rounded down."""
         return self._shift("ashr", x, count)
 
     def _shift(self, word: str, x: Lanes, count: int) -> Lanes:
         return self._bitwise(word, x, self.const(count, x))
 
     def left_shift(self, x: Lanes, y: Lanes) -> Lanes:
-        """x * 2 ** y, for y held inside the width of the type."""
+        """x * 2 ** y, for y clamped to the width of the type."""
         return self._bitwise("shl", x, self._shift_count(x, y))
 
     def right_shift(self, x: Lanes, y: Lanes) -> Lanes:
-        """x / 2 ** y rounded down, for y held inside the width of the type."""
+        """x / 2 ** y rounded down, for y clamped to the width of the type."""
         word = "ashr" if x.kind.letter == "i" else "lshr"
         return self._bitwise(word, x, self._shift_count(x, y))
 

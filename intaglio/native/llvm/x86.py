@@ -1,7 +1,7 @@
 """Instructions of x86 on whole registers of float32 for which LLVM has no general name.
 
-They are there where `entries` says so (`picked`), and with AVX-512 (the others). Vectors may be of
-any length: they are taken apart into registers, or filled up to one.
+They are available if `entries` is not 0 (`picked`), and with AVX-512 (the others). Vectors may be of
+any length: they are split into registers, or padded to one.
 """
 
 from __future__ import annotations

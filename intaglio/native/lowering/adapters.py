@@ -106,7 +106,7 @@ def bias_gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
 
 
 def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Slice from a place that is data, of a size that is known; refused if it does not lie inside."""
+    """Slice from an index that is data, of a known size; guarded to be within bounds."""
     source, begin, size = inputs
     rank = len(source.shape)
     if size.known is None or begin.shape != (rank,) or not rank or rank > 16:

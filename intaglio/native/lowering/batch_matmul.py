@@ -131,7 +131,7 @@ def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
 def _arranged(
     w: FunctionLowering, operand: ArrayOperand, labels: Any, groups: list[list[Any]]
 ) -> tuple[ArrayOperand, bool]:
-    """The operand as a batch of matrices, and whether these lie transposed."""
+    """The operand as a batch of matrices, and whether these are transposed."""
     batch, first, second = groups
     sizes = dict(zip(labels, operand.shape, strict=True))
 

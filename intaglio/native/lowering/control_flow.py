@@ -1,6 +1,6 @@
 """Control flow of a native function: branches and loops as blocks, values at joins as phis.
 
-What a loop hands on lives in registers, or in two buffers that alternate: the body
+Loop-carried values are in registers, or in two buffers that alternate: the body
 reads from one and writes to the other. What its body returns as it was given is not handed on
 at all. Bodies are written once, however often they run.
 """
@@ -26,7 +26,7 @@ takes_handles = takes(ListOperand, Variable)
 @lowering(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @takes_handles
 def called(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """A call, written in the place where it is."""
+    """A call, inlined."""
     return w.graph(node.attrs["f"], lent(w, node, inputs, 0))
 
 
@@ -70,7 +70,7 @@ def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 def _joined(
     w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], arguments: list[Value]
 ) -> list[Value]:
-    """What the branch that was taken gives."""
+    """The results of the branch that was taken."""
     code, after = w.code, w.code.new_label("join")
     targets_and_blocks = [variables.target(w, v) for v in node.outputs]
     targets = [pointer for pointer, _ in targets_and_blocks]
@@ -93,7 +93,7 @@ def _joined(
 
 
 def materialized(w: FunctionLowering, operand: Value) -> Value:
-    """The value where phis expect it, brought there in the block that is being written."""
+    """The value where phis expect it, materialised in the current block."""
     if not isinstance(operand, ArrayOperand):
         return operand
     copied = operand.reshaped(operand.shape)

@@ -1,8 +1,8 @@
-"""Ops that only move elements: what they do is asked of their NumPy kernels.
+"""Lowering of ops that only move elements, derived from their NumPy kernels.
 
 Where a small value's elements come from is an order that registers are shuffled into
-(`orders`). For a value in memory the kernel is given an array of its shape: if it answers with a
-view, strides and offset say what is to be copied, or that nothing is. What is neither is copied
+(`orders`). For a value in memory the kernel gets an array of its shape: if it returns a
+view, its strides and offset describe the copy, or that none is needed. Other results are copied
 in runs.
 """
 
@@ -39,7 +39,7 @@ AXES: dict[Op, int | None] = {
 
 
 def data_of(op: Op) -> list[int]:
-    """The numbers of the op's inputs that are data; the others say how, and must be known."""
+    """The numbers of the op's inputs that are data; the others are parameters, and must be known."""
     return [op.input_names.index(name) for name in op.data_inputs]
 
 
@@ -61,7 +61,7 @@ def moved(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
 def _large(
     w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand] | None:
-    """Values in memory that are copied as a whole, or lie where they are; None if they do not."""
+    """Results in memory that are strided copies or views of inputs; None for others."""
     write = BOXES.get(node.op)
     if write is not None:
         return write(w, node, inputs)
@@ -111,7 +111,7 @@ def _from_memory(
             if source.pointer:
                 results.append(w.retain(part))
                 continue
-            # It lies in memory for this node only.
+            # It is in memory for this node only.
             result = w.allocate(value, source.kind, shape)
             w.copy(pointer, result.pointer, result.bytes)
             results.append(result)
@@ -138,7 +138,7 @@ def _broadcast_view(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
     return view, view.shape
 
 
-# Views in the place of kernels that copy, and the shape of the result, which is not always theirs.
+# Views that replace kernels that copy, and the shape of the result, which may differ from the view's.
 FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
     raw.Tile: _tiled,
     raw.Fill: lambda dims, x: _broadcast_view(x, dims),
@@ -239,7 +239,7 @@ BOXES: dict[Op, Callable[..., list[ArrayOperand] | None]] = {
 
 
 def _steps(shape: Sequence[int]) -> list[int]:
-    """The elements between neighbours of each dimension, if all lie in order."""
+    """The strides of each dimension in elements, if all are in row-major order."""
     return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
@@ -289,7 +289,7 @@ def copied(
     steps: Sequence[int],
     target_steps: Sequence[int] | None,
 ) -> None:
-    """Copies elements; `steps` are those in the source, in the target they lie in order by default."""
+    """Copies elements; `steps` are the strides of the source, the target is contiguous by default."""
     axes = _merged(list(zip(shape, steps, target_steps or _steps(shape), strict=True)))
     rank = len(axes)
     name = f"copy_{rank}_{kind.bytes}_{int(axes[-1][1] == axes[-1][2] == 1)}"
@@ -317,7 +317,7 @@ def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def _copier(name: str, rank: int, size: int) -> Code:
-    """A kernel that copies elements of a size; its last axis may lie in order on both sides."""
+    """A kernel that copies elements of a size; its last axis may be contiguous on both sides."""
     code = Code(name, entry.KERNEL, "internal void")
     dims = [code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)]
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))

@@ -1,7 +1,7 @@
 """Quotients and remainders in native functions.
 
-Where a division would stop the processor the function refuses: the interpreter says what is wrong,
-or gives what NumPy gives.
+Where a division would trap a guard fails: the interpreter raises the error,
+or returns NumPy's result.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def loop(
     numbers = numbers_of(body)
     nest = _nest(body, pattern, numbers)
     name = named(w, "loop", nest.code)
-    # A loop over elements may write where it reads, if nobody reads there afterwards.
+    # A loop over elements may overwrite its input, if that is dead afterwards.
     pointers = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
     results: list[ArrayOperand] = []
     for value, result in zip(values, body.outputs, strict=True):
@@ -116,7 +116,7 @@ def loop(
 
 
 def add_to(w: FunctionLowering, dtype: DType, pointer: str, added: str, count: int | str) -> None:
-    """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
+    """Adds numbers of a dtype to those at a pointer; their count may be a run-time value."""
     spec = Spec(dtype, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     x, y = (Node(raw.Placeholder, (), attrs, name, [spec]).outputs[0] for name in "xy")

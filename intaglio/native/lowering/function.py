@@ -1,8 +1,8 @@
 """Writes a graph as one native function: values in registers or in a planned piece of memory.
 
 The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
-where the caller wants them, and gets its memory as one more output. Kernels that it calls stand
-beside it in the same module or are called by their addresses, which the caller hands over with
+to the caller's buffers, and gets its memory as one more output. Kernels that it calls are
+in the same module or are called by their addresses, which the caller passes with
 the dims; no code holds an address.
 """
 
@@ -55,7 +55,7 @@ class FunctionLowering:
         self.scopes: list[Scope] = []
         # Functions that are called, by what they are.
         self.functions: dict[Any, Code] = {}
-        # What stands behind the caller's dims, and what must live as long as the code.
+        # The words after the caller's dims, and the objects that must live as long as the code.
         self.words: list[int] = [0]
         self.keep: list[Any] = []
         # True if the function may find that it cannot do its work.
@@ -73,18 +73,18 @@ class FunctionLowering:
         self.random_streams: list[Any] = []
         # True if it may run so long that other threads should not wait.
         self.long = False
-        # True if some kernels round as the program's options say.
+        # True if the rounding of some kernels depends on the program's options.
         self.rounds = False
         # True for a part of a function that threads run side by side: it calls nothing on all
-        # threads, and nothing back. Places outside of its memory that it may change.
+        # threads, and nothing back. Locations outside of its memory that it may change.
         self.alone = False
         self.mine: set[str] = set()
-        # Where weights lie packed, by which they are and how.
+        # Pointers to packed weights, by the weights and the layout.
         self.packed: dict[Any, str] = {}
         self._lowering_of = lowering_of
         self._otherwise = otherwise
         self._temporary: list[Block] = []
-        # By what they are: where the dims of calls stand, and words that are numbers.
+        # Indices among the words, by content: of the dims of calls, and of numbers.
         self._blocks: dict[Any, int] = {}
         self._constants: dict[int, int] = {}
         self._data: dict[Any, Any] = {}
@@ -92,7 +92,7 @@ class FunctionLowering:
         self._bodies: list[tuple[int, str, bool]] = []
         # Functions that all threads run, and of what their parts are multiples.
         self._units: dict[str, tuple[str, int]] = {}
-        # Calls that are to come, and what pointers stand for, both as `entry` reads them.
+        # Pending calls, and the encoding of pointers, both in the format of `entry`.
         self._records: list[list[int]] = []
         self._known: dict[str, tuple[int, int, int]] = {"null": (0, 0, 0)}
         self._tables = [0, 0]
@@ -107,7 +107,7 @@ class FunctionLowering:
     ) -> list[Value]:
         """Writes the function of a graph; `arguments` are its inputs. Gives what the results are.
 
-        After the outputs stand the places of variables that are written, then the memory.
+        After the outputs come the pointers of variables that are written, then the memory.
         Raises Unsupported, with the node that has no code as `node`.
         """
         code = self.code
@@ -130,7 +130,7 @@ class FunctionLowering:
 
     @property
     def in_place(self) -> bool:
-        """True if variables may be written where they lie: nothing is refused after that."""
+        """True if variables may be written in place: no guard can fail after that."""
         return not (self.refuses and self.undoes)
 
     def compiled(self) -> jit.Module:
@@ -171,7 +171,7 @@ class FunctionLowering:
             self._set(word_index, "restore", entry.trampolines().restore_nothing)
 
     def _set(self, word_index: int, name: str, value: int) -> None:
-        """Changes a word of the process before the dims that stand at a place."""
+        """Sets a word of the header before the dims at an index."""
         self.words[word_index + entry.HEADER.index(name) - len(entry.HEADER)] = value
 
     def argument(self, table: str, index: int) -> str:
@@ -196,7 +196,7 @@ class FunctionLowering:
         targets: Sequence[str] = (),
         pointers: dict[int, str] | None = None,
     ) -> list[Value]:
-        """Writes a graph's nodes; the results are the caller's to let go of.
+        """Emits a graph's nodes; the caller releases the results.
 
         `targets` are where these are best written, `pointers` where other values are, by their ids.
         """
@@ -246,7 +246,7 @@ class FunctionLowering:
                 if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
                     raise
                 results = self._called_back(node, inputs)
-            except OpError as e:  # it fails when it runs, and says why
+            except OpError as e:  # it raises the error when it runs
                 raise Unsupported.at(node, f"{node.op.name} that fails") from e
             except Exception as e:  # a rule that is wrong
                 raise Failed(node) from e
@@ -294,7 +294,7 @@ class FunctionLowering:
         try:
             arrays = [h.known for h in inputs]
             results = interpreter.call_kernel(op, arrays, node.attrs)
-        except Exception:  # it fails when it runs, and says why
+        except Exception:  # it raises the error when it runs
             raise Unsupported(f"{op.name} that fails") from None
         return [constant(np.asarray(a)) for a in interpreter.flat_result(op, results)]
 
@@ -305,7 +305,7 @@ class FunctionLowering:
     # -- holding and letting go ----------------------------------------------------------
 
     def retain(self, operand: Value) -> Value:
-        """The value, held once more."""
+        """The value, with one more reference to its blocks."""
         for block in getattr(operand, "blocks", ()):
             self.arena.hold(block)
         return operand
@@ -338,7 +338,7 @@ class FunctionLowering:
     def allocate(
         self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]
     ) -> ArrayOperand:
-        """Memory for a node's output: where the graph's caller wants it, if it is a result."""
+        """Memory for a node's output: the caller's buffer, if it is a result of the graph."""
         operand = ArrayOperand(kind, shape)
         if value is not None:
             operand.pointer, operand.blocks = variables.target(self, value)
@@ -381,7 +381,7 @@ class FunctionLowering:
         )
 
     def pointer(self, operand: ArrayOperand) -> str:
-        """Where the value lies in memory; what is in registers is stored for this node."""
+        """A pointer to the value; a value in registers is stored for this node."""
         if operand.pointer:
             return operand.pointer
         if operand.known is not None and not operand.small:
@@ -393,7 +393,7 @@ class FunctionLowering:
         return pointer
 
     def store(self, operand: ArrayOperand, pointer: str) -> None:
-        """Puts the value at a place in memory."""
+        """Stores the value at a pointer."""
         if operand.pointer == pointer:
             return
         if operand.lanes is None and (operand.known is None or not operand.small):
@@ -458,7 +458,7 @@ class FunctionLowering:
     # -- what the caller hands over ------------------------------------------------------
 
     def word(self, value: int, kind: str = "ptr") -> str:
-        """A number that stands behind the dims: an address, most of the time."""
+        """A word after the dims: usually an address."""
         index = self._constants.setdefault(value, len(self.words))
         if index == len(self.words):
             self.words.append(value)
@@ -468,7 +468,7 @@ class FunctionLowering:
         return found
 
     def numbers(self, values: Sequence[Any]) -> list[str]:
-        """Pointers to numbers, which lie with the function's data."""
+        """Pointers to numbers, which are kept with the function's data."""
         operand = np.zeros(len(values), np.int64)
         for i, value in enumerate(values):
             operand[i : i + 1].view(value.dtype)[0] = value
@@ -494,7 +494,7 @@ class FunctionLowering:
         self._call(self._block(tuple(words), words), ins, outs)
 
     def on_all_threads(self, name: str, unit: int) -> str:
-        """A function of this module on all threads: what `call_function` knows it by."""
+        """The name by which `call_function` calls a function of this module on all threads."""
         if self.alone:
             return name
         shared = f"{name} on all threads"
@@ -510,7 +510,7 @@ class FunctionLowering:
     def call_over(
         self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
     ) -> None:
-        """A call of a function of this module that goes over so many elements, and knows no more."""
+        """A call of a function of this module over so many elements, its only dim."""
         self._call_now(self._function(name, (0,)), ins, outs, count)
 
     def part(self) -> FunctionLowering:
@@ -520,8 +520,8 @@ class FunctionLowering:
         return lowering
 
     def adopt(self, part: FunctionLowering, prefix: str) -> int:
-        """Makes what another writer has written a function of this module. Gives where
-        its dims stand."""
+        """Adds what another lowering has emitted as a function of this module. Returns the index of
+        its dims."""
         ins, outs = [max(n, 1) for n in part._tables]
         for old, size in (("[INS x", ins), ("[OUTS x", outs)):
             part.code.replace(old, f"[{size} x")
@@ -538,7 +538,7 @@ class FunctionLowering:
         return begin
 
     def _function(self, name: str, dims: Sequence[int]) -> int:
-        """Where the dims of a call of a function of this module stand."""
+        """The index of the dims of a call of a function of this module."""
         name, unit = self._units.get(name, (name, 0))
         key = (name, unit, *dims)
         if key not in self._blocks:
@@ -547,10 +547,10 @@ class FunctionLowering:
         return self._block(key, [*entry.header(unit=unit or 1), *dims])
 
     def _call(self, word_index: int, ins: Sequence[str], outs: Sequence[str]) -> None:
-        """A call of a kernel on all that its dims say, which stand at a place.
+        """A call of a kernel over the whole range of its dims, which are at an index.
 
-        Calls that follow each other are records of a table, where that can say what pointers
-        they take: no code has to be compiled for them.
+        Consecutive calls are records of a table, where that can encode the pointers
+        they take: no code is compiled for them.
         """
         pointers = [self._known.get(p) for p in (*ins, *outs)]
         to = self.words[word_index]

@@ -1,7 +1,7 @@
-"""Rows at places that are data: taken, written and added; marks at places.
+"""Gather and scatter: rows at indices that are data; one-hot vectors.
 
-Indices are first made numbers of rows, which also says whether all are inside; where one is not,
-the function refuses, and the interpreter says which.
+Indices are first converted to row numbers, which also checks the bounds; where one is outside,
+a guard fails, and the interpreter raises the error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WORD = Kind("i64", 64, "i")
 def numbered(w: FunctionLowering, indices: ArrayOperand, lengths: Sequence[int]) -> ArrayOperand:
     """The numbers of rows that coordinates name, as i64; refused if one is outside.
 
-    The coordinates of a row stand beside each other, one for each of `lengths`.
+    The coordinates of a row are consecutive, one for each of `lengths`.
     """
     if indices.kind.letter not in "iu":
         raise Unsupported("indices that are no integers")
@@ -54,8 +54,8 @@ def _checked_indices(
     indices: ArrayOperand,
     dims: Sequence[int],
 ) -> ArrayOperand:
-    """The numbers that a function gives for indices, the first of `dims` of them; refused if it
-    says that one is wrong."""
+    """The row numbers that a function computes of indices, `dims[0]` of them; guarded by its
+    check of the bounds."""
     checked = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
     name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
     if name not in w.functions:
@@ -67,7 +67,7 @@ def _checked_indices(
 
 
 def _beginning(name: str) -> tuple[Code, str, str, str]:
-    """Such a function: its code, the indices, where the numbers go, and where the answer."""
+    """The start of such a function: its code, the indices, the target, and the pointer of the flag."""
     code = Code(name, entry.KERNEL, "internal void")
     target, answer = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
     return code, code.load("ptr", "%ins", 8), target, answer
@@ -359,9 +359,9 @@ def _write_rows(
 
 
 def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> Code:
-    """A kernel that goes through the rows in their order, for places may repeat.
+    """A kernel that visits the rows in order, for indices may repeat.
 
-    It may drop what has a negative place.
+    It may drop rows with negative indices.
     """
     code = Code(name, entry.KERNEL, "internal void")
     rows, updates = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))

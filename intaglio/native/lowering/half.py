@@ -56,7 +56,7 @@ def converted(
     to: DType,
     value: SymbolicTensor | None = None,
 ) -> ArrayOperand:
-    """A value in another dtype; `value` is what the graph knows the result by."""
+    """A value in another dtype; `value` is the graph's value of the result."""
     if operand.known is not None:
         return constant(np.asarray(operand.known).astype(to.numpy))
     (result,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])

@@ -1,7 +1,7 @@
-"""Where each element of a result comes from, asked of the op's NumPy kernel, and copied so.
+"""Index maps: the source of each element of a result, found by running the op's NumPy kernel.
 
-A kernel that only moves elements is given numbers in their place, and gives them back in its
-order. Numbers are drawn by lot: what is no longer one of them has been computed with.
+A kernel that only moves elements gets unique numbers instead of data, and returns them in its
+order. The numbers are random: a result that is none of them was computed with.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from intaglio.runtime import interpreter
 
 # Larger orders are not written down.
 MAX_MAP_ELEMENTS = 1 << 22
-# In an order what no input gave: zeros. Else the input's number stands above these bits.
+# The code of an element of no input: zero. Else the input's number is above these bits.
 ZERO, BITS = -1, 40
 
 
@@ -38,7 +38,7 @@ def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
 
 
 def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int]) -> list[Any]:
-    """For each result the places that its elements come from: `number << BITS | place`, or `ZERO`.
+    """For each result the codes of its elements' sources: `number << BITS | index`, or `ZERO`.
 
     Raises Unsupported if the kernel does more than to move what is `data`.
     """
@@ -115,7 +115,7 @@ def _copied_in_runs(
     target: ArrayOperand,
     order: Any,
 ) -> None:
-    """Copies what lies beside each other at once; a table says where each run begins."""
+    """Copies consecutive elements at once; a table has the start of each run."""
     length = _run_length(order)
     table = np.ascontiguousarray(order[::length])
     w.keep.append(table)
@@ -142,7 +142,7 @@ def _run_length(order: Any) -> int:
 
 
 def _runs(name: str, size: int, element: int) -> Code:
-    """A kernel that copies runs: in it stands the table, then the sources."""
+    """A kernel that copies runs: its inputs are the table, then the sources."""
     code = Code(name, entry.KERNEL, "internal void")
     table, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
     length = code.load("i64", code.at("i64", "%dims", "1"), 8)

@@ -12,7 +12,7 @@ from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 
-# Rows that are computed together: while one product is on its way others are begun.
+# Rows that are computed together, to hide the latency of multiplications.
 ROWS = 5
 # Of more multiplications NumPy's products of float64 are faster.
 MOST = 1 << 15

@@ -18,8 +18,8 @@ from intaglio.native.runtime.entry import Step
 def stepped(
     w: FunctionLowering, node: Node, run: Any, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand]:
-    """The node's results by a kernel, which takes those of the inputs that it names; the first of
-    them if it gives no more.
+    """The node's results by a kernel, which takes the inputs that it names; the first of
+    them if it returns no more.
 
     Raises Unsupported if there is none, or if it does more than to call machine code.
     """

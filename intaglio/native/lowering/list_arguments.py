@@ -1,7 +1,7 @@
 """Lists that native functions take and give: TensorList values outside, arrays with a length inside.
 
-What a function gives is one array whose rows are the list's elements; as long as nobody has changed
-the list, the next function takes that array. Else the elements are stacked first.
+A list that a function returns is one array whose rows are the elements; as long as it is unchanged,
+the next function takes that array. Else the elements are stacked first.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from intaglio.native.lowering.operands import ArrayOperand, known
 from intaglio.native.lowering.tensor_lists import MAX_LIST_CAPACITY, Declared, ListOperand
 from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
 
-# An input that is a list: the address of its elements, how many they are and may be.
+# The words of a list input: the address of its elements, its size and its limit.
 FORM = (3,)
 
 
 def list_argument(
     w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int
 ) -> ListOperand:
-    """The list that the input of a number is. Raises Unsupported if nobody says what its elements are."""
+    """The list of an input. Raises Unsupported if the spec of its elements is unknown."""
     dtype, dims = element_of(graph, value)
     if dtype is None or not numeric(dtype):
         raise Unsupported("a list from elsewhere")

@@ -1,4 +1,4 @@
-"""What a loop hands from one iteration to the next: in registers, in two buffers that alternate, or in place."""
+"""Loop-carried values: in registers, in two buffers that alternate, or in place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Loops whose rows are independent: every thread takes some of them through all iterations.
 
-What a loop with a product in every iteration loses otherwise is that threads meet in each iteration, and
-that each finds in the other's cache what it wrote there. A block of rows has a loop of its own,
+Otherwise a loop with a product in every iteration loses time because threads synchronise in each iteration, and
+because each reads what the other wrote from its cache. A block of rows has a loop of its own,
 in a function of its own (`FunctionLowering.part`), with its own memory; what values it takes and gives
 begins somewhere in those of the whole loop.
 """
@@ -50,7 +50,7 @@ def divided(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]
 
 
 class Blocks(NamedTuple):
-    """How a loop is divided: where the rows lie, how many blocks there are, and their rows."""
+    """How a loop is divided: the axis of the rows, the number of blocks, and their rows."""
 
     axes: tuple[int, ...]
     cond: Graph
@@ -61,7 +61,7 @@ class Blocks(NamedTuple):
     size: int
 
     def axis(self, index: int) -> int:
-        """Where the rows of a loop variable lie."""
+        """The axis of the rows of a loop variable."""
         return self.axes[index]
 
     def changes(self, index: int) -> bool:
@@ -98,7 +98,7 @@ class _Part:
         """Raises Unsupported if there is no such function."""
         self.found = found
         self.writer = p = w.part()
-        # By the loop's variables: which input they are, and of lists, where their length stands.
+        # By the loop's variables: the number of their input, and of lists, that of their length.
         self.ins: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self._count = 0
@@ -159,7 +159,7 @@ class _Part:
         if changes and operand.declared.source >= 0:
             raise Unsupported("a list from elsewhere that has a limit")
         if not size.isdigit() or (axis == 0 and changes):
-            # Of which nobody shall think that it has no place yet.
+            # Not empty, which would mean that no memory is allocated yet.
             self.sizes[index] = self._count
             size = self.writer.code.load("i64", self._argument(), 8)
         element = (self.found.size, *operand.element[1:]) if axis == 0 else operand.element
@@ -204,7 +204,7 @@ class _Call:
         """Writes the call; gives the values of the loop."""
         w, found, part = self.w, self.found, self.part
         bodies = found.cond, found.body
-        # Lists and what changes in place begin where the whole loop has them.
+        # Lists and values changed in place begin at their memory in the whole loop.
         began: dict[int, Any] = {}
         ins: dict[int, tuple[str, int]] = {}
         for i, operand in enumerate(self.inputs):
@@ -237,7 +237,7 @@ class _Call:
         return results
 
     def _pointer(self, index: int, operand: Value, began: Any) -> tuple[str, int]:
-        """Where an input of the loop lies, and the bytes from block to block."""
+        """The pointer of an input of the loop, and the bytes from block to block."""
         w, found, axis = self.w, self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
             array = began.list if began is not None else placed(w, operand)
@@ -248,7 +248,7 @@ class _Call:
         return w.pointer(operand), operand.bytes // found.blocks if axis == 0 else 0
 
     def _number(self, size: str) -> str:
-        """Where a number stands that a part reads."""
+        """The pointer to a number that a part reads."""
         pointer = self.w.scratch(8)
         self.w.code.do(f"store i64 {size}, ptr {pointer}, align 8")
         return pointer
@@ -340,7 +340,7 @@ def _blocks() -> Code:
     """A kernel that calls another for blocks: each pointer is so many bytes further for the next.
 
     Its dims are how many blocks there are, how many bytes after them the dims of the other
-    kernel stand, how many inputs there are and how many pointers, and the steps of these.
+    kernel are, how many inputs there are and how many pointers, and the steps of these.
     """
     code = Code("blocks", entry.KERNEL)
     there, inputs, total = (code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3))

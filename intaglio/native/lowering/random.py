@@ -2,7 +2,7 @@
 
 What a kernel of `random_bits` reads is a stream's state in memory: the key, the counter's halves,
 the step between blocks. A stateless op's state is computed from its seed; that of an op with a
-stream of its own is asked of that stream, which is Python's, by a short call back.
+stream of its own is read from that stream, a Python object, by a callback.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
 
 
 def fill(w: FunctionLowering, kind: str, count: int, state: str, pointer: str) -> None:
-    """So many numbers of a kind at a place."""
+    """Fills memory with so many numbers of a kind."""
     run: Any = random_bits.generator(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")

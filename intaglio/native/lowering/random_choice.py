@@ -1,4 +1,4 @@
-"""Random orders and categories in native functions, of the bits and numbers that `draws` gives."""
+"""Random permutations and categories in native functions, from the bits and numbers of `random`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _shuffled(
 
 
 def _distances() -> Code:
-    """Each word modulo how many places there are from its own on."""
+    """Each word modulo the number of elements from its own on."""
     code = Code("distances", entry.KERNEL, "internal void")
     words = code.load("ptr", "%outs", 8)
     most = code.integer("add", "%to", 1)
@@ -201,7 +201,7 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
 
 
 def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
-    """The place of the first sum that is greater: sums do not fall."""
+    """The index of the first sum that is greater: sums are sorted."""
     ends = [("i64", "0"), ("i64", count)]
     with code.carrying("0", halvings, 1, *ends) as state:
         low, high = state.values

@@ -1,6 +1,6 @@
 """Recurrent cells of a native function: weights packed before a loop, tiles of products inside.
 
-The columns that meet in one element of the result, of a gate each, lie side by side. The nodes are
+The columns that contribute to one element of the result, one of each gate, are adjacent. The nodes are
 those of `passes/cell_fusion.py`.
 """
 
@@ -36,7 +36,7 @@ def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
 
 
 def _weights(node: Node) -> SymbolicTensor:
-    """The weights of a cell, as its node is given them."""
+    """The weights of a cell: an input of its node."""
     body: Graph = node.attrs["body"]
     return node.inputs[_product_operands(body)[1]]
 

@@ -30,7 +30,7 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
     "all": lambda s: s.logical_and,
     "any": lambda s: s.logical_or,
 }
-# NumPy adds so many sums of every so many elements side by side, if they lie in order.
+# NumPy accumulates so many sums of every so many elements in parallel, if they are contiguous.
 ABREAST = 8
 
 

@@ -1,4 +1,4 @@
-"""Images in other sizes: each new row or column is made of a few old ones, in the kernel's order.
+"""Images in other sizes: each new row or column is a weighted sum of a few old ones, in the kernel's order.
 
 Which ones, and how much of each, is known while the function is written: the maps of
 `ops/image/resampling.py` are data of a kernel that carries out any of them along any axis.
@@ -133,7 +133,7 @@ def _along(
     """One map along an axis."""
     kind, shape = source.kind, source.shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    # What is left out by its weight may lie anywhere.
+    # An element with weight 0 may have any index.
     indices = np.clip(taps.indices.astype(np.int64), 0, taps.size - 1)
     tables = [constant(indices), constant(taps.weight.astype(dtype.numpy))]
     pointers = [w.pointer(h) for h in (source, *tables)]

@@ -147,7 +147,7 @@ def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
 
 
 class _Finder:
-    """Writes the kernel: the best so far and its place in each lane, the first that is best."""
+    """Writes the kernel: the best so far and its index in each lane, the first of equal ones."""
 
     def __init__(self, name: str, kind: Kind, result: Kind, greatest: bool) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
@@ -158,7 +158,7 @@ class _Finder:
         self.dims = entry.load_dims(self.code, DIMS)
 
     def write(self, rows: bool) -> Code:
-        """The kernel: for rows that lie in order, or for columns."""
+        """The kernel: for contiguous rows, or for columns."""
         code, dims = self.code, self.dims
         size = code.integer("mul", dims["length"], dims["inner"])
         with code.loop("%from", "%to") as outer:
@@ -189,7 +189,7 @@ class _Finder:
         return s.gt(x, best) if self.greatest else s.lt(x, best)
 
     def _step(self, s: Functions, x: Lanes, positions: Lanes, best: str, at: str) -> list[str]:
-        """The best and its place after one more element."""
+        """The best and its index after one more element."""
         old, where = Lanes(self.wide, (best,)), Lanes(WORD, (at,))
         better = self._better(s, x, old)
         return [s.select(better, x, old).names[0], s.select(better, positions, where).names[0]]
@@ -240,7 +240,7 @@ class _Finder:
         )
 
     def _joined(self, one: Functions, bests: str, positions: str) -> list[str]:
-        """The best of all lanes; of equal ones that of the lowest place."""
+        """The best of all lanes; of equal ones that of the lowest index."""
         code, lanes = self.code, self.lanes
 
         def lane(kind: Kind, vector: str, i: int) -> Lanes:

@@ -41,8 +41,8 @@ class Scope:
     def define(self, node: Node, inputs: Sequence[Any], operands: Sequence[Any]) -> None:
         """Notes what a node's outputs are.
 
-        Raises AssertionError for one of another shape than the node's, or that lies where an
-        input does and does not hold the memory: whoever takes it would compute something else.
+        Raises AssertionError for one of another shape than the node's, or that is in the memory of an
+        input and does not hold it: its users would read overwritten memory.
         """
         for value, operand in zip(node.outputs, operands, strict=True):
             self.values[id(value)] = operand

@@ -1,6 +1,6 @@
 """Tensor lists of a native function: elements of one shape in one piece of memory.
 
-A list that nobody uses any more is changed in place, as one that a loop hands on always is;
+A dead list is changed in place, as a loop-carried one always is;
 another is copied first, so that lists behave as values.
 """
 
@@ -39,9 +39,9 @@ def dtype_of(kind: Kind) -> Any:
 
 
 class Declared(NamedTuple):
-    """What the program says of a list: its largest size (-1 for none) and its elements' shape.
+    """The declaration of a list: its largest size (-1 for none) and its elements' shape.
 
-    The elements that are there may say more of their shape. What is said of an input is known
+    The elements may have a more specific shape. The declaration of an input is known
     when the function is called: `source` is the number of that input, `limit` a name.
     """
 
@@ -51,9 +51,9 @@ class Declared(NamedTuple):
 
 
 class ListOperand(Operand):
-    """A list: where its elements lie, how many they are (i64) and how many may be.
+    """A list: the pointer of its elements, its size (i64) and its capacity.
 
-    An empty list has no place before somebody needs it. A `tight` one has no room for more.
+    An empty list has no memory before its first use. A `tight` one has no capacity for more.
     """
 
     __slots__ = (
@@ -94,14 +94,14 @@ class ListOperand(Operand):
         self.tight = False
         # The bytes from element to element, if these are parts of larger ones.
         self.apart = 0
-        # Where in the function's memory their number stands, if the list is a result.
+        # The offset of its size in the function's memory, if the list is a result.
         self.counted = 0
         # Where the next element is to be, if it is written there before it is pushed.
         self.next = ""
 
     @property
     def form(self) -> tuple[Any, ...]:
-        """What lists have in common that may stand for each other."""
+        """What interchangeable lists have in common."""
         return self.kind, self.element, self.declared
 
     @property
@@ -144,11 +144,11 @@ class ListOperand(Operand):
         return copied(w, self).lent()
 
     def lent(self) -> ListOperand:
-        """The list for somebody who must not change it."""
+        """The list for a user that must not change it."""
         return self.like(self.size, owned=False)
 
     def address_of(self, w: FunctionLowering, index: str) -> str:
-        """Where an element lies."""
+        """The pointer of an element."""
         offset = w.code.integer("mul", index, self.apart or self.bytes)
         return w.code.at("i8", self.pointer, offset)
 
@@ -263,7 +263,7 @@ def new_list(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
 def _limited(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], declared: Declared
 ) -> ListOperand:
-    """An empty list that has room for all that may be pushed to it."""
+    """An empty list with capacity for all that may be pushed to it."""
     each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
     if not each or limit * each > MOST_LIMITED:
         raise Unsupported("a list whose limit is large")
@@ -274,7 +274,7 @@ def _limited(
 def _new(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], size: str, declared: Declared
 ) -> ListOperand:
-    """A list of zeros. What is longer than there is room for is refused."""
+    """A list of zeros, guarded not to exceed the capacity."""
     each = ArrayOperand(kind, element).bytes
     if not each:
         raise Unsupported("a list of elements without numbers")
@@ -334,7 +334,7 @@ def _of_capacity(w: FunctionLowering, operand: ListOperand, capacity: int) -> Li
 
 
 def placed(w: FunctionLowering, operand: ListOperand) -> ListOperand:
-    """The list, which has a place from now on."""
+    """The list, with memory allocated."""
     if not operand.pointer:
         there = _allocate_like(w, operand)
         operand.pointer, operand.blocks, operand.capacity = (
@@ -386,7 +386,7 @@ def from_tensor(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Va
 def _mine(
     w: FunctionLowering, node: Node, operand: ListOperand, grows: bool = False
 ) -> ListOperand:
-    """The list to be changed: the same if nobody else uses it, else a copy."""
+    """The list to be changed: the same if it has no other users, else a copy."""
     scope = w.scopes[-1]
     last = scope.last[id(node.inputs[0])] == scope.at
     if operand.owned and last and not (operand.tight and grows):
@@ -400,7 +400,7 @@ def _checked(operand: ListOperand, item: ArrayOperand) -> None:
 
 
 def _fits(operand: ListOperand, dtype: DType, dims: Dims) -> None:
-    """Raises Unsupported if elements are not what somebody who reads them expects."""
+    """Raises Unsupported if elements do not have the dtype and shape that their reader expects."""
     if dtype_of(operand.kind) != dtype.numpy or not shapes.compatible(dims, operand.element):
         raise Unsupported("a list whose elements are read as others")
 
@@ -443,7 +443,7 @@ def push(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 def _address_of_next(w: FunctionLowering, operand: ListOperand) -> str:
-    """Where an element is pushed to; refused if there is no room."""
+    """The pointer of a pushed element; guarded by capacity and limit."""
     # Below no limit, as an unsigned number, is every size.
     w.guard(w.code.integer("icmp ult", operand.size, operand.capacity))
     if operand.declared.limit != "-1":
@@ -452,9 +452,9 @@ def _address_of_next(w: FunctionLowering, operand: ListOperand) -> str:
 
 
 def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
-    """Where a body is to write what it pushes onto lists, by the ids of the values.
+    """The destinations of the elements that a body pushes onto lists, by the ids of the values.
 
-    Only the push may look at such a list: the element is there earlier than the list knows.
+    Only the push may use such a list: the element is written before the list's size includes it.
     """
     users = walk.uses(body)
     inputs = {id(v) for v in body.inputs}
@@ -465,7 +465,7 @@ def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> 
             continue
         if users_of[0].op is not raw.TensorListPushBack or any(v is handle for v in body.outputs):
             continue
-        if users.get(id(users_of[0].outputs[0])):  # who might change the element again
+        if users.get(id(users_of[0].outputs[0])):  # which might change the element again
             continue
         item = users_of[0].inputs[1]
         if (
@@ -515,7 +515,7 @@ def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]
 def _element_at(
     w: FunctionLowering, node: Node, value: SymbolicTensor, operand: ListOperand, index: str
 ) -> ArrayOperand:
-    """An element where it lies, or a copy if the list may change while it is used."""
+    """An element in place, or a copy if the list may change while it is used."""
     _fits(operand, value.dtype, value.dims)
     there = ArrayOperand(operand.kind, operand.element, pointer=operand.address_of(w, index))
     if there.small:
@@ -535,7 +535,7 @@ SHARING = (raw.TensorListPopBack, raw.Identity)
 def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
     """True if nothing in the graph changes the list that a node reads, nor the others it is part of.
 
-    What the graph gives somebody might keep for longer.
+    A result of the graph may be kept for longer.
     """
     if any(v is value for v in graph.outputs):
         return False
@@ -613,7 +613,7 @@ def length(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 class Rows(Operand):
-    """The elements of a list as a tensor of as many rows as there turn out to be.
+    """The elements of a list as a tensor of as many rows as it has at run time.
 
     Nothing but a function's results takes it: every other operand has a shape that is known.
     """
@@ -624,7 +624,7 @@ class Rows(Operand):
     def __init__(self, operand: ListOperand) -> None:
         self.list = operand
         self.blocks = operand.blocks
-        # Where in the function's memory their number stands.
+        # The offset of its size in the function's memory.
         self.counted = 0
 
     def finish(self, w: FunctionLowering) -> None:

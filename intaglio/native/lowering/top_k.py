@@ -1,7 +1,7 @@
-"""The largest elements of rows, from large to small, and where they stand.
+"""The largest elements of rows, from large to small, and their indices.
 
 Of equals the first comes first, and NaN comes last. Few are kept in order while the row is read;
-where many are wanted the places of the whole row are sorted, byte by byte.
+where many are requested the indices of the whole row are sorted by radix, byte by byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.native.vector_math.functions import Functions
 
 # So many are kept in order one by one.
 MAX_INSERTION_K = 128
-# Bytes for an element that is being sorted: a number and a place, twice; and for all together.
+# Bytes for an element that is being sorted: a number and an index, twice; and for all together.
 BYTES_PER_PAIR, MAX_SORT_BYTES = 32, 1 << 27
 DIGITS = 256
 DIMS = ("rows", "length", "count")
@@ -80,7 +80,7 @@ class _TopKBuilder:
         return s.converted(Lanes(self.kind, (vector,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, y: Lanes) -> Lanes:
-        """Whether x comes before y, which stands before it."""
+        """Whether x precedes y in the result, where y precedes it in the row."""
         larger = s.gt(x, y)
         if self.wide.letter != "f":
             return larger
@@ -154,7 +154,7 @@ class _TopKBuilder:
         self.code.do(f"store {kind.llvm} {value}, ptr {there}, align {kind.bytes}")
 
     def _put(self, index: str, there: str) -> None:
-        """Writes a place as the results have them."""
+        """Stores an index in the dtype of the results."""
         kind = self.index_kind
         if kind.bits < 64:
             index = self.code.let(f"trunc i64 {index} to {kind.llvm}")
@@ -163,7 +163,7 @@ class _TopKBuilder:
     # -- many --------------------------------------------------------------------------
 
     def many(self) -> Code:
-        """Sorts the places of a row by the bytes of numbers that grow as elements get worse."""
+        """Radix sort of a row's indices by keys that grow as elements get worse."""
         code, dims = self.code, self.dims
         values, indices, operand = (self._out(i) for i in range(3))
         count, length = dims["count"], dims["length"]
@@ -215,7 +215,7 @@ class _TopKBuilder:
         self.code.do(f"store i64 {value}, ptr {self.code.at('i64', data, at)}, align 8")
 
     def _by_byte(self, here: str, there: str, counts: str, shift: int) -> None:
-        """Brings numbers, and the places behind them, in the order of one byte."""
+        """Sorts keys, and the indices behind them, by one byte."""
         code, length = self.code, self.dims["length"]
 
         def digit(number: str) -> str:

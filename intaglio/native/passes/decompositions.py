@@ -1,4 +1,4 @@
-"""Ops in whose place native functions have an expression of others: what their `native` rules say."""
+"""Decomposition of ops into others before lowering, by their `native` rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from intaglio.trace.graph import record
 def expression(node: Node) -> Graph | None:
     """The expression as a graph of the node's inputs; None if it has none.
 
-    All shapes are known then; what the rule cannot say, or the op refuses, stays as it is.
+    All shapes are known then; a node that the rule cannot express, or the op refuses, stays as it is.
     """
     rule = node.op.rules.get("native")
     values = (*node.inputs, *node.outputs)

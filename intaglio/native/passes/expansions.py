@@ -38,7 +38,7 @@ def expand(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _inlined(new: Rewriter, node: Node, said: Graph) -> list[SymbolicTensor]:
-    """The values of an expression in the place of a node."""
+    """The values of the expression that replaces a node."""
 
     def copy(part: Node, inputs: list[SymbolicTensor], control: tuple[Node, ...]) -> Node:
         specs = [v.spec for v in part.outputs]

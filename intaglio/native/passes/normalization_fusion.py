@@ -72,7 +72,7 @@ def _normalization(node: Node, users: Users) -> list[Node]:
 
 
 def _wanted(node: Node, users: Users, first: int, last: int | None = None) -> list[SymbolicTensor]:
-    """Those of some of a node's outputs that somebody takes."""
+    """Those of some of a node's outputs that are used."""
     return [v for v in node.outputs[first:last] if id(v) in users]
 
 

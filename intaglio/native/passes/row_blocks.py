@@ -28,7 +28,7 @@ from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Rows of a block, at least; multiplications of all iterations from which on it is worth it, and the
-# iterations of a loop of which nobody knows how many they are.
+# estimated iterations of a loop without a known trip count.
 MIN_BLOCK_ROWS, MIN_PARALLEL_MULTIPLICATIONS, UNKNOWN_TRIP_COUNT_ESTIMATE = 4, 1 << 20, 16
 
 

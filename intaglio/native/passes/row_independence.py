@@ -2,7 +2,7 @@
 
 A row of a value comes of the same row of other values, and of values that all rows share: then
 some rows can go through all iterations by themselves. Every value of a body has an axis along which
-its rows lie, or is `SHARED`; of what a loop does not change the ops that take it say which.
+its rows are, or is `SHARED`; for loop invariants the ops that use them determine it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Dims = tuple[int, ...]
 
 
 class Dependent(Exception):
-    """The rows of a loop depend on each other, or nobody knows that they do not."""
+    """The rows of a loop depend on each other, or may do so."""
 
 
 class Rows:
@@ -56,15 +56,15 @@ class Rows:
             self.assign_axis(result, self.axis(value))
 
     def axis(self, value: SymbolicTensor) -> int:
-        """Where the rows of a value lie; what nothing was said of is shared."""
+        """The axis of the rows of a value; shared by default."""
         return self._axes.setdefault(id(value), SHARED)
 
     def known(self, value: SymbolicTensor) -> int | None:
-        """The same, or None if nothing was said of it yet."""
+        """The same, or None if it is not assigned yet."""
         return self._axes.get(id(value))
 
     def assign_axis(self, value: SymbolicTensor, axis: int) -> None:
-        """Says where the rows of a value lie."""
+        """Assigns the axis of the rows of a value. Raises Dependent if that contradicts an earlier one."""
         if self._axes.setdefault(id(value), axis) != axis:
             raise Dependent
         # A list has them if what is put into it has.
@@ -85,14 +85,14 @@ class Rows:
         return tuple(dims)
 
     def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
-        """The axis of what every iteration changes."""
+        """The axis of a value that every iteration changes."""
         axis = 0
         if result.node.op is raw._AddAt:
             axis = 1 if not result.node.attrs["axis"] else 0
         return axis if self.has_rows(value, axis) else SHARED
 
     def _node(self, node: Node) -> None:
-        """Finds the axes of a node's results; of equal rows nothing is said before somebody takes them."""
+        """Finds the axes of a node's results; constants with equal rows get one on first use."""
         if node.op is raw.Const and _are_equal(node.attrs["value"], self.count):
             return
         rule = _along(0, 1) if node.op.reduces else RULES.get(node.op)
@@ -190,7 +190,7 @@ def _passed(rows: Rows, node: Node) -> int:
 
 
 def _first_of(rows: Rows, value: SymbolicTensor) -> int:
-    """The axis of an operand; what nothing was said of is taken to be rows if it may be."""
+    """The axis of an operand; an unassigned one is assumed to be rows if its shape allows it."""
     axis = rows.known(value)
     return rows.axis(value) if axis is None else axis
 

@@ -27,7 +27,7 @@ from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, sym
 MAX_STACK_BYTES = 1 << 15
 # The kinds of guards, by which a table's instructions begin; END ends them.
 END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
-# The words before the instructions. After them stand the results' dtypes, ranks and lengths, from
+# The words before the instructions. After them come the results' dtypes, ranks and lengths, from
 # word `result_specs` on.
 HEADER = (
     "tensor_type",

@@ -58,7 +58,7 @@ def _rotated(function: Callable[[Builder, Parts], Parts]) -> Callable[..., Parts
 
 
 def _size(s: Builder, z: Parts) -> Lanes:
-    """|z| without overflow on the way."""
+    """|z| without intermediate overflow."""
     a, b = map(s.abs, z)
     most, least = s.maximum(a, b), s.minimum(a, b)
     ratio = s.div(least, s.select(s.eq(most, _const(s, 0)), _const(s, 1), most))

@@ -1,4 +1,4 @@
-"""Complex numbers: the builder of `scalar` rules for pairs of floats that lie beside each other.
+"""Complex numbers: the builder of `scalar` rules for interleaved pairs of floats.
 
 LLVM sees a complex number as an integer of twice the bits, which moves like any other element.
 Whoever computes with one takes the vector apart, and puts the parts together again; between two
@@ -110,7 +110,7 @@ class Complexes(Builder):
         return self.complex(self.sub(self.mul(a, c), bd), self.add(self.mul(a, d), bc))
 
     def div(self, x: Lanes, y: Lanes) -> Lanes:
-        """Smith's way: numerator and denominator divided by the larger part of the denominator."""
+        """Smith's algorithm: numerator and denominator divided by the larger part of the denominator."""
         if x.kind.letter != "c":
             return super().div(x, y)
         (a, b), (c, d) = self.parts(x), self.parts(y)

@@ -69,7 +69,7 @@ def _truncated(s: Functions, x: Lanes, y: Lanes) -> Lanes:
 
 
 def _plain(s: Functions, x: Lanes, y: Lanes) -> Lanes:
-    """Those of 32 bits by way of float64, which is exact and has vector instructions."""
+    """Those of 32 bits in float64, which is exact and has vector instructions."""
     kind = x.kind
     if kind.bits > 32:
         sign = "s" if kind.letter == "i" else "u"

@@ -28,7 +28,7 @@ class _Format(NamedTuple):
     half_pi: tuple[float, float, float]  # a sum of three numbers of this format
     # Beyond, multiples of pi / 2 are not counted well enough.
     far: float
-    # Added to a number of quarter turns, it leaves their integer in the lowest bits.
+    # Added to a number of quadrants, it leaves their integer in the lowest bits.
     magic: float
     sine: list[float]
     cosine: list[float]
@@ -58,7 +58,7 @@ _FORMATS = {
 
 
 class _Reduced(NamedTuple):
-    """An angle as quarter turns and what is left: sine and cosine of that, with their rests."""
+    """An angle as quadrants and a remainder: sine and cosine of that, as pairs of floats."""
 
     turns: Lanes
     sine: Pair
@@ -99,7 +99,7 @@ def _sine_and_cosine(s: Builder, r: Pair) -> tuple[Pair, Pair]:
 
 
 def _chosen(s: Builder, quadrants: Lanes, sine: Pair, cosine: Pair) -> Lanes:
-    """The sine after so many quarter turns."""
+    """The sine after so many quadrants."""
     odd = _has_bit(s, quadrants, 1)
     high = s.select(odd, cosine.high, sine.high)
     low = s.select(odd, cosine.low, sine.low)
