@@ -438,7 +438,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements, then those of `dataset`. Raises TypeError if types differ."""
-        structure = element.compatible(self.element_spec, checked(dataset).element_spec)
+        structure = element.compatible(self.element_spec, dataset.element_spec)
         return building.transformed(
             raw.ConcatenateDataset,
             "_ConcatenateDataset",
