@@ -103,6 +103,8 @@ def perturbed(seed: int) -> Callable[..., Any]:
     random = np.random.default_rng(seed)
 
     def noise(value: Any) -> Any:
+        if isinstance(value, list):
+            return [noise(v) for v in value]
         if not tf.is_tensor(value) or not (value.dtype.is_floating or value.dtype.is_complex):
             return value
         real = value.dtype.real_dtype
@@ -123,6 +125,8 @@ def perturbed(seed: int) -> Callable[..., Any]:
     def make(program: Program, variables: dict[str, Any]) -> Any:
         space = namespace(program, variables, _identity)
         constants = {n: noise(space[n]) for n in program.constants}
+        for variable in variables.values():
+            variable.assign(noise(variable.read_value()))
         inner = load(program.source(True), {**space, **constants, "N": noise})
         return lambda *inputs: inner(*[noise(x) for x in inputs])
 
