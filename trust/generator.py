@@ -44,6 +44,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "i": lambda v: v.dtype in (tf.int32, tf.int64),
     "b": lambda v: v.dtype is tf.bool,
     "t": lambda v: True,
+    "w": lambda v: v.dtype in FLOATS and bool(v.shape.rank) and v.shape[0] > 0,
     "m": lambda v: v.dtype in FLOATS and v.shape.rank == 2,
 }
 KEPT = {*FLOATS, *COMPLEX, *INTEGERS, tf.bool}
@@ -619,7 +620,7 @@ def _assigned(body: list[Statement]) -> list[str]:
 
 def draw(seed: int) -> Program:
     """The program of a seed: ten to eighty statements, most of them few."""
-    size = random.Random(seed).choice([6, 10, 10, 15, 20, 30, 50, 80])
+    size = random.Random(seed).choice([5, 8, 8, 10, 12, 15, 20, 40])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return Draw(seed, size).program()
