@@ -50,8 +50,12 @@ KINDS: dict[str, Callable[[Any], bool]] = {
 KEPT = {*FLOATS, *COMPLEX, *INTEGERS, tf.bool}
 
 # Ops of the catalogue whose results two correct implementations need not share: those that are
-# unique up to signs, and exp(x) - 1 as TensorFlow computes it, which loses its digits near zero.
-NOT_UNIQUE = {"Svd", "SelfAdjointEigV2", "Eig", "Qr", "Elu", "Selu"}
+# unique up to signs; exp(x) - 1 as TensorFlow computes it, which loses its digits near zero; and
+# results that nobody uses, which are scalars where TensorFlow infers [0].
+NOT_UNIQUE = {
+    "Svd", "SelfAdjointEigV2", "Eig", "Qr", "Elu", "Selu",
+    "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
+}  # fmt: skip
 
 
 @functools.cache
