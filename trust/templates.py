@@ -97,14 +97,14 @@ tf.bitcast(<f>, <f>.dtype)
 whole(<r>)
 <r> < <s>
 <r> >= <s>
-<n> == <s>
-<n> != <s>
+tf.equal(<n>, <s>)
+tf.not_equal(<n>, <s>)
 <b> & <b>
 <b> | <b>
 ~<b>
 tf.math.logical_xor(<b>, <b>)
 tf.where(<b>, <t>, <s>)
-tf.where(<t> == <s>, <t>, <s>)
+tf.where(tf.equal(<t>, <s>), <t>, <s>)
 tf.where(<b>)
 tf.clip_by_value(<r>, -1, 1)
 tf.linalg.diag_part(<n>)
