@@ -9,7 +9,7 @@ from typing import Any
 
 from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
-from intaglio.autograph.builtin_functions import len_, range_
+from intaglio.autograph.builtin_functions import len_, range_, tensor_of
 from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
@@ -139,7 +139,9 @@ def for_stmt(
     hook = getattr(type(sequence), "__autograph_for__", None)
     if hook is not None:
         hook(sequence, extra_test, body, get_state, set_state, names, options)
-    elif is_staged(sequence):
+        return
+    sequence = tensor_of(sequence)
+    if is_staged(sequence):
         node = sequence.node if isinstance(sequence, SymbolicTensor) else None
 
         def stage(loop: _Loop, iteration: Any) -> None:

@@ -249,7 +249,17 @@ lowering(raw.ZerosLike)(like(0))
 lowering(raw.OnesLike)(like(1))
 lowering(raw.SparseSoftmaxCrossEntropyWithLogits)(as_single(sparse_cross_entropy))
 lowering(raw.GatherNd)(ordered_or(gather_scatter.gathered_nd))
-lowering(raw.ScatterNd)(ordered_or(gather_scatter.scattered_nd))
+
+
+@lowering(raw.ScatterNd)
+def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
+    """ScatterNd: integers at known indices are moved; a float is added to 0, where -0 gives 0."""
+    dtype = node.outputs[0].dtype
+    if dtype.is_floating or dtype.is_complex:
+        return gather_scatter.scattered_nd(w, node, inputs)
+    return ordered_or(gather_scatter.scattered_nd)(w, node, inputs)
+
+
 lowering(raw.TensorScatterUpdate)(ordered_or(gather_scatter.scattered))
 
 
