@@ -272,7 +272,7 @@ class Function(PolymorphicFunction):
             return self._python_function(*args, **kwargs)
         bound, types, key = self._typed(args, kwargs)
         if recursion.allowed():
-            unfinished = recursion.under_way(self._cache, key)
+            unfinished = recursion.in_progress(self._cache, key)
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
         concrete, is_new = self._concrete(key, bound, types, has_values=True)

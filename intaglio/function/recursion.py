@@ -123,7 +123,7 @@ class Unfinished:
         )
 
 
-def under_way(owner: Any, key: Any) -> Unfinished | None:
+def in_progress(owner: Any, key: Any) -> Unfinished | None:
     """The unfinished trace that a call with this key is a call of, if there is one."""
     for trace in reversed(_state.traces):
         if trace.owner is owner and trace.key == key:

@@ -29,7 +29,7 @@ _KIND_OF_TAG[[0x0A, 0x12, 0x1A]] = BYTES, FLOATS, INTEGERS
 _SPARE = bytes(16)  # so that a word can be read at every offset of the buffer
 
 
-class OddError(Exception):
+class NotCanonicalError(Exception):
     """Record `at` is no Example."""
 
     def __init__(self, at: int) -> None:
@@ -53,7 +53,7 @@ class Table:
             records = _rewritten(records, odd)
             odd = self._find(self._entries(records), len(records), keys)
             if odd is not None:
-                raise OddError(int(np.argmax(odd)))
+                raise NotCanonicalError(int(np.argmax(odd)))
 
     def _entries(self, records: list[bytes]) -> tuple[Any, Any, Any, Any]:
         """The record of each feature, its offset and where it must end; which records are not canonical."""
@@ -165,7 +165,7 @@ def _rewritten(records: list[bytes], odd: Any) -> list[bytes]:
         try:
             message.ParseFromString(records[at])
         except DecodeError:
-            raise OddError(at) from None
+            raise NotCanonicalError(at) from None
         message.DiscardUnknownFields()
         found[at] = message.SerializeToString()
     return found
@@ -265,7 +265,7 @@ def _by_messages(table: Table, begins: Any, ends: Any, kind: int, numbers: Any) 
         try:
             found.append(read(table.data[a:b]).value)
         except DecodeError:
-            raise OddError(at) from None
+            raise NotCanonicalError(at) from None
     counts = np.fromiter(map(len, found), np.int64, len(found))
     flat = list(itertools.chain.from_iterable(found))
     if kind == BYTES:

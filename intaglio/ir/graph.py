@@ -189,7 +189,7 @@ class SymbolicTensor(Tensor):
         """`"add:0"`."""
         node = self.node
         if not node.name:  # a constant that no op has taken yet
-            node.graph.christen_plainly(node)
+            node.graph.name_by_op(node)
         return f"{node.name}:{self.index}"
 
     @property

@@ -304,10 +304,10 @@ def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -
     # A handler may leave parameters out, `name` above all.
     names = list(inspect.signature(handler).parameters)
     with_function = names[:1] == ["function"] and "function" not in entry.names
-    strangers = set(names[with_function:]) - set(entry.names)
-    if strangers:
+    unknown = set(names[with_function:]) - set(entry.names)
+    if unknown:
         raise ValueError(
-            f"{handler} asks for {sorted(strangers)}, which are no parameters of "
+            f"{handler} asks for {sorted(unknown)}, which are no parameters of "
             f"{function.__module__}.{function.__name__}{entry.signature}"
         )
     wanted = [entry.names.index(n) for n in names[with_function:]]

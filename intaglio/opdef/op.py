@@ -176,10 +176,10 @@ class Op(Traits):
             wanted = ("s", *self.input_names)
             if rule.takes[: len(wanted)] != wanted:
                 raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
-        strangers = set(rule.takes) - self._names(kind)
-        if strangers:
+        unknown = set(rule.takes) - self._names(kind)
+        if unknown:
             raise ValueError(
-                f"rule {kind} asks for {sorted(strangers)}, which {self.sig.text!r} does not have"
+                f"rule {kind} asks for {sorted(unknown)}, which {self.sig.text!r} does not have"
             )
         return rule
 

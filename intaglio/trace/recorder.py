@@ -40,7 +40,7 @@ class Recorder(Level):
         for t in inputs:
             if type(t) is SymbolicTensor and t.node.graph is graph:
                 if full and not t.node.name:
-                    graph.christen_after(t.node, self._argument_name(full, op, len(values)))
+                    graph.name_after(t.node, self._argument_name(full, op, len(values)))
                 values.append(t)
             else:
                 values.append(graph.capture(t, self._argument_name(full, op, len(values))))

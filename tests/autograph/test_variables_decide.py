@@ -17,8 +17,7 @@ from intaglio import tf
 def conditional(flag: Any, vector: Any, number: Any) -> Any:
     if flag:
         return 1
-    else:
-        return 2
+    return 2
 
 
 def loop_condition(flag: Any, vector: Any, number: Any) -> Any:

@@ -78,7 +78,7 @@ class FunctionLowering:
         # True for a part of a function that threads run side by side: it calls nothing on all
         # threads, and nothing back. Locations outside of its memory that it may change.
         self.alone = False
-        self.mine: set[str] = set()
+        self.writable_pointers: set[str] = set()
         # Pointers to packed weights, by the weights and the layout.
         self.packed: dict[Any, str] = {}
         self._lowering_of = lowering_of

@@ -74,7 +74,7 @@ class InPlace:
     def __init__(self, w: FunctionLowering, first: ArrayOperand, used_later: bool) -> None:
         self.first = first
         is_sole_use = [b.holders for b in first.blocks if b.offset != OUTSIDE] == [1]
-        if (is_sole_use and not used_later) or first.pointer in w.mine:
+        if (is_sole_use and not used_later) or first.pointer in w.writable_pointers:
             # Nobody misses what was there.
             self.next, self.blocks = first.pointer, first.blocks
             w.retain(first)

@@ -28,7 +28,7 @@ from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.loop_carried import InPlace, handed_on
 from intaglio.native.lowering.memory_plan import ALIGNED, Block
 from intaglio.native.lowering.operands import ArrayOperand
-from intaglio.native.lowering.tensor_lists import ListOperand, placed
+from intaglio.native.lowering.tensor_lists import ListOperand, allocated
 from intaglio.native.runtime import entry
 
 # What lengths of lists are, and memory for anything.
@@ -149,7 +149,7 @@ class _Part:
         if axis == 1:
             part.apart = operand.bytes // operand.shape[0]
         if found.changes(index) and self._in_place(index, operand):
-            self.writer.mine.add(pointer)
+            self.writer.writable_pointers.add(pointer)
         return part
 
     def _list(self, index: int, operand: ListOperand, axis: int) -> ListOperand:
@@ -240,7 +240,7 @@ class _Call:
         """The pointer of an input of the loop, and the bytes from block to block."""
         w, found, axis = self.w, self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
-            array = began.list if began is not None else placed(w, operand)
+            array = began.list if began is not None else allocated(w, operand)
             return array.pointer, operand.bytes // found.blocks if axis == 0 else 0
         if axis == 1:
             pointer = began.next if began is not None else w.pointer(operand)
@@ -288,7 +288,7 @@ class _Call:
                 return whole
             inner = self.part.lists[index]
             if not inner.blocks:  # it is where it was
-                return w.retain(placed(w, operand)).like(size, owned=False)
+                return w.retain(allocated(w, operand)).like(size, owned=False)
             w.arena.hold(block)
             there = w.within(memory, inner.blocks[0].offset)
             return ListOperand(

@@ -168,7 +168,7 @@ def _stretched(
     )
 
 
-def _placed(x: Any, labels: Labels, output: Labels) -> np.ndarray:
+def _reordered(x: Any, labels: Labels, output: Labels) -> np.ndarray:
     """The array in the output's order; a label that is repeated there makes a diagonal."""
     unique = tuple(dict.fromkeys(output))
     x = x.transpose([labels.index(n) for n in unique])
@@ -197,7 +197,7 @@ def compute(equation: str, arrays: Sequence[Any]) -> np.ndarray:
         x, labels = _simplified(arrays[0], spelled[0], set(wanted))
     else:
         x, labels = _pair(arrays[0], spelled[0], arrays[1], spelled[1], wanted)
-    return _placed(np.asarray(x), labels, wanted).astype(dtype, copy=False)
+    return _reordered(np.asarray(x), labels, wanted).astype(dtype, copy=False)
 
 
 # -- inference -------------------------------------------------------------------------

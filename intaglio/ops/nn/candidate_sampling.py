@@ -32,7 +32,7 @@ RANGE = (
 Draw = Callable[[Stream, int], Any]
 
 
-def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
+def unique_samples(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
     """(the first `wanted` different classes, after how many draws)."""
     count = 4 * wanted
     while True:
@@ -104,7 +104,7 @@ class Sampler(Op):
         start = stream.take(SET_ASIDE * count // 4)
         tries = None
         if unique:
-            classes, tries = unique_draws(draw, start, count)
+            classes, tries = unique_samples(draw, start, count)
         else:
             classes = draw(start, count)
         return (

@@ -141,13 +141,13 @@ def test_the_kernels_of_ops_that_stand_for_several(op):
     x[0, :2, :2], x[1, 0, 0, 0] = np.nan, np.nan
     w = Windows(3, 8, 6, 5, 4, 3, 2, 2, 2, 2, 0, 0)
     kernel = raw.find(op).kernel
-    made, places = pooling.placed_maximum(w)(x)
+    made, places = pooling.maximum_with_argmax(w)(x)
     if op == "_ReluMaxPool":
         for got, wanted in zip(kernel(x), (made, places), strict=True):
             np.testing.assert_array_equal(got, wanted)
         return
     d = rng.normal(size=made.shape).astype(np.float32)
-    got, sums = pooling.placed_gradient(w)(places, d)
+    got, sums = pooling.argmax_gradient(w)(places, d)
     np.testing.assert_array_equal(got, kernel(places, d))
     np.testing.assert_allclose(sums, got.sum((1, 2)), rtol=1e-5, atol=1e-5)
 
