@@ -63,7 +63,7 @@ def test_only_graphdef_imports_protobuf() -> None:
 SILENCED = re.compile(r"# (?:type|pyright): ignore(?:\[[\w, -]+\])?(?P<rest>.*)")
 
 
-def test_what_silences_the_type_checker_says_why() -> None:
+def test_type_checker_comments_have_reasons() -> None:
     silent = [
         f"{name_of(path)}:{number}"
         for path in PACKAGE

@@ -102,7 +102,7 @@ def test_tapes_inside_a_function(function, x, orders, shape):
     assert float(inside(v)) == pytest.approx(float(eager(v)))
 
 
-def test_no_turn_at_all():
+def test_no_iteration_at_all():
     x = tf.constant(3.0, F)
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -76,11 +76,11 @@ COUNTS = [
 
 
 @pytest.mark.parametrize(("function", "turns"), COUNTS, ids=lambda f: getattr(f, "__name__", None))
-def test_turns_are_limited(function: Any, turns: int) -> None:
+def test_iterations_are_limited(function: Any, turns: int) -> None:
     assert int(tf.function(function)(tf.constant(5))) == turns
 
 
-def test_turns_over_datasets_are_limited_too() -> None:
+def test_iterations_over_datasets_are_limited_too() -> None:
     """TensorFlow does not look at the limit there, and takes all nine."""
 
     @tf.function
@@ -236,7 +236,7 @@ def test_in_python_loops_they_mean_nothing() -> None:
     assert set_loop_options(maximum_iterations=3) is None
 
 
-def test_a_call_that_says_nothing_is_mentioned() -> None:
+def test_a_call_without_options_is_reported() -> None:
     """TensorFlow runs the function as it is."""
 
     @tf.function
@@ -297,7 +297,7 @@ def test_large_unrolled_loops_are_mentioned(kind: str, monkeypatch: pytest.Monke
     assert caught[0].filename == __file__
 
 
-def test_long_python_loops_without_ops_are_nobody_s_business(
+def test_long_python_loops_without_ops_are_not_reported(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     monkeypatch.setattr(loops, "LARGE_UNROLLED", 20)

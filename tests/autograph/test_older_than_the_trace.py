@@ -277,7 +277,7 @@ def test_strictness_warns_as_well() -> None:
     KEPT.clear()
 
 
-def test_a_trace_inside_a_trace_tells_of_its_own() -> None:
+def test_a_trace_inside_a_trace_reports_its_own() -> None:
     model = Model()
 
     @tf.function

@@ -145,7 +145,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
+def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     spec = tf.TensorSpec([None], tf.int32)
     traced = tf.function(program, input_signature=[spec])
     for values in ([-3, -2], [5, 1, 7], [2], []):
@@ -153,7 +153,7 @@ def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
         assert flat(traced(xs)) == flat(program(xs))
 
 
-def test_places_that_a_loop_is_the_first_to_set() -> None:
+def test_locations_that_a_loop_is_the_first_to_set() -> None:
     """Without a turn Python has none; the graph says so, as TensorFlow's does (asked)."""
 
     def an_item(n: Any) -> Any:

@@ -345,7 +345,7 @@ class Odd(Exception):
 
 
 @item("raises: errors of tracing")
-def test_error_whose_class_cannot_be_made_again() -> None:
+def test_error_whose_class_cannot_be_instantiated_again() -> None:
     """TensorFlow: StagingError. Here it is the object that was raised."""
     error = Odd("text", 1)
 

@@ -46,7 +46,7 @@ def test_every_layer_of_the_contract_is_a_row_of_the_page_and_of_the_diagram() -
     assert not upwards
 
 
-def test_an_arrow_is_left_out_where_a_longer_path_says_the_same() -> None:
+def test_an_arrow_is_left_out_where_a_longer_path_implies_it() -> None:
     edges = {"a": {"b", "c"}, "b": {"c"}, "c": set[str]()}
     assert layer_diagrams.reduced(edges) == {"a": {"b"}, "b": {"c"}, "c": set()}
 

@@ -59,7 +59,7 @@ some_rows = st.lists(st.lists(st.integers(-5, 300), max_size=3), max_size=4)
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(some_rows, min_size=1, max_size=5), st.sampled_from([tf.int32, tf.int64]))
-def test_every_way_says_the_same(batch: list[Rows], splits: Any) -> None:
+def test_all_partitions_agree(batch: list[Rows], splits: Any) -> None:
     data = [with_rows(rows) for rows in batch]
     for name, part in PARTITIONS.items():
         wanted = batch

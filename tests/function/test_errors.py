@@ -117,7 +117,7 @@ def test_what_the_user_raises_is_the_users_object(made, nested):
         assert note.count("raise error") == 1
 
 
-def test_what_an_op_refuses_has_its_class_and_the_place():
+def test_errors_of_ops_have_their_class_and_line():
     def f(x):
         return {1: 2}[x]
 

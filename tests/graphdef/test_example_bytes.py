@@ -153,7 +153,7 @@ TWO = field(0x1A, field(0x0A, b"\x02"))
     ],
 )
 @pytest.mark.parametrize("count", [1, 100])
-def test_records_that_tensorflow_reads_when_asked(parts: list[bytes], count: int) -> None:
+def test_records_that_tensorflow_parsed(parts: list[bytes], count: int) -> None:
     record = field(0x0A, b"".join(parts))
     spec = {"x": tf.io.FixedLenFeature([], tf.int64, default_value=-9)}
     assert tf.io.parse_single_example(record, spec)["x"].numpy() == 1

@@ -21,7 +21,7 @@ def reduced(way):
     return tuple(k for k, _ in itertools.groupby(way) if k != 2)
 
 
-def test_loss_is_that_of_all_ways_together():
+def test_loss_is_that_of_all_paths_together():
     loss = raw.CTCLoss(INPUTS, **LABELS).loss.numpy()
     for row, (steps, labels) in enumerate(((4, (1, 1)), (3, (0,)))):
         logits = INPUTS[:steps, row]

@@ -35,7 +35,7 @@ def test_counters_carry(low):
 
 @pytest.mark.parametrize("draw", [philox.uniform, philox.normal, philox.truncated_normal])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_longer_draws_begin_like_shorter_ones(draw, dtype):
+def test_longer_samples_begin_like_shorter_ones(draw, dtype):
     long = draw(PI, 3 * philox.CHUNK, np.dtype(dtype))
     for count in (0, 1, 5, philox.CHUNK + 1):
         assert (draw(PI, count, np.dtype(dtype)) == long[:count]).all()

@@ -34,7 +34,7 @@ def arrays_of(values: Any) -> Outcome:
 
 @examples(1.5)
 @given(expressions())
-def test_every_way_to_run_gives_the_same_bits(program: Program) -> None:
+def test_every_tier_has_the_same_bits(program: Program) -> None:
     assume(not maps_nothing(program))
     function = load(program.source)
     inputs = constants(program)

@@ -95,7 +95,7 @@ def test_waiting():
     thread.join()
 
 
-def test_many_more_than_there_is_room_for():
+def test_many_more_than_the_capacity():
     queue = q.FIFOQueue(2, tf.int32, shapes=[[]])
     thread = soon(lambda: queue.enqueue_many([list(range(100))]))
     assert queue.dequeue_many(100).numpy().tolist() == list(range(100))

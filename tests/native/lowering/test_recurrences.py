@@ -291,7 +291,7 @@ def test_lists_that_a_program_cannot_take_are_the_interpreters():
     same(shrink(unset)[0], tf.zeros([20]))
 
 
-def test_what_loops_keep_of_their_turns_takes_no_more_memory_than_that():
+def test_stacks_of_loops_take_no_more_memory_than_their_elements():
     function, gates = FUNCTIONS["gru"]
     program = whole(gradient(function), given(gates, batch=8, steps=30, units=16))
     # Eight values of a batch for each iteration, two products of all rows, and stacks of both sides.
