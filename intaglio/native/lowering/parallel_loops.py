@@ -218,18 +218,18 @@ class _Call:
             if i in part.sizes and isinstance(operand, ListOperand):
                 ins[part.sizes[i]] = (self._number(operand.size), 0)
         outs: list[tuple[str, int]] = []
-        allocated: dict[int, ArrayOperand] = {}
+        buffers: dict[int, ArrayOperand] = {}
         for i in part.outs:
-            allocated[i] = self._fits(i)
-            outs.append((allocated[i].pointer, allocated[i].bytes // found.blocks))
+            buffers[i] = self._fits(i)
+            outs.append((buffers[i].pointer, buffers[i].bytes // found.blocks))
         memory, block = w.allocate_bytes(found.blocks * part.memory)
         outs.append((memory, part.memory))
         self._write([ins[n] for n in range(len(ins))], outs, memory)
         results = [
-            self._result(i, operand, began.get(i), allocated.get(i), memory, block)
+            self._result(i, operand, began.get(i), buffers.get(i), memory, block)
             for i, operand in enumerate(self.inputs)
         ]
-        for i, operand in allocated.items():
+        for i, operand in buffers.items():
             if isinstance(self.inputs[i], ListOperand):
                 w.release(operand)
         w.arena.release(block)
@@ -269,7 +269,7 @@ class _Call:
         index: int,
         operand: Value,
         began: Any,
-        allocated: ArrayOperand | None,
+        buffer: ArrayOperand | None,
         memory: str,
         block: Block,
     ) -> Value:
@@ -279,9 +279,9 @@ class _Call:
             return w.retain(operand)
         if isinstance(began, InPlace):
             return began.after(began.head())
-        assert allocated is not None
+        assert buffer is not None
         if isinstance(operand, ListOperand):
-            size = w.code.load("i64", allocated.pointer, 8)
+            size = w.code.load("i64", buffer.pointer, 8)
             if began is not None:
                 whole = began.list.like(size, owned=began.changed)
                 whole.tight = began.tight or whole.tight
@@ -302,14 +302,14 @@ class _Call:
                 owned=False,
             )
         if found.axis(index) == 0:
-            return allocated
+            return buffer
         result = ArrayOperand(
-            operand.kind, operand.shape, pointer=allocated.pointer, blocks=allocated.blocks
+            operand.kind, operand.shape, pointer=buffer.pointer, blocks=buffer.blocks
         )
         if not result.small:
             return result
         lanes = w.in_registers(w.lanes(result), operand.shape)
-        w.release(allocated)
+        w.release(buffer)
         return lanes
 
     def _write(
