@@ -2,7 +2,7 @@
 
 The forward loop pushes what an iteration's gradient needs onto lists and counts its iterations. The
 backward loop runs that often, pops the lists and carries the gradients of the loop variables.
-What no iteration changes is handed over as it is.
+What no iteration changes is passed as it is.
 """
 
 from __future__ import annotations

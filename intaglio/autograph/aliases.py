@@ -154,7 +154,7 @@ def relate(value: Any, others: Iterable[Any]) -> None:
 
 
 def note_copy(copy: Any, others: Iterable[Any]) -> None:
-    """Tells that a block goes on with a copy, of what may be each of these."""
+    """Tells that a block continues with a copy, of what may be each of these."""
     relate(copy, others)
     _objects.known.twins[id(origin(copy))][0].copied = True
 

@@ -187,7 +187,7 @@ class Block:
         return (*found, *self._outside(self.own_names))
 
     def count(self, outputs: int) -> int:
-        """How many names are given back, if these many of the block's own are."""
+        """How many names are returned, if these many of the block's own are."""
         found = len(self.lists) + len(self.hidden)
         return found + len(self._outside(self.own_names[:outputs]))
 

@@ -79,7 +79,7 @@ class Identities:
         ] = {}  # paths whose object was changed under another name by the end
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
-        """Tells that the block goes on with copies of these values.
+        """Tells that the block continues with copies of these values.
 
         Two of them may be the same object as far as the values may.
         """

@@ -100,7 +100,7 @@ def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
 
 
 def _zeros(name: str, value: Any) -> Any:
-    """Zeros of the types that the body gives to a name."""
+    """Zeros of the types that the body assigns to a name."""
     return placeholder(nest.map_structure(lambda v: _tensor(name, v), value))
 
 

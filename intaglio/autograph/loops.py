@@ -189,7 +189,7 @@ def for_each(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> None:
-    """A `for` over `source`, Python's where ops are carried out at once.
+    """A `for` over `source`, Python's where ops are executed eagerly.
 
     In a graph `has_next()` is True if there is another item, and `take()` returns it.
     """
@@ -317,7 +317,7 @@ class _Loop:
         self._restore(start, done if isinstance(done, (list, tuple)) else [done])
 
     def _staged(self, again: Any, once: Any, start: list[Any], flat: list[Any]) -> Any:
-        """The recorded loop; recorded anew with wider shapes where one iteration made them so."""
+        """The recorded loop; recorded again with wider shapes where one iteration made them so."""
         while True:
             try:
                 return control_flow.while_loop(

@@ -1,4 +1,4 @@
-"""Statements: `if`, `while` and `for` become functions handed to `ag__`, with their state named."""
+"""Statements: `if`, `while` and `for` become functions passed to `ag__`, with their state named."""
 
 from __future__ import annotations
 
@@ -339,7 +339,7 @@ class FunctionConverter:
     def _state(
         self, node: ast.stmt, modified: set[str], defined: set[str]
     ) -> tuple[tuple[str, ...], int]:
-        """The symbols that the block shares with what is around it, those it gives back first."""
+        """The symbols that the block shares with what is around it, those it returns first."""
         live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]  # marks of our own
         plain = {n for n in modified if not is_composite(n) and (n in live_in or n in live_out)}
         plain |= {n for n in modified if n in self.outer_names}

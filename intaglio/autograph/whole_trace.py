@@ -27,7 +27,7 @@ class _Change(NamedTuple):
     is_state: bool
 
     def is_lasting(self) -> bool:
-        """False for what each call sets anew, before a block changes it or afterwards.
+        """False for what each call sets again, before a block changes it or afterwards.
 
         A tensor of the graph that is left there raises where it is used.
         """

@@ -76,7 +76,7 @@ class _RandomIndices:
         return [self._start, len(self._indices), self._at]
 
     def restore(self, position: Any) -> None:
-        """Computes the block again, and goes on in it."""
+        """Computes the block again, and continues in it."""
         start, length, at = position
         self._samples.restore(tuple(start))
         self._indices, self._at = [], 0

@@ -129,7 +129,7 @@ class _Guards:
         self.require(f"{text} is {self.name(weakref.ref(value))}()")
 
     def _known(self, text: str, value: Any, kind: TraceType) -> None:
-        """A variable: the same object hands over the same resource."""
+        """A variable: the same object passes the same resource."""
         tensors = kind.to_tensors(value)
         again = kind.to_tensors(value)
         if not getattr(kind, "by_identity", False) or any(

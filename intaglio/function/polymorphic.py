@@ -78,7 +78,7 @@ class Options:
 
 
 class Function(PolymorphicFunction):
-    """A Python function that runs as a graph, traced anew for each kind of arguments.
+    """A Python function that runs as a graph, traced again for each kind of arguments.
 
     Make one with `tf.function`. Calling it looks for a trace that serves the arguments,
     traces the Python function if there is none, and runs the graph.
@@ -104,7 +104,7 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
-        # By the object's id: a weak reference to it, its function, its method last handed out.
+        # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
         if bound:
             self.__signature__ = getattr(python_function, "__signature__", None)

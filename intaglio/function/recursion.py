@@ -24,7 +24,7 @@ from intaglio.runtime import interpreter
 from intaglio.trace import stand_ins
 from intaglio.trace.stand_ins import LIMIT, stand_in
 
-# Traces after which shapes that go on changing are left open, and after which it is given up.
+# Traces after which shapes that continue changing are left open, and after which it is given up.
 OPEN_AFTER = 3
 ROUNDS = 6
 
@@ -43,7 +43,7 @@ def recursion(limit: int = LIMIT) -> Generator[None]:
     """Functions traced in the block may call themselves with tensors, up to `limit` deep.
 
     Gradients go through such calls, of any order. Each level of the gradient computes the
-    function's value anew, so that a chain of calls costs its length squared.
+    function's value again, so that a chain of calls costs its length squared.
 
         with intaglio.recursion():
             factorial(tf.constant(5))
@@ -140,7 +140,7 @@ def trace_to_fixpoint(owner: Any, key: Any, name: str, trace: Callable[[], Any])
     """The trace of a function that may call itself; traced again until assumptions hold.
 
     Raises RecursionError if every path through the function leads to a call of itself, or if
-    what it returns goes on changing.
+    what it returns continues changing.
     """
     if _state.limit is None:
         return trace()

@@ -16,7 +16,7 @@ MAX_SHAPES = 16
 
 
 class Versions:
-    """A graph as a function that is compiled anew for the first shapes that it sees.
+    """A graph as a function that is compiled again for the first shapes that it sees.
 
     The code for a shape is the same from its first call on, so results do not change between calls.
     """

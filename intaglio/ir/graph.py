@@ -113,7 +113,7 @@ class Node:
         return self.outputs
 
     def get_attr(self, name: str) -> Any:
-        """An attribute as TensorFlow gives it: bytes for strings, DTypes for types, lists
+        """An attribute as TensorFlow returns it: bytes for strings, DTypes for types, lists
         for lists, messages for tensors, shapes and functions.
 
         Raises ValueError if there is none of that name.

@@ -73,7 +73,7 @@ def _effects(graph: Graph, handles: dict[int, int], effect: str) -> Iterator[int
 
 
 def _handed_on(value: SymbolicTensor) -> SymbolicTensor | None:
-    """The input that a handle is, where its node only hands it on."""
+    """The input that a handle is, where its node only passes it on."""
     node = value.node
     if value.dtype is not resource or not node.inputs:
         return None

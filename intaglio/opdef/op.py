@@ -17,7 +17,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.opdef.traits import Traits, check
 
 # Services of the runtime that a kernel may request besides the op's own names.
-#   run(graph, arrays) -> list   carries out a branch or body graph
+#   run(graph, arrays) -> list   executes a branch or body graph
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)

@@ -246,7 +246,7 @@ def dynamic_partition(
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """Running sums along an axis; those of a row begin anew."""
+    """Running sums along an axis; each row has its own."""
     with name_scope(name or "RaggedCumSum"):
         axis = checks.axis_of(axis, core.rank_of(x))
         if axis > 1 or not isinstance(x, Ragged):

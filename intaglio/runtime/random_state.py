@@ -30,7 +30,7 @@ def fresh_bits(count: int) -> int:
 
 
 class Counters:
-    """The state of a stateful random op: hands out stretches of its stream."""
+    """The state of a stateful random op: returns stretches of its stream."""
 
     __slots__ = ("_epoch", "_kept", "_lock", "_seeds", "_stream")
 
@@ -132,7 +132,7 @@ def set_seed(seed: Any) -> None:
 
 
 def global_seed() -> int | None:
-    """The global seed in force here: functions have that of where they are traced."""
+    """The current global seed here: functions have that of where they are traced."""
     for level in reversed(door.stack().levels):
         graph = getattr(level, "graph", None)
         if graph is None:

@@ -118,7 +118,7 @@ class Graph(GraphBuilder):
     # -- scopes -----------------------------------------------------------------------
 
     def get_name_scope(self) -> str:
-        """The name scope in force, without its last slash."""
+        """The current name scope, without its last slash."""
         return self._recorder.scope.rstrip("/")
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
@@ -199,7 +199,7 @@ class Graph(GraphBuilder):
           attrs: AttrValue messages by name. Those without a default are needed.
           op_def: accepted and ignored: the op is the one declared under `op_type`.
           compute_shapes: accepted and ignored: shapes are always computed.
-          compute_device: False for a node without the device in force.
+          compute_device: False for a node without the current device.
 
         Raises:
           TypeError: an input is no tensor or of another type, an attribute no message.

@@ -1,7 +1,7 @@
 """Convolutions of images in machine code, without a copy of the windows.
 
 With channels last, the pixels under a row of a filter follow each other in memory: a row of
-the result is a product of matrices whose left one begins anew at each pixel and takes a
+the result is a product of matrices whose left one begins again at each pixel and takes a
 segment from each row of the image. Padded rows are made in cache, some at a time.
 
 Where windows have gaps along a row each of their pixels is a segment. Windows over volumes

@@ -76,7 +76,7 @@ def evaluate(
 
 
 def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
-    """Writes what repeats as a loop that hands on values in registers."""
+    """Writes what repeats as a loop that passes on values in registers."""
     code, first = s.code, list[tuple[str, str]]()
     for node_index, depth, begun in part.carried:
         vector = s.vector(kind_of(part.nodes[node_index].outputs[0].dtype.numpy))

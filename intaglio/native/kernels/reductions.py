@@ -83,7 +83,7 @@ class Joining:
         sums: list[str],
         seen: Callable[[str], Sequence[str]],
     ) -> list[str]:
-        """The vectors that `seen(i)` gives, for each i of a range, joined to the sums."""
+        """The vectors that `seen(i)` returns, for each i of a range, joined to the sums."""
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(start, stop, step, *carried) as iteration:
             iteration.following = self.joined(iteration.values, seen(iteration.index))

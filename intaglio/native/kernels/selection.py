@@ -153,7 +153,7 @@ def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | No
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
-    """What `make` gives for a transform that is faster than sums for such results, if any is.
+    """What `make` returns for a transform that is faster than sums for such results, if any is.
 
     A faster one replaces it as long as the program's options allow it.
     """

@@ -1,7 +1,7 @@
 """Control flow of a native function: branches and loops as blocks, values at joins as phis.
 
 Loop-carried values are in registers, or in two buffers that alternate: the body
-reads from one and writes to the other. What its body returns as it was given is not handed on
+reads from one and writes to the other. What its body returns as it was given is not passed on
 at all. Bodies are written once, however often they run.
 """
 

@@ -455,7 +455,7 @@ class FunctionLowering:
         word = "sext" if operand.kind.letter == "i" else "zext"
         return self.code.let(f"{word} {operand.kind.llvm} {value} to i64")
 
-    # -- what the caller hands over ------------------------------------------------------
+    # -- what the caller passes ------------------------------------------------------
 
     def word(self, value: int, kind: str = "ptr") -> str:
         """A word after the dims: usually an address."""

@@ -93,7 +93,7 @@ class InPlace:
         return operand
 
     def iteration(self, result: Value) -> tuple[str, ...]:
-        """Nothing is handed on. Raises Unsupported for a value that is elsewhere."""
+        """Nothing is passed on. Raises Unsupported for a value that is elsewhere."""
         if not isinstance(result, ArrayOperand) or result.pointer != self.next:
             raise Unsupported("a value that was to be changed in place")
         return ()
@@ -110,7 +110,7 @@ class InPlace:
 def handed_on(
     w: FunctionLowering, node: Node, first: Value, bodies: tuple[Graph, Graph], index: int
 ) -> Any:
-    """How a loop hands on one of its variables; `bodies` are its condition and its body."""
+    """How a loop passes on one of its variables; `bodies` are its condition and its body."""
     cond, body = bodies
     later = used_later(w, node, index)
     if isinstance(first, ArrayOperand):

@@ -1,7 +1,7 @@
 """The memory plan of a native function: the offset and lifetime of each value in one allocation.
 
 Everything is decided while the function is written: sizes are known, and what runs when is
-what is written when, but for loops, whose bodies give back whatever they took.
+what is written when, but for loops, whose bodies return whatever they took.
 """
 
 from __future__ import annotations

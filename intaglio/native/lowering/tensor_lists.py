@@ -546,7 +546,7 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
 
 
 def pushed(body: Graph, index: int) -> bool:
-    """True if every iteration pushes one element onto a list that it hands on."""
+    """True if every iteration pushes one element onto a list that it passes on."""
     result, value = body.outputs[index], body.inputs[index]
     push = result.node
     return push.op is raw.TensorListPushBack and push.inputs[0] is value

@@ -44,7 +44,7 @@ def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
     return outline(graph, clusters, raw._FusedElementwise, fuel=fuel)
 
 
-# What was found out about nodes, by what they have in common; when there is more it begins anew.
+# What was found out about nodes, by what they have in common; when there is more it begins again.
 _found: dict[Any, _Trial] = {}
 REMEMBERED = 4096
 

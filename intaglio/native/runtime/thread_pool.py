@@ -9,7 +9,7 @@ may run on its processor.
 
 Tasks take about equally long. A caller that waited longer than it computed assumes that a processor
 was missing, and the next calls run serially: one call, then three, seven, up to 63, as long as that
-goes on. One caller at a time has the workers; any other runs its tasks by itself. Neither the tasks
+continues. One caller at a time has the workers; any other runs its tasks by itself. Neither the tasks
 nor the results depend on which thread runs them.
 """
 

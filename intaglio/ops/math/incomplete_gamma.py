@@ -1,7 +1,7 @@
 """The incomplete gamma and beta functions.
 
 Computed in double precision: power series where they converge fast, continued fractions
-elsewhere, all elements together, until so many have converged that the others go on alone.
+elsewhere, all elements together, until so many have converged that the others continue alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from intaglio.ops.math.gamma_functions import digamma, lgamma, lgamma_beyond_two
 
 FLOATS = (bfloat16, float16, float32, float64)
 State = tuple[Any, ...]
-# (step number, state) to the next state, and which elements go on; None in steps that are not checked.
+# (step number, state) to the next state, and which elements continue; None in steps that are not checked.
 Step = Callable[[int, State], tuple[State, Any]]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -171,7 +171,7 @@ def _upper_value(a: Any, x: Any, short: bool) -> Any:
             return (a, b, p, p_old, q, q_old, open_, value), None
         value = p / np.where(q == 0, 1.0, q)
         moved = np.abs(value - p_old / q_old) > eps * np.abs(value)
-        # What was settled once stays so: a last bit may go on changing for ever.
+        # An element that has converged stays so: a last bit may change for ever.
         open_ = open_ & moved & (q != 0)
         scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
         p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale

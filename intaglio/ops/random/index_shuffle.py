@@ -85,7 +85,7 @@ def _tables(key: Any, largest: Any, rounds: int) -> Any:
     bound = largest[:, None].astype(np.int64)
     wanted = slice(0, int(bound.max()) + 1)
     inside = every[wanted].astype(np.int64) <= bound
-    # Who lands beyond the range goes on where that one lands: twice as far each time.
+    # An element beyond the range is mapped again: twice as far each time.
     # (Numbers beyond the range may go round among themselves for ever.)
     while np.any((to[:, wanted] > bound) & inside):
         to = np.where(to > bound, np.take_along_axis(to, to, axis=1), to)

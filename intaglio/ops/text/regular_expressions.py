@@ -1,4 +1,4 @@
-"""Regular expressions in RE2's syntax, which Python's `re` carries out.
+"""Regular expressions in RE2's syntax, which Python's `re` executes.
 
 Follows https://github.com/google/re2/wiki/Syntax. Patterns are translated: what RE2 lacks
 (look-around, back-references) is refused, what Python writes differently is rewritten.
