@@ -3,7 +3,7 @@
     python -m docs.layer_diagrams            writes them into the page
     python -m docs.layer_diagrams --check    fails if they are not what would be written
 
-They are made of the import statements. An arrow is left out where a longer path says the same, so
+They are generated from the import statements. An arrow is left out where a longer path implies it, so
 the diagrams show the direct needs alone; `[tool.importlinter]` has the rules.
 """
 
