@@ -1,4 +1,4 @@
-"""What knows how CPython lays out objects, or counts references to them, stands in `cpython/`."""
+"""Code that depends on CPython's object layout, or on reference counts, is in `cpython/`."""
 
 from __future__ import annotations
 

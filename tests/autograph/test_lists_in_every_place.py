@@ -1,4 +1,4 @@
-"""Lists that are written in every way, in every place that can hold one, at every depth."""
+"""Lists that are written by every method, in every location that can hold one, at every depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers that a staged block puts into a name, and that have other names: right, or told."""
+"""Containers that a staged block puts into a name, and that have other names: right, or reported."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     agrees(program, 3, 0, 1)
 
 
-# -- what only the graph knows is told --------------------------------------------------------
+# -- what is decided at run time is reported --------------------------------------------------
 
 
 def the_name_is_changed(n: Any) -> Any:

@@ -28,7 +28,7 @@ class Span:
     def see(self, v: Any) -> None:
         if self.least is None or v < self.least:
             self.least = v
-        if self.most is None:  # noqa: SIM114  both ways are tried
+        if self.most is None:  # noqa: SIM114  both branches are tried
             self.most = v
         elif v > self.most:
             self.most = v
@@ -154,7 +154,7 @@ def test_traced_equals_eager(program: Callable[..., Any]) -> None:
 
 
 def test_locations_that_a_loop_is_the_first_to_set() -> None:
-    """Without a turn Python has none; the graph says so, as TensorFlow's does (asked)."""
+    """Without an iteration Python has none; the graph raises, as TensorFlow's does (recorded)."""
 
     def an_item(n: Any) -> Any:
         table = {}
@@ -176,7 +176,7 @@ def test_locations_that_a_loop_is_the_first_to_set() -> None:
 
 
 def test_variables_that_hold_other_objects_in_each_branch() -> None:
-    """A closure made earlier would see what was traced last: it is told instead."""
+    """A closure made earlier would see what was traced last: it is reported instead."""
 
     def a_function(x: Any) -> Any:
         call = lambda: chosen(x)  # noqa: E731

@@ -1,4 +1,4 @@
-"""Containers, attributes and variables that staged blocks change as no graph can: told where used."""
+"""Containers, attributes and variables that staged blocks change as no graph can: reported where used."""
 
 from __future__ import annotations
 

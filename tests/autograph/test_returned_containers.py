@@ -1,4 +1,4 @@
-"""What a call returns: a program means the same, whoever else refers to the container."""
+"""What a call returns: a program means the same, whatever else refers to the container."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_a_cached_factory_gives_what_it_gives_eagerly(program: Callable[..., Any
         assert refused or found == flat(eager) or told
 
 
-# -- what is refused, restored and told -------------------------------------------------------
+# -- what is refused, restored and reported ----------------------------------------------------
 
 CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "dict": (lambda: {"a": 1}, lambda c: c.update(b=object())),

@@ -410,7 +410,7 @@ def test_functions_without_source_say_so(caplog: Any) -> None:
     assert int(tf.function(space["f"])(tf.constant(1))) == -1
 
 
-# -- what is silently wrong in TensorFlow is told ---------------------------------------
+# -- what is silently wrong in TensorFlow is reported -----------------------------------
 
 
 TEXTS: list[Callable[..., Any]] = [

@@ -1,4 +1,4 @@
-"""Lines of TensorFlow's reference on which it raises, and here the program runs; and the other way.
+"""Lines of TensorFlow's reference on which it raises, and here the program runs; and vice versa.
 
 What TensorFlow 2.21 says was asked of it, program by program.
 """

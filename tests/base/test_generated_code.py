@@ -1,4 +1,4 @@
-"""Generated code leads from a frame to its source and to what its lines stand for."""
+"""Generated code leads from a frame to its source and to the origins of its lines."""
 
 from __future__ import annotations
 

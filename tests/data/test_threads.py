@@ -19,7 +19,7 @@ numbers: Any = tf.data.Dataset.range
 
 
 def in_python(x: Any) -> Any:
-    """The element, by way of a Python function that takes a while."""
+    """The element, through a Python function that takes a while."""
 
     def pause(value: Any) -> Any:
         time.sleep(0.002)

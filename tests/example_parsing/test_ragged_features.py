@@ -1,4 +1,4 @@
-"""RaggedFeature: rows as records say them, in every way they may say it, one by one and in batches.
+"""RaggedFeature: rows in records, by every kind of partition, one by one and in batches.
 
 TensorFlow 2.21 was asked for the numbers of ragged dimensions, and for what records mean that
 lack a partition.
@@ -42,7 +42,7 @@ def record(**features: list[int]) -> bytes:
 
 
 def with_rows(rows: Rows, **more: list[int]) -> bytes:
-    """A record that says its rows in all ways."""
+    """A record with its rows in all partitions."""
     ways = {name: way(rows) for name, way in WAYS.items()}
     return record(v=[x for r in rows for x in r], **ways, **more)
 

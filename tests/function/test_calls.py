@@ -1,4 +1,4 @@
-"""tf.function called in every way: arguments, outputs, methods, nesting, eager mode."""
+"""tf.function called in every form: arguments, outputs, methods, nesting, eager mode."""
 
 import collections
 import copy

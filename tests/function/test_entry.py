@@ -1,4 +1,4 @@
-"""Entries: what they recognise, and that anything unusual goes the general way."""
+"""Entries: what they recognise, and that anything else is bound as usual."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What errors tell besides their message: values, shapes, iterations and branches; and `f.debug`."""
+"""Reports on errors besides their messages: values, shapes, iterations and branches; and `f.debug`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interpreted graphs whose elementwise ops go in loops: nobody can tell but by the time."""
+"""Interpreted graphs whose elementwise ops go in loops: only the time differs."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_other_threads_run_while_native_code_does():
     def count():
         while not done.is_set():
             counted[0] += 1
-            time.sleep(0)  # hands the interpreter's lock to whoever waits for it
+            time.sleep(0)  # passes the interpreter's lock to a waiting thread
 
     # No thread is made to give the lock away: the other one counts only while it is released.
     interval = sys.getswitchinterval()

@@ -63,7 +63,7 @@ def test_how_a_kernel_is_called_is_worked_out_once():
 
 
 def test_threads_wait_until_a_family_is_whole(tmp_path, monkeypatch):
-    """An op is declared before what stands below it in its file."""
+    """An op is declared before what follows it in its file."""
     (tmp_path / "slow_family.py").write_text(
         "import time\n"
         "from intaglio.opdef.op import Op, op\n"

@@ -1,4 +1,4 @@
-"""The loss of connectionist temporal classification: against all ways written out."""
+"""The loss of connectionist temporal classification: against an enumeration of all paths."""
 
 import itertools
 
@@ -17,7 +17,7 @@ INPUTS = np.random.RandomState(3).normal(size=(4, 2, 3))
 
 
 def reduced(way):
-    """A way without repetitions, then without blanks."""
+    """A path without repetitions, then without blanks."""
     return tuple(k for k, _ in itertools.groupby(way) if k != 2)
 
 

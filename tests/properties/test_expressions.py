@@ -1,4 +1,4 @@
-"""Straight-line programs: every way to run them gives the same bits."""
+"""Straight-line programs: every tier has the same bits."""
 
 from __future__ import annotations
 

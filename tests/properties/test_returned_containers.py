@@ -1,4 +1,4 @@
-"""Lists that code outside of AutoGraph returns: as Python, or refused, whoever else has them.
+"""Lists that code outside of AutoGraph returns: as Python, or refused, whatever else refers to them.
 
 The programs are those that write to containers. Their lists come from a function that is not
 converted. A registry that keeps all lists, or a debugger that holds the variables of all

@@ -1,4 +1,4 @@
-"""Variable storage: in place only while nobody else looks, and never half written."""
+"""Variable storage: in place only without other references, and never half written."""
 
 import threading
 

@@ -81,7 +81,7 @@ def test_waiting():
     thread.join()
     queue.enqueue(5)
     thread = soon(queue.dequeue)
-    queue.enqueue(6)  # waits for room
+    queue.enqueue(6)  # waits for capacity
     thread.join()
     thread = soon(lambda: queue.close(cancel_pending_enqueues=True))
     with pytest.raises(tf.errors.CancelledError, match="Enqueue operation was cancelled"):

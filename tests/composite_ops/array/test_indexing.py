@@ -33,7 +33,7 @@ def masked(rank: int, mask_rank: int, axis: int | None) -> Any:
 def test_masks_of_another_length_are_refused_where_shapes_are_known(
     tensor: Any, mask: Any, axis: int | None, result: Any
 ) -> None:
-    """A graph that knows no dimension looks at no more than the places that are True."""
+    """A graph without static dimensions reads no more than the elements that are True."""
     values = tf.constant(tensor)
     chosen = tf.reshape(tf.constant(mask, tf.bool), tf.constant(mask).shape)
     with pytest.raises(ValueError, match="are incompatible"):

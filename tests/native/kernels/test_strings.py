@@ -119,7 +119,7 @@ def test_parts_are_new_objects_whose_references_are_counted():
     assert run is not None
     made = run(_array([text]), np.array([5]), np.array([4]), words=[0, 0])
     assert made.tolist() == [b"text"]
-    for _ in range(1000):  # None, which the array held before, is not freed
+    for _ in range(1000):  # None, the array's element before, is not freed
         run(_array([text]), np.array([5]), np.array([4]), words=[0, 0])
     assert np.empty(1, object).tolist() == [None]
 

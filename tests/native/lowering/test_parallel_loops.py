@@ -71,7 +71,7 @@ def test_small_products_are_not_worth_it(monkeypatch):
 
 
 def looped(iteration):
-    """A loop of seven turns on a state."""
+    """A loop of seven iterations on a state."""
 
     def run(x, w):
         for _ in tf.range(7):

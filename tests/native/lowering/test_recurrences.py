@@ -271,8 +271,8 @@ def test_programs_hand_lists_to_each_other():
         same(before, tf.stack([x * 2.0**i for i in range(1, 6)]))
         same(total, x * 48.0)
         same(rows_of(others), tf.stack([x * 2.0, x * 4.0, x * 8.0, x * 48.0]))
-        np.testing.assert_array_equal(rows_of(rows), before)  # nobody has changed it
-        # A list that somebody changed outside is taken as it is then.
+        np.testing.assert_array_equal(rows_of(rows), before)  # it is unchanged
+        # A list that was changed outside is taken as it is then.
         more = tf.raw_ops.TensorListSetItem(input_handle=rows, index=4, item=x)
         same(shrink(more)[0], x * 17.0)
         same(shrink(rows)[0], x * 48.0)
