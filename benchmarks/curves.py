@@ -109,7 +109,7 @@ def arguments(sizes: tuple[int, ...] = ARGUMENTS) -> list[Curve]:
             first = time.perf_counter() - start
             for _ in range(5):
                 function(*values)
-            call = _best(lambda f=function, a=given: f(*a))
+            call = _best(lambda f=function, a=values: f(*a))
             if compiled:
                 found["call, compiled"][size] = call
             else:

@@ -1,4 +1,4 @@
-"""Gradients of recursive calls: the gradient of a graph that calls itself does so too."""
+"""Gradients of recursive calls: the gradient of a recursive graph is recursive too."""
 
 from __future__ import annotations
 

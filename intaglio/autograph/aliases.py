@@ -1,4 +1,4 @@
-"""What objects have become in the graph being recorded, under all the names that they have.
+"""Alias analysis: the values of objects in the graph being recorded, under all their names.
 
 A list that grows in a staged block is replaced by a `GrownList` in the locations that the block
 writes. Other locations may refer to the same list: a caller's variable, an attribute, an item.

@@ -1,4 +1,4 @@
-"""A staged block and its state: what its own code names, and what was found to be state as well."""
+"""A staged block and its state: the names in its code, and hidden state that tracing found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls in converted code: what is the user's is converted as well, the rest called as it is."""
+"""Calls in converted code: the user's functions are converted too, others are called as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name is after an `if` on a tensor, given what it is at the ends of both branches."""
+"""Joins: the value of a name after an `if` on a tensor, from its values after both branches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name that has no value before a staged loop is in it, and after it."""
+"""Loop variables without an initial value: their placeholders in a staged loop, and values after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of Python functions that are being called already, where recursion becomes a graph's.
+"""Recursive calls of Python functions, which become calls of a recursive graph.
 
 The first such call with a tensor makes a traced function of the Python function; what calls
 itself in it becomes a call of its graph.

@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a function where the user wrote it, with the user's line numbers."""
+"""Finds the syntax tree of a function in the user's file, with the user's line numbers."""
 
 from __future__ import annotations
 

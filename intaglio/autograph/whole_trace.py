@@ -1,4 +1,4 @@
-"""A whole trace: Python objects that became state are Python objects again at its end.
+"""The end of a whole trace: objects that became state are restored to Python objects.
 
 What may outlive the trace and changes in a staged block changes once, while it is traced,
 and not when the graph runs. At the end of the trace there is a warning for each such line.

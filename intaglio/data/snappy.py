@@ -1,4 +1,4 @@
-"""Snappy's blocks, each behind its length, as TensorFlow's files of records have them.
+"""Snappy's blocks, each after its length, as in TensorFlow's files of records.
 
 Follows https://github.com/google/snappy/blob/main/format_description.txt.
 """

@@ -1,4 +1,4 @@
-"""What a dataset tensor holds: a stage of an input pipeline, which iterators are opened on.
+"""A stage of an input pipeline: the value of a dataset tensor, on which iterators are opened.
 
 An open stage is a function without arguments. It returns the next element, a tuple of
 arrays, or raises StopIteration; it may be called again after it raised another error, and

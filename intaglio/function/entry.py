@@ -1,4 +1,4 @@
-"""Entries: generated code that recognises a call like the last one and runs its trace at once.
+"""Entries: generated code that guards a call like an earlier one and runs its trace directly.
 
 An entry is a Python function generated for one trace and one form of the call. It guards
 each argument (type, dtype and shape of tensors; identity or equality of Python values) and

@@ -1,4 +1,4 @@
-"""`Function`: what `tf.function` makes of a Python function.
+"""`Function`: the result of `tf.function`, a Python function specialised by trace types.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/function and
 https://www.tensorflow.org/guide/function.

@@ -1,4 +1,4 @@
-"""Compiled graphs whose shapes a trace leaves open: a version for each shape that calls have."""
+"""Compiled graphs with dynamic shapes: a specialised version for each shape of a call."""
 
 from __future__ import annotations
 

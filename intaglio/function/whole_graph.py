@@ -1,4 +1,4 @@
-"""What `jit_compile=True` demands: a graph of arithmetic, without ops that reach outside of it.
+"""The requirements of `jit_compile=True`: a graph of arithmetic, without ops that reach outside of it.
 
 XLA has no kernels for strings, printing, Python, tables, datasets, files and the clock, and
 TensorFlow refuses graphs with such ops before they run; so does this. Numeric ops without native

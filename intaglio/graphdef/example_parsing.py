@@ -1,4 +1,4 @@
-"""Serialized Examples taken apart into tensors, sparse tensors and ragged tensors."""
+"""Serialized Examples parsed into tensors, sparse tensors and ragged tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes, their values and the immutable graph: what tracing makes and every later step reads."""
+"""Nodes, their values and the immutable graph: the result of tracing and the input of every pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes do with the resources that they are given: facts of the op, or of the graphs it runs.
+"""Effects of nodes on their resources: facts of the op, or of the graphs it runs.
 
 An op declares whether it `reads` and `writes` its resources. A branch, loop or call has the effects of the
 nodes of its graphs. Unknown effects count as a read and a write.

@@ -1,4 +1,4 @@
-"""Graphs as text that people read and `parse` reads back.
+"""The text form of graphs: a printer, and a parser that reads it back.
 
     graph add(x: float32[2, None], y: float32[2, None]) {
       sum: float32[2, None] = AddV2(x, y)

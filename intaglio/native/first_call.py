@@ -1,4 +1,4 @@
-"""The first call of code that a function has changed over to: if it fails, the interpreter does it.
+"""The first call after a tier-up: if the code fails, the interpreter repeats the call.
 
 Variables and streams of random numbers are as before the call then. The snapshot costs no copy:
 a write to a variable whose array has other references goes to another array.

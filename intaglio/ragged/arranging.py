@@ -1,4 +1,4 @@
-"""Dimensions of ragged tensors added, taken away, turned round, cut; values chosen.
+"""Ragged tensors with dimensions added, removed, reversed or sliced; selection of values.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/expand_dims and the pages of the other
 functions.

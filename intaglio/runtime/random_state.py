@@ -1,4 +1,4 @@
-"""Seeds and streams: which numbers the random ops draw next.
+"""Seeds and streams: the state of the random ops.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/random/set_seed. The global seed and
 an op's own seed become the attributes (seed, seed2) of a stateful random op; (0, 0) means

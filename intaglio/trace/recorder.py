@@ -1,4 +1,4 @@
-"""The level that records ops into a graph instead of computing them."""
+"""The recorder: the level that records ops into a graph instead of executing them."""
 
 from __future__ import annotations
 

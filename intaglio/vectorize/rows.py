@@ -1,4 +1,4 @@
-"""Values of a vectorised function: what differs from row to row, and what does not."""
+"""Values of a vectorised function: stacked over the rows, or shared by all rows."""
 
 from __future__ import annotations
 

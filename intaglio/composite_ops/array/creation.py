@@ -1,4 +1,4 @@
-"""Making tensors and asking for their shapes.
+"""Creation of tensors, and their shapes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf: `tf.constant`, `tf.zeros`,
 `tf.range`, `tf.shape` and their kin.

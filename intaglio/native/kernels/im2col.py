@@ -1,4 +1,4 @@
-"""Convolutions as one product of matrices: windows are copied to where they follow each other.
+"""Convolutions as one product of matrices (im2col): windows are copied to consecutive rows.
 
 That pays where the copies are little beside the product: of windows of one pixel that leave pixels
 out, and of few pixels of many channels, whose filters are larger than the images.

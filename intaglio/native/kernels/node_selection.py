@@ -1,4 +1,4 @@
-"""Which nodes have machine code of their own, and when a call uses it.
+"""Kernel selection: which nodes have machine code of their own, and when a call uses it.
 
 A kernel is chosen for the shapes of a call, and remembered for them. What the machine code
 does not do, or an input that is wrong, is left to the op's NumPy kernel.

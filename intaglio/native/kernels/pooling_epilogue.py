@@ -1,4 +1,4 @@
-"""Pooling of 2x2 results side by side while they are in registers: what convolutions end with.
+"""Pooling of 2x2 as an epilogue of convolutions, while the results are in registers.
 
 Besides the means or maxima it writes, on request, the results themselves, or the argmaxes
 of the maxima, a byte each. From an argmax the gradient knows which result was the maximum and

@@ -1,4 +1,4 @@
-"""The code of cells: tiles of a product, whose gates are computed with while they are in registers."""
+"""Recurrent cells: tiles of a matrix product with the gates' elementwise ops as an epilogue in registers."""
 
 from __future__ import annotations
 

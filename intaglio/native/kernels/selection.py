@@ -1,4 +1,4 @@
-"""The kernels that large arrays are given, compiled or not, eager or traced."""
+"""Kernel selection for large arrays by geometry and dtype, for eager and traced calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gradient of 3x3 convolutions by their filters, in fewer multiplications than its sums have.
+"""Winograd filter gradients of 3x3 convolutions.
 
 It is the exact adjoint of `native/kernels/winograd.py`: a tile's pixels and the gradients of its results
 are transformed, multiplied element by element, summed over all tiles, and the sums transformed to

@@ -1,4 +1,4 @@
-"""The transforms that convolutions with filters of 3x3 go through to need fewer multiplications.
+"""The transforms of Winograd convolutions with filters of 3x3.
 
 The method is that of Winograd, as Lavin and Gray describe it in "Fast Algorithms for
 Convolutional Neural Networks" (CVPR 2016). Along an axis, `step` results that follow each other

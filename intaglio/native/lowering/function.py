@@ -1,4 +1,4 @@
-"""Writes a graph as one native function: values in registers or in a planned piece of memory.
+"""Lowers a graph to one native function: values in registers or in planned memory.
 
 The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
 to the caller's buffers, and gets its memory as one more output. Kernels that it calls are
