@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from intaglio.base import errors
 
-_LONGEST = 1 << 16  # bytes in a literal that is written
+_MAX_LITERAL_BYTES = 1 << 16  # bytes in a literal that is written
 
 
 def compressed(data: bytes) -> bytes:
     """A block with the data as literals: valid, and no smaller."""
     parts = [_varint(len(data))]
-    for start in range(0, len(data), _LONGEST):
-        part = data[start : start + _LONGEST]
+    for start in range(0, len(data), _MAX_LITERAL_BYTES):
+        part = data[start : start + _MAX_LITERAL_BYTES]
         last = len(part) - 1
         if last < 60:
             parts.append(bytes([last << 2]))

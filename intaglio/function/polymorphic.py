@@ -42,7 +42,7 @@ from intaglio.trace.variable_creation import SINGLETON
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
-ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
+MAX_ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
 
 # An entry costs as much as a hundred calls. One is generated at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
@@ -298,7 +298,7 @@ class Function(PolymorphicFunction):
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
         quick = make_native_entry(concrete, args, kwargs, bound)
         entries = [e for e in (quick, entry) if e is not None]
-        self._entries = (*entries, *self._entries)[:ENTRIES]
+        self._entries = (*entries, *self._entries)[:MAX_ENTRIES]
 
     def _typed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False

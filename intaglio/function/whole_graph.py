@@ -38,7 +38,7 @@ REACHES = {
     "clock": Reach("reads the clock", OUTSIDE),
 }
 # So many are named in one message.
-NAMED = 3
+MAX_NAMED_OPS = 3
 
 
 def reach(node: Node) -> Reach | None:
@@ -57,8 +57,8 @@ def check_arithmetic(graph: Graph) -> None:
     found = _outside(graph)
     if not found:
         return
-    lines = "\n".join([_line(*one) for one in [*found.values()][:NAMED]])
-    more = f"\nand {len(found) - NAMED} other ops" if len(found) > NAMED else ""
+    lines = "\n".join([_line(*one) for one in [*found.values()][:MAX_NAMED_OPS]])
+    more = f"\nand {len(found) - MAX_NAMED_OPS} other ops" if len(found) > MAX_NAMED_OPS else ""
     raise InvalidArgumentError(
         None,
         None,

@@ -227,7 +227,7 @@ def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...])
     return found
 
 
-_LONG = 256  # bytes of a list of which no copy goes from number to number
+_MAX_GATHERED_BYTES = 256  # bytes of a list of which no copy goes from number to number
 
 
 def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
@@ -239,7 +239,9 @@ def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     of_kind = table.kinds[entries] == kind
     at = np.flatnonzero(of_kind)
     begins, ends = (x[entries].reshape(-1)[at] for x in (table.begins, table.ends))
-    alone = len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
+    alone = (
+        len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _MAX_GATHERED_BYTES
+    )
     found = None if alone else _READERS[kind](table, begins, ends)
     if found is None:
         if len(entries) > 1:

@@ -110,7 +110,7 @@ def list_of(features: Any, key: bytes, dtype: DType) -> Any:
 
 
 # As many features cost about the same in messages, one by one, as in a table, all at once.
-_FEW = 256
+_MAX_FEATURES_FOR_MESSAGES = 256
 
 
 def _of_messages(records: list[bytes], wants: list[Any]) -> list[Column]:
@@ -132,7 +132,7 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
     Raises InvalidArgumentError for what is no Example, and for a feature of another type.
     """
     keys = {key: index for index, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
-    if len(records) * (len(keys) + 2) <= _FEW:
+    if len(records) * (len(keys) + 2) <= _MAX_FEATURES_FOR_MESSAGES:
         with contextlib.suppress(DecodeError, UnicodeDecodeError, NotPlainError):
             return _of_messages(records, wants)
     found: list[Any] = [None] * len(wants)

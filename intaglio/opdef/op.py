@@ -271,7 +271,7 @@ class Op(Traits):
         if self.plain and self.whole_kernel is not self.kernel_fn and specs:
             first = specs[0]
             alike = all([s.shape == first.shape for s in specs])
-            if alike and first.count is not None and first.count <= scalar.WHOLE:
+            if alike and first.count is not None and first.count <= scalar.MIN_BLOCKED_ELEMENTS:
                 return self.whole_kernel
         return None
 

@@ -12,7 +12,7 @@ from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 
 # Constants of at most this many bytes are compared by their bytes, larger ones by identity.
-COMPARED = 1 << 12
+MAX_COMPARED_BYTES = 1 << 12
 
 
 def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -58,7 +58,7 @@ def _frozen(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if isinstance(value, np.ndarray):
-        if value.dtype == object or value.nbytes > COMPARED:
+        if value.dtype == object or value.nbytes > MAX_COMPARED_BYTES:
             return ("array", id(value))
         return ("array", value.dtype.str, value.dtype.num, value.shape, value.tobytes())
     if isinstance(value, float):

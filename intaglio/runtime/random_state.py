@@ -21,7 +21,7 @@ from intaglio.ops.random import philox
 DEFAULT_GRAPH_SEED = 87654321
 MAX_SEED = 2**31 - 1
 # Eager streams remembered; the least recently used ones go.
-REMEMBERED = 1 << 16
+MAX_REMEMBERED_STREAMS = 1 << 16
 
 
 def fresh_bits(count: int) -> int:
@@ -112,7 +112,7 @@ class _Seeds:
             found = self._eager.get(key)
             if found is None:
                 found = self._eager[key] = Counters(attrs["seed"], attrs["seed2"])
-                if len(self._eager) > REMEMBERED:
+                if len(self._eager) > MAX_REMEMBERED_STREAMS:
                     self._eager.popitem(last=False)
             else:
                 self._eager.move_to_end(key)

@@ -29,7 +29,7 @@ from intaglio.trace.effects import Effects
 from intaglio.trace.recorder import Recorder
 
 # Eager tensors of at most this many elements become constants of the graph that uses them.
-SMALL_CONSTANT = 128
+MAX_CAPTURED_CONSTANT_ELEMENTS = 128
 
 
 class Graph(GraphBuilder):
@@ -354,7 +354,11 @@ class FuncGraph(Graph):
 
 def _is_small_constant(value: Any) -> bool:
     """True for what a graph keeps as a constant: nothing that a tape might watch."""
-    return _is_array(value) and value.size <= SMALL_CONSTANT and value.dtype.kind in "biuOSU"
+    return (
+        _is_array(value)
+        and value.size <= MAX_CAPTURED_CONSTANT_ELEMENTS
+        and value.dtype.kind in "biuOSU"
+    )
 
 
 def _is_array(value: Any) -> bool:

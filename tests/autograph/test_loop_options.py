@@ -257,8 +257,8 @@ def test_a_call_without_options_is_reported() -> None:
 @pytest.mark.parametrize("kind", ["for", "while"])
 @item("raises: endless and large Python loops")
 def test_python_loops_without_end_are_ended(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loops.LIMIT == 100_000_000
-    monkeypatch.setattr(loops, "LIMIT", 200)
+    assert loops.MAX_PYTHON_ITERATIONS == 100_000_000
+    monkeypatch.setattr(loops, "MAX_PYTHON_ITERATIONS", 200)
 
     def f(x: Any) -> Any:
         k = 0
@@ -277,8 +277,8 @@ def test_python_loops_without_end_are_ended(kind: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("kind", ["for", "while"])
 @item("raises: endless and large Python loops")
 def test_large_unrolled_loops_are_mentioned(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loops.LARGE_UNROLLED == 50_000
-    monkeypatch.setattr(loops, "LARGE_UNROLLED", 20)
+    assert loops.ITERATIONS_BEFORE_WARNING == 50_000
+    monkeypatch.setattr(loops, "ITERATIONS_BEFORE_WARNING", 20)
 
     def f(x: Any) -> Any:
         k = 0
@@ -300,7 +300,7 @@ def test_large_unrolled_loops_are_mentioned(kind: str, monkeypatch: pytest.Monke
 def test_long_python_loops_without_ops_are_not_reported(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
-    monkeypatch.setattr(loops, "LARGE_UNROLLED", 20)
+    monkeypatch.setattr(loops, "ITERATIONS_BEFORE_WARNING", 20)
 
     @tf.function
     def f(x: Any) -> Any:

@@ -102,7 +102,7 @@ def test_tables_say_what_messages_say(records: list[bytes], times: int) -> None:
     for few, keys in ((10**6, KEYS), (0, KEYS), (0, KEYS[:3] + KEYS[4:])):
         wants = [(key.encode(), TYPES[KIND_OF[key]], False) for key in keys]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(example_parsing, "_FEW", few)
+            patch.setattr(example_parsing, "_MAX_FEATURES_FOR_MESSAGES", few)
             columns = example_parsing.columns_of(data, wants, [])
         for key, column in zip(keys, columns, strict=True):
             lists = [read(m, key) for m in messages]

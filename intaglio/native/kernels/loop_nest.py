@@ -20,7 +20,7 @@ from intaglio.opdef import raw
 # Bodies of more instructions are written once.
 MAX_BODY_INSTRUCTIONS = 1000
 # Calls of functions from which on a body is a chain of them.
-CHAIN = 4
+MIN_CHAINED_CALLS = 4
 
 
 # What of a loop's numbers are given to it, and how many at most.
@@ -191,7 +191,7 @@ class LoopNest:
         text = trial.text()
         calls = {name: text.count(f"@{name}(") for name in trial.callees}
         self.cost = steps + sum([n * trial.callees[name].steps for name, n in calls.items()])
-        if sum(calls.values()) >= CHAIN and not self.once:
+        if sum(calls.values()) >= MIN_CHAINED_CALLS and not self.once:
             return 8
         count = reroll.size(self.graph)
         return 4 if trial.callees or steps > 8 * count else 2

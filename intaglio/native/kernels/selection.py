@@ -39,7 +39,7 @@ from intaglio.ops.nn.windows import Axis
 # Convolutions of so few pixels, and of windows of 1x1, are products from so many
 # channels by filters on.
 MAX_PIXELS_AS_PRODUCT = 200
-MANY_CHANNEL_PAIRS = 1 << 18
+MIN_CHANNEL_PAIRS = 1 << 18
 # Images of so few channels do not fill the lanes of a vector.
 MAX_DIRECT_CHANNELS = 8
 
@@ -105,7 +105,7 @@ def _is_for_products(g: Geometry) -> bool:
     """True for few pixels of many channels."""
     pixels = g.images * g.out_depth * g.out_height * g.out_width
     one = math.prod(g.window) == 1
-    many = g.channels * g.filters >= MANY_CHANNEL_PAIRS
+    many = g.channels * g.filters >= MIN_CHANNEL_PAIRS
     return many and (one or pixels <= MAX_PIXELS_AS_PRODUCT)
 
 

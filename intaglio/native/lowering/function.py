@@ -43,7 +43,7 @@ from intaglio.runtime import interpreter
 Value = Any
 Rule = Callable[["FunctionLowering", Node, list[Value]], list[Value]]
 # Constants of more elements are not computed with while the function is written.
-FOLDED = 1 << 12
+MAX_FOLDED_ELEMENTS = 1 << 12
 
 
 class FunctionLowering:
@@ -287,7 +287,7 @@ class FunctionLowering:
             return None
         if op in (raw.Shape, raw.Rank, raw.Size):
             inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
-        elif any(h.known is None or h.count > FOLDED for h in inputs):
+        elif any(h.known is None or h.count > MAX_FOLDED_ELEMENTS for h in inputs):
             return None
         if any(kind == "service" for kind, _ in op.kernel_order):
             return None

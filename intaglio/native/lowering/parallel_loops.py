@@ -26,7 +26,7 @@ from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.elementwise import named
 from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.loop_carried import InPlace, handed_on
-from intaglio.native.lowering.memory_plan import ALIGNED, Block
+from intaglio.native.lowering.memory_plan import ALIGNMENT_BYTES, Block
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.tensor_lists import ListOperand, allocated
 from intaglio.native.runtime import entry
@@ -88,7 +88,7 @@ def _is_as_expected(node: Node, found: Blocks, index: int, operand: Value) -> bo
 
 def _padded(size: int) -> int:
     """So many bytes that what follows is on lines of its own."""
-    return -(-size // ALIGNED) * ALIGNED
+    return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 class _Part:

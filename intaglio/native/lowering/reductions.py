@@ -31,7 +31,7 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
     "any": lambda s: s.logical_or,
 }
 # NumPy accumulates so many sums of every so many elements in parallel, if they are contiguous.
-ABREAST = 8
+PAIRWISE_LANES = 8
 
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -58,7 +58,7 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     ]
     trailing = list(axes) == list(range(len(kept), len(shape)))
     # Complex numbers are two.
-    abreast = ABREAST // 2 if kind.letter == "c" else ABREAST
+    abreast = PAIRWISE_LANES // 2 if kind.letter == "c" else PAIRWISE_LANES
     total = _total(JOINS[node.op.reduces](s), parts, abreast if trailing else 0)
     if node.op is raw.Mean:
         count = s.const(len(parts), total)

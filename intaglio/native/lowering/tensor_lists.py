@@ -27,10 +27,10 @@ from intaglio.opdef import raw
 from intaglio.ops.control_flow.tensor_list import dims_of_form
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
-MOST_BYTES = 1 << 25
+MAX_BYTES = 1 << 25
 MAX_LIST_CAPACITY = 1 << 16
-MOST_LIMITED = 1 << 28
-APART = 3 << 6
+MAX_LIMITED_BYTES = 1 << 28
+GAP_BYTES = 3 << 6
 
 
 def dtype_of(kind: Kind) -> Any:
@@ -194,7 +194,7 @@ class CarriedList:
         self.w = w
         self.changed = changed
         self.tight = False
-        if changed and pushes and first.size == "0" and pushes * first.bytes <= MOST_LIMITED:
+        if changed and pushes and first.size == "0" and pushes * first.bytes <= MAX_LIMITED_BYTES:
             self.list = _of_capacity(w, first, pushes)
             self.tight = True
         elif not changed or (first.owned and not tight and not used_later):
@@ -265,7 +265,7 @@ def _limited(
 ) -> ListOperand:
     """An empty list with capacity for all that may be pushed to it."""
     each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
-    if not each or limit * each > MOST_LIMITED:
+    if not each or limit * each > MAX_LIMITED_BYTES:
         raise Unsupported("a list whose limit is large")
     pointer, block = w.allocate_bytes(limit * each)
     return ListOperand(kind, element, pointer, "0", limit, [block], declared)
@@ -278,7 +278,7 @@ def _new(
     each = ArrayOperand(kind, element).bytes
     if not each:
         raise Unsupported("a list of elements without numbers")
-    capacity = min(MAX_LIST_CAPACITY, max(MOST_BYTES // each, 1))
+    capacity = min(MAX_LIST_CAPACITY, max(MAX_BYTES // each, 1))
     if size == "0":
         return ListOperand(kind, element, "", size, capacity, (), declared)
     if size.isdigit():
@@ -320,14 +320,14 @@ def copied(w: FunctionLowering, operand: ListOperand) -> ListOperand:
 
 def _allocate_like(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """Memory for a list of the same length, which may grow further."""
-    capacity = min(MAX_LIST_CAPACITY, max(MOST_BYTES // operand.bytes, 1))
+    capacity = min(MAX_LIST_CAPACITY, max(MAX_BYTES // operand.bytes, 1))
     return _of_capacity(w, operand, max(operand.capacity, capacity))
 
 
 def _of_capacity(w: FunctionLowering, operand: ListOperand, capacity: int) -> ListOperand:
     """Memory for a list of so many elements at most."""
     # Elements of one index shall not compete for the same lines of the cache.
-    pointer, block = w.allocate_bytes(capacity * operand.bytes + APART)
+    pointer, block = w.allocate_bytes(capacity * operand.bytes + GAP_BYTES)
     return ListOperand(
         operand.kind, operand.element, pointer, operand.size, capacity, [block], operand.declared
     )

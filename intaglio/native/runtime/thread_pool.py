@@ -31,7 +31,7 @@ from intaglio.cpython.thread_locks import new_acquired_lock
 from intaglio.native.llvm import jit
 
 # How often a thread looks before it sleeps: some tens of microseconds.
-SPINS = 2000
+MAX_SPINS = 2000
 # A caller that waited for fewer nanoseconds than this never assumes that a processor is missing.
 STALL_NS = 50_000
 # Offsets in the shared state, in bytes; what different threads write is on different cache lines.
@@ -321,7 +321,7 @@ def _text() -> str:
         "SERIAL_CALLS": SERIAL_CALLS, "BACKOFF": BACKOFF, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET,
         "WAITING": WAITING, "WORKERS": WORKERS, "ACQUIRE": ACQUIRE, "RELEASE": RELEASE,
         "SLOTS": SLOTS, "WORKER_SLOTS": SLOTS + LINE, "LINE": LINE, "LOCK": LOCK,
-        "SPINS": SPINS, "STALL_NS": STALL_NS, "FUTEX": FUTEX,
+        "SPINS": MAX_SPINS, "STALL_NS": STALL_NS, "FUTEX": FUTEX,
         "CLOCK": getattr(time, "CLOCK_MONOTONIC", None),
     }  # fmt: skip
     clock = _CLOCK if hasattr(time, "CLOCK_MONOTONIC") else _NO_CLOCK

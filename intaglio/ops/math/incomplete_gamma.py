@@ -30,7 +30,7 @@ EPS = float(np.finfo(np.float64).eps)
 # What is left out of numbers that are rounded to float32 or less.
 SHORT_EPS = 2.0**-36
 # After so many terms it is looked which elements are done.
-LOOK = 4
+STEPS_BETWEEN_CHECKS = 4
 TINY = 1e-300
 MAX_TERMS = 100_000
 # Fractions are scaled down when their parts grow beyond this.
@@ -111,7 +111,7 @@ def _lower_sum(a: Any, x: Any, short: bool) -> Any:
         term *= x
         term /= n
         total += term
-        return state, term > eps * total if count % LOOK == 0 else None
+        return state, term > eps * total if count % STEPS_BETWEEN_CHECKS == 0 else None
 
     start = 1 / a
     return _iterate_to_convergence(step, (x.copy(), a.copy(), start, start.copy()), 1)[0]
@@ -130,7 +130,7 @@ def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
         term /= n
         total += term
         by_a += slope
-        if count % LOOK:
+        if count % STEPS_BETWEEN_CHECKS:
             return state, None
         going = term > EPS / 4 * total
         going |= np.abs(slope) > EPS / 4 * (np.abs(by_a) + EPS * total)
@@ -167,7 +167,7 @@ def _upper_value(a: Any, x: Any, short: bool) -> Any:
         factor, width = n * (a - n), b + 2 * n
         p, p_old = width * p + factor * p_old, p
         q, q_old = width * q + factor * q_old, q
-        if n % LOOK:
+        if n % STEPS_BETWEEN_CHECKS:
             return (a, b, p, p_old, q, q_old, open_, value), None
         value = p / np.where(q == 0, 1.0, q)
         moved = np.abs(value - p_old / q_old) > eps * np.abs(value)

@@ -19,7 +19,7 @@ from intaglio.ops.random import philox
 from intaglio.ops.random.philox import Stream
 
 # Numbers of 32 bits set aside for each class to be drawn.
-SET_ASIDE = 2048
+RESERVED_COUNTERS = 2048
 DOUBLE = np.dtype(np.float64)
 LOWEST_FLOAT32 = np.finfo(np.float32).min
 
@@ -101,7 +101,7 @@ class Sampler(Op):
     ) -> Any:
         """The outputs. Raises InvalidArgumentError for classes out of range."""
         self.check(true, num_true, count, unique, size)
-        start = stream.take(SET_ASIDE * count // 4)
+        start = stream.take(RESERVED_COUNTERS * count // 4)
         tries = None
         if unique:
             classes, tries = unique_samples(draw, start, count)
