@@ -258,7 +258,7 @@ def without_annotations(node: ast.FunctionDef) -> None:
             argument.annotation = None
 
 
-def gives_anew(node: ast.expr) -> bool:
+def returns_new(node: ast.expr) -> bool:
     """True for calls that may do nothing but give a result."""
     name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
     return name in RETURNING_NEW or name.startswith(RETURNING_NEW[-1])

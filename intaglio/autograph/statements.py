@@ -12,9 +12,9 @@ from intaglio.autograph.exceptions import ExceptionStatements, watched
 from intaglio.autograph.expressions import (
     Expressions,
     ag,
-    gives_anew,
     loaded,
     located,
+    returns_new,
     without_annotations,
 )
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
@@ -302,7 +302,7 @@ class FunctionConverter:
 
     def _Expr(self, node: ast.Expr, defined: set[str]) -> list[ast.stmt]:
         call = node.value
-        source = ast.unparse(call) if gives_anew(call) else None
+        source = ast.unparse(call) if returns_new(call) else None
         statement = self.expressions.visit(node)
         if source is not None:
             statement.value = ag("unused", statement.value, ast.Constant(source), at=node)

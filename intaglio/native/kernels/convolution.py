@@ -505,7 +505,7 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
     chain = Chain(3)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
-    return chain.giving([outputs[i] for i in pooling.gives])
+    return chain.returning([outputs[i] for i in pooling.requested])
 
 
 def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
@@ -579,4 +579,4 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
     )
     chain = Chain(2)
     (result,) = chain.then(run, 1, *chain.then(around, 0))
-    return chain.giving(result)
+    return chain.returning(result)

@@ -250,4 +250,4 @@ def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
     chain = Chain(2)
     flipping = entry.filling(iteration, (*window, w.channels, 1))
     (result,) = chain.then(run, 1, *chain.then(flipping, 0))
-    return chain.giving(result)
+    return chain.returning(result)

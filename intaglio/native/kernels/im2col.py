@@ -143,4 +143,4 @@ def _chained(
     copied = entry.filling(LIBRARY.entry("copied").for_dims(dims), shape, dtype)
     chain = Chain(2)
     (result,) = chain.then(run, *chain.then(copied, 0), 1)
-    return chain.giving(result)
+    return chain.returning(result)

@@ -119,7 +119,7 @@ def _summed(body: Graph, node: Node, run: Run | None, last: Op) -> Run | None:
     results = chain.then(run, *input_indices(body, *node.inputs))
     if 1 in order:
         results[1:] = chain.then(total, results[1])
-    return chain.giving([results[i] for i in order])
+    return chain.returning([results[i] for i in order])
 
 
 def _relu_pooling(body: Graph) -> Run | None:

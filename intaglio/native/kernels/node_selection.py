@@ -203,7 +203,7 @@ def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any
         return None
     chain = Chain(2)
     (gradient,) = chain.then(run, 0, 1, shape=shape)
-    return Taking(chain.giving(gradient), 0, 2)
+    return Taking(chain.returning(gradient), 0, 2)
 
 
 def _depthwise_along(

@@ -352,7 +352,7 @@ def maximum_with_argmax(w: Windows) -> Chain | None:
     pooling = Pooling(argmax=True)
     chain = Chain(1)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
-    return chain.giving([outputs[i] for i in pooling.gives])
+    return chain.returning([outputs[i] for i in pooling.requested])
 
 
 def argmax_gradient(w: Windows) -> Callable[..., list[Any]] | None:

@@ -42,8 +42,8 @@ class Pooling(NamedTuple):
         ]
 
     @property
-    def gives(self) -> list[int]:
-        """Which of these are wanted."""
+    def requested(self) -> list[int]:
+        """The numbers of the requested outputs."""
         return [i for i, there in enumerate((self.whole, True, self.argmax)) if there]
 
 

@@ -556,7 +556,7 @@ def kernel(plan: Plan) -> Chain:
     for i, summed in enumerate(columns):
         if summed:
             (found[i],) = chain.then(total, found[i], shape=plan.dims[i])
-    return chain.giving(found)
+    return chain.returning(found)
 
 
 def _source(plan: Plan) -> Source:

@@ -184,7 +184,7 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
         return None
     chain = Chain(2)
     (product,) = chain.then(run, 1, 0)
-    return chain.giving(product)
+    return chain.returning(product)
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:

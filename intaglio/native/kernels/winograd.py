@@ -440,7 +440,7 @@ def forward(
     bias = 2 if biased else np.zeros(g.filters, np.float32)
     transformed_filters = chain.then(transformed(g, transform, transposed, dims), filters)
     (result,) = chain.then(convolve, images, *transformed_filters, bias)
-    return chain.giving(result)
+    return chain.returning(result)
 
 
 def blocked(g: Geometry, transform: Transform) -> int:

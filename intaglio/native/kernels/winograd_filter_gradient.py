@@ -275,4 +275,4 @@ def filter_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain |
     )
     chain = Chain(2)
     (result,) = chain.then(finish, *chain.then(summed, 0, 1))
-    return chain.giving(result)
+    return chain.returning(result)
