@@ -133,8 +133,8 @@ def after_iteration(name: str, before: Any, after: Any) -> Any:
         if type(after) is Maybe:
             return after
         bit = None if before.present is None else convert.to_tensor(after is not None)
-        gone = after is None and bit is not None
-        return Maybe(before.value if gone else after, bit, before.why)
+        became_none = after is None and bit is not None
+        return Maybe(before.value if became_none else after, bit, before.why)
     leaves = nest.flatten(after)
     if any(v is None for v in leaves) and not any(v is None for v in nest.flatten(before)):
         raise ValueError(f"'{name}' is None at the end of the iteration.")

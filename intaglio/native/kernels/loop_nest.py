@@ -171,11 +171,11 @@ class LoopNest:
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = jit.WIDTH // widest
-        self.vectors = self._abreast()
+        self.vectors = self._vectors_per_step()
         # Ranges of the outermost loop are best multiples of this.
         self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
 
-    def _abreast(self) -> int:
+    def _vectors_per_step(self) -> int:
         """The number of vectors that go through the body together.
 
         The latency of exponentials hides four vectors, and several of them, of

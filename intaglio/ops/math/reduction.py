@@ -89,14 +89,14 @@ def reduced(dims: Dims, axis: Spec, keep_dims: bool) -> Dims:
             return (None,) * rank
         count = axis.count
         return None if count is None or count > rank else (None,) * (rank - count)
-    gone: set[int] = set()
+    reduced_axes: set[int] = set()
     for a in axes:
         if not -rank <= a < rank:
             raise ShapeError(f"Invalid reduction dimension {a} for input with {rank} dimensions.")
-        gone.add(a % rank)
+        reduced_axes.add(a % rank)
     if keep_dims:
-        return tuple([1 if i in gone else d for i, d in enumerate(dims)])
-    return tuple([d for i, d in enumerate(dims) if i not in gone])
+        return tuple([1 if i in reduced_axes else d for i, d in enumerate(dims)])
+    return tuple([d for i, d in enumerate(dims) if i not in reduced_axes])
 
 
 class Reduction(Op):
