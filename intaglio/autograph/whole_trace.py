@@ -82,7 +82,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
         trace.changed[ident] = first._replace(is_state=is_state)
         return
     owner = change_messages.container_of(seen)
-    same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
+    same = [owner, seen.value, *aliases.may_aliases_of(owner), *aliases.may_aliases_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
     is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
     if is_argument or (seen.location.may_outlive and not is_of_trace):

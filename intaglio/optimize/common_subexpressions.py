@@ -26,9 +26,9 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.keep(node, current)
             continue
         key = _key(current)
-        twin = first.setdefault(key, current) if key is not None else current
-        if twin is not current and fuel.burn():
-            new.replace(node, twin.outputs)
+        first_node = first.setdefault(key, current) if key is not None else current
+        if first_node is not current and fuel.burn():
+            new.replace(node, first_node.outputs)
         else:
             new.keep(node, current)
     return new.result()
