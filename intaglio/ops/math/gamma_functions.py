@@ -23,7 +23,7 @@ FLOATS = (bfloat16, float16, float32, float64)
 ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
 # Terms of the zeta function that are added up one by one, at the most.
-SUMMED = 64
+SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
     1 / 6,
@@ -192,7 +192,7 @@ def zeta(x: Any, q: Any) -> Any:
     s = np.where(regular, x, 2.0)
     a = np.where(regular, q, 1.0)
     total = np.zeros(s.shape)
-    steps = SUMMED + int(max(0.0, -np.floor(np.min(a, initial=0.0))))
+    steps = SUMMED_TERMS + int(max(0.0, -np.floor(np.min(a, initial=0.0))))
     enough = s + ASYMPTOTIC_FROM  # the series of the rest needs so large numbers
     going = np.ones(s.shape, bool)
     for _ in range(steps):

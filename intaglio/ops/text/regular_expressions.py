@@ -1,4 +1,4 @@
-"""Regular expressions in RE2's syntax, which Python's `re` carries out.
+"""Regular expressions in RE2's syntax, which Python's `re` executes.
 
 Follows https://github.com/google/re2/wiki/Syntax. Patterns are translated: what RE2 lacks
 (look-around, back-references) is refused, what Python writes differently is rewritten.
@@ -38,7 +38,7 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-_MOST_REPEATS = 1000
+_MAX_REPEATS = 1000
 WRONG_ESCAPE = -1
 
 
@@ -149,7 +149,7 @@ class _Translator:
             self.out.append("\\{")
             self.at += 1
             return
-        if any(int(n) > _MOST_REPEATS for n in (found[1], found[3]) if n):
+        if any(int(n) > _MAX_REPEATS for n in (found[1], found[3]) if n):
             raise _refuse(self.pattern, f"invalid repetition size: {found[0]}")
         self.out.append(found[0])
         self.at += found.end()
