@@ -84,7 +84,7 @@ def if_stmt(
 
 
 def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
-    """Records both branches; the first `named` of the block's own names are given back."""
+    """Records both branches; the first `named` of the block's own names are returned."""
     outputs = block.count(named)
     body, orelse = bodies
     get_state, set_state, names = block.get, block.put, block.names

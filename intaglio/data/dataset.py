@@ -203,7 +203,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """What `generator(*args)` yields, called anew for every iteration.
+        """What `generator(*args)` yields, called again for every iteration.
 
         Raises TypeError if it is not callable, or without `output_types` or
         `output_signature`; InvalidArgumentError at an element that does not fit them.

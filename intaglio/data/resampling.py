@@ -1,4 +1,4 @@
-"""Datasets in which classes come as often as they should: elements are left out at random.
+"""Rejection resampling of datasets to a target distribution of classes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#rejection_resample.
 """

@@ -60,7 +60,7 @@ def table_from_dataset(
     key_dtype: Any = string,
     name: str | None = None,
 ) -> Any:
-    """A table of the pairs that a dataset gives; `vocab_size` of them if that is given.
+    """A table of the pairs that a dataset returns; `vocab_size` of them if that is given.
 
     With `num_oov_buckets` other keys get numbers behind by a hash, else `default_value`.
     Raises ValueError for what does not go together, TypeError for a wrong `key_dtype`.

@@ -5,7 +5,7 @@ tensors and users' extension types are dispatched alike: a *target* is registere
 for annotations of its parameters, and takes the calls that match one of its signatures.
 
 A function that may have targets is decorated where it is defined, `@dispatchable`: the public
-function hands its arguments to its *implementation*. That is the function's own body as long as
+function passes its arguments to its *implementation*. That is the function's own body as long as
 no target is registered. With the first target it is a check of the types of the
 arguments that targets annotate, and calls the body if they are all plain. Types are found to be
 plain once and remembered. A function may also be *surrounded*: then one handler takes all calls
@@ -208,7 +208,7 @@ def dispatchable(function: F) -> F:
 
 @functools.cache
 def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
-    """The code of a function of `count` parameters, and others by name, that hands them on.
+    """The code of a function of `count` parameters, and others by name, that passes them on.
 
     One is compiled for each number of parameters: public functions, of which there are hundreds,
     get theirs with names put in, which takes microseconds at import.
@@ -312,10 +312,10 @@ def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -
     # A handler may leave parameters out, `name` above all.
     names = list(inspect.signature(handler).parameters)
     with_function = names[:1] == ["function"] and "function" not in entry.names
-    strangers = set(names[with_function:]) - set(entry.names)
-    if strangers:
+    unknown = set(names[with_function:]) - set(entry.names)
+    if unknown:
         raise ValueError(
-            f"{handler} asks for {sorted(strangers)}, which are no parameters of "
+            f"{handler} asks for {sorted(unknown)}, which are no parameters of "
             f"{function.__module__}.{function.__name__}{entry.signature}"
         )
     wanted = [entry.names.index(n) for n in names[with_function:]]

@@ -20,7 +20,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.opdef.traits import Traits, check
 
 # Services of the runtime that a kernel may request besides the op's own names.
-#   run(graph, arrays) -> list   carries out a branch or body graph
+#   run(graph, arrays) -> list   executes a branch or body graph
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
@@ -179,10 +179,10 @@ class Op(Traits):
             wanted = ("s", *self.input_names)
             if rule.takes[: len(wanted)] != wanted:
                 raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
-        strangers = set(rule.takes) - self._names(kind)
-        if strangers:
+        unknown = set(rule.takes) - self._names(kind)
+        if unknown:
             raise ValueError(
-                f"rule {kind} asks for {sorted(strangers)}, which {self.sig.text!r} does not have"
+                f"rule {kind} asks for {sorted(unknown)}, which {self.sig.text!r} does not have"
             )
         return rule
 
@@ -278,7 +278,7 @@ class Op(Traits):
         if self.plain and self.whole_kernel is not self.kernel_fn and specs:
             first = specs[0]
             alike = all([s.shape == first.shape for s in specs])
-            if alike and first.count is not None and first.count <= scalar.WHOLE:
+            if alike and first.count is not None and first.count <= scalar.MIN_BLOCKED_ELEMENTS:
                 return self.whole_kernel
         return None
 

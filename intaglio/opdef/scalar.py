@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 # Elements in a block of a kernel with temporary arrays.
-BLOCK = 1 << 15
+BLOCK_ELEMENTS = 1 << 15
 # Arrays of at most this many elements are worked on whole.
-WHOLE = 2 * BLOCK
+MIN_BLOCKED_ELEMENTS = 2 * BLOCK_ELEMENTS
 
 
 # From so many elements on, conditions that follow no pattern cost more than what is chosen.
@@ -150,14 +150,14 @@ def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def blocked(*arrays: Any) -> Any:
         first = arrays[0]
-        if first.size <= WHOLE:
+        if first.size <= MIN_BLOCKED_ELEMENTS:
             return kernel(*arrays)
         flat = [_flat(a, first.shape) for a in arrays]
         if any(f is None for f in flat):
             return kernel(*arrays)
         result = parts = None
-        for start in range(0, first.size, BLOCK):
-            stop = start + BLOCK
+        for start in range(0, first.size, BLOCK_ELEMENTS):
+            stop = start + BLOCK_ELEMENTS
             part = kernel(
                 *[
                     f[start:stop] if a.__class__ is np.ndarray and a.ndim else a

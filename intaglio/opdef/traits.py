@@ -31,7 +31,7 @@ class Traits:
     writes: ClassVar[bool] = True
     # What the op reaches that is not in the graph: one of OUTSIDE.
     reaches_outside: ClassVar[str] = ""
-    # Strings are only handed on by the op, or part of a message: it is arithmetic nevertheless.
+    # Strings are only passed on by the op, or part of a message: it is arithmetic nevertheless.
     carries_strings: ClassVar[bool] = False
     # How the op runs the graphs that are its attributes: one of CONTROL_FLOW.
     control_flow: ClassVar[str] = ""

@@ -312,7 +312,7 @@ class _GraphSource:
     def _kept(self, node: Node, service: PerNode) -> Any:
         """What a service keeps for a node: one for the traced node, however often it is rewritten.
 
-        A trace runs as it is first and optimised later; its random numbers go on.
+        A trace runs as it is first and optimised later; its random numbers continue.
         """
         if self.own_streams:
             return service.for_node(node.op, node.attrs)

@@ -5,7 +5,7 @@ https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
 Each branch or body is traced into a FuncGraph of its own. What it uses of the outside is
 captured; all graphs of one op take the same captures in the same order, as its last inputs,
-and a loop's body hands them on unchanged.
+and a loop's body passes them on unchanged.
 """
 
 from __future__ import annotations

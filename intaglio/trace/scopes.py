@@ -106,7 +106,7 @@ def _eager_scope(name: str) -> Generator[str]:
 
 
 def current_name_scope() -> str:
-    """The name scope in force, without its last slash.
+    """The current name scope, without its last slash.
 
     >>> with tf.name_scope("layer"):
     ...     tf.get_current_name_scope()
@@ -121,7 +121,7 @@ def current_name_scope() -> str:
 def control_dependencies(control_inputs: Any) -> Generator[None]:
     """Ops of the block run after `control_inputs`; eagerly that is so anyway.
 
-    None forgets the dependencies in force. Raises TypeError for what is no op or tensor.
+    None forgets the current dependencies. Raises TypeError for what is no op or tensor.
 
     >>> with tf.control_dependencies([tf.constant(1)]):
     ...     print(tf.constant(2).numpy())

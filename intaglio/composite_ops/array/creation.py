@@ -1,4 +1,4 @@
-"""Making tensors and asking for their shapes.
+"""Creation of tensors, and their shapes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf: `tf.constant`, `tf.zeros`,
 `tf.range`, `tf.shape` and their kin.
@@ -27,7 +27,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 # Known tensors with fewer elements than this are written into graphs as constants.
-FILL_LIMIT = 1000
+MAX_CONSTANT_ELEMENTS = 1000
 
 newaxis = None
 _TENSORS = (ActsAsTensor, TensorInParts)
@@ -222,7 +222,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
         raise ShapeError(message)
     if here.eager:
         return from_array(_block(dims, value, dtype))
-    if (shapes.count(dims) or 0) < FILL_LIMIT:
+    if (shapes.count(dims) or 0) < MAX_CONSTANT_ELEMENTS:
         return here.constant(_block(dims, value, dtype), name or own)
     return raw.Fill(np.asarray(dims, np.int32), _block((), value, dtype), name=name or own)
 
@@ -333,7 +333,7 @@ def eye(
         for size in whole:
             if size < 0:
                 raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
-        if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
+        if (shapes.count(whole) or 0) < MAX_CONSTANT_ELEMENTS or door.level().eager:
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")
     lead: Any = [] if batch_shape is None else [convert.to_tensor(batch_shape)]

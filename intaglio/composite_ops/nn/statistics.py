@@ -158,7 +158,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """(mean, variance) from what `sufficient_statistics` gives.
+    """(mean, variance) from what `sufficient_statistics` returns.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/normalize_moments
 

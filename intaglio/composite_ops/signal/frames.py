@@ -29,7 +29,7 @@ def frame(
 ) -> Tensor:
     """An axis cut into frames of `frame_length`, each `frame_step` further on.
 
-    The axis becomes two: frames and samples of the frame. With `pad_end` frames go on until
+    The axis becomes two: frames and samples of the frame. With `pad_end` frames continue until
     the signal ends, filled up with `pad_value`.
 
     >>> tf.signal.frame([1, 2, 3, 4, 5], 3, 2).numpy()

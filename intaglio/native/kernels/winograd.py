@@ -1,4 +1,4 @@
-"""Convolutions with filters of 3x3, stride 1, in fewer multiplications than their sums have.
+"""Winograd convolutions with filters of 3x3 and stride 1.
 
 The images are seen as tiles of results. A tile's pixels and the filters are transformed
 (`native/kernels/winograd_transforms.py`), multiplied element by element, and the products, summed over the channels,
@@ -455,7 +455,7 @@ def forward(
     bias = 2 if biased else np.zeros(g.filters, np.float32)
     transformed_filters = chain.then(transformed(g, transform, transposed, dims), filters)
     (result,) = chain.then(convolve, images, *transformed_filters, bias)
-    return chain.giving(result)
+    return chain.returning(result)
 
 
 def blocked(g: Geometry, transform: Transform) -> int:

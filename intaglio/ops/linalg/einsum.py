@@ -95,9 +95,9 @@ def _simplified(x: Any, labels: Labels, keep: set[Any]) -> tuple[Any, Labels]:
                 if x.shape[at] != x.shape[axes[0]]:
                     raise _size_mismatch(x.shape[axes[0]], at, x)
         x = np.einsum(x, [numbers[n] for n in labels], list(range(len(unique))))
-    gone = tuple([i for i, n in enumerate(unique) if n not in keep])
-    if gone:
-        x = x.sum(axis=gone, dtype=x.dtype)
+    summed_axes = tuple([i for i, n in enumerate(unique) if n not in keep])
+    if summed_axes:
+        x = x.sum(axis=summed_axes, dtype=x.dtype)
         unique = tuple([n for n in unique if n in keep])
     return x, unique
 
@@ -172,7 +172,7 @@ def _stretched(
     )
 
 
-def _placed(x: Any, labels: Labels, output: Labels) -> np.ndarray:
+def _reordered(x: Any, labels: Labels, output: Labels) -> np.ndarray:
     """The array in the output's order; a label that is repeated there makes a diagonal."""
     unique = tuple(dict.fromkeys(output))
     x = x.transpose([labels.index(n) for n in unique])
@@ -201,7 +201,7 @@ def compute(equation: str, arrays: Sequence[Any]) -> np.ndarray:
         x, labels = _simplified(arrays[0], spelled[0], set(wanted))
     else:
         x, labels = _pair(arrays[0], spelled[0], arrays[1], spelled[1], wanted)
-    return _placed(np.asarray(x), labels, wanted).astype(dtype, copy=False)
+    return _reordered(np.asarray(x), labels, wanted).astype(dtype, copy=False)
 
 
 # -- inference -------------------------------------------------------------------------
@@ -309,9 +309,9 @@ def _simpler(equation: str, operands: Sequence[Any]) -> Any:
     summed = list(operands)
     for i, labels in enumerate(found):
         others = {*output, *[n for other in found[:i] + found[i + 1 :] for n in other]}
-        gone = [at for at, n in enumerate(labels) if n not in others]
-        if gone:
-            summed[i] = raw.Sum(operands[i], np.asarray(gone, np.int32))
+        summed_axes = [at for at, n in enumerate(labels) if n not in others]
+        if summed_axes:
+            summed[i] = raw.Sum(operands[i], np.asarray(summed_axes, np.int32))
         found[i] = tuple([n for n in labels if n in others])
     left = ",".join(["".join([letters[n] for n in t]) for t in found])
     simple = f"{left}->{''.join([letters[n] for n in output])}"

@@ -71,13 +71,13 @@ def _product(a: Any, b: Any) -> Any:
     """The product of two matrices as they are; anything else takes the slow path."""
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("not two matrices")
-    return a.dot(b) if a.size < WORTH_HALVING else dot(a, b)
+    return a.dot(b) if a.size < MIN_HALVED_SIZE else dot(a, b)
 
 
 # From this many elements on, three products of floats are faster than one of integers.
-WORTH_HALVING = 1 << 10
+MIN_HALVED_SIZE = 1 << 10
 # With more terms than this, the sums of the halves' products could leave float64's integers.
-MOST_TERMS = 1 << 20
+MAX_TERMS = 1 << 20
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -85,7 +85,7 @@ def dot(a: Any, b: Any) -> Any:
     if a.dtype.kind in "iu":
         return _integer_dot(a, b)
     work = a.size * b.shape[-1]
-    if work < MIN_COMPILED_WORK or a.size < WORTH_HALVING or a.shape[1] != b.shape[0]:
+    if work < MIN_COMPILED_WORK or a.size < MIN_HALVED_SIZE or a.shape[1] != b.shape[0]:
         return a.dot(b)
     if is_long_product(a, b):
         return long_product(a, b)
@@ -107,9 +107,9 @@ def _integer_dot(a: Any, b: Any) -> Any:
     """
     inner = a.shape[1]
     if (
-        a.size < WORTH_HALVING
-        or b.size < WORTH_HALVING
-        or inner > MOST_TERMS
+        a.size < MIN_HALVED_SIZE
+        or b.size < MIN_HALVED_SIZE
+        or inner > MAX_TERMS
         or a.dtype.itemsize != 4
         or inner != b.shape[0]
     ):
@@ -196,7 +196,7 @@ class MatMul(Op):
         if inner is None or inner != left:
             return None
         count, product = a.count, dot
-        if count is not None and count < WORTH_HALVING:
+        if count is not None and count < MIN_HALVED_SIZE:
             product = np.ndarray.dot
         elif count is not None and columns is not None and not a.dtype.is_integer:
             product = np.ndarray.dot if count * columns < MIN_COMPILED_WORK else dot

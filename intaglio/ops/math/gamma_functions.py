@@ -23,7 +23,7 @@ FLOATS = (bfloat16, float16, float32, float64)
 ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
 # Terms of the zeta function that are added up one by one, at the most.
-SUMMED = 64
+SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
     1 / 6,
@@ -214,7 +214,7 @@ def _zeta(s: Any, a: Any) -> Any:
     total = np.zeros(s.shape)
     enough = s + ASYMPTOTIC_FROM  # the series of the rest needs so large numbers
     going = np.ones(s.shape, bool)
-    for _ in range(SUMMED):
+    for _ in range(SUMMED_TERMS):
         going &= a < enough
         if not going.any():
             break

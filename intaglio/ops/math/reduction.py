@@ -30,15 +30,15 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
-from intaglio.ops.families import FOLD, conjugate, shape_of, spec_of
+from intaglio.ops.families import MAX_FOLDED_ELEMENTS, conjugate, shape_of, spec_of
 from intaglio.ops.math import summation
 
 # Products that are computed side by side along a row.
 LANES = 64
 # What NumPy does for an element of a sum, beside the products that `compiled` counts in; and the
 # elements of the arrays for which a kernel may be worth it.
-WORK = 4
-MIN_COMPILED_ELEMENTS = compiled.MIN_COMPILED_WORK // WORK
+WORK_PER_ELEMENT = 4
+MIN_COMPILED_ELEMENTS = compiled.MIN_COMPILED_WORK // WORK_PER_ELEMENT
 ORDERED = (
     float32,
     float64,
@@ -90,14 +90,14 @@ def reduced(dims: Dims, axis: Spec, keep_dims: bool) -> Dims:
             return (None,) * rank
         count = axis.count
         return None if count is None or count > rank else (None,) * (rank - count)
-    gone: set[int] = set()
+    reduced_axes: set[int] = set()
     for a in axes:
         if not -rank <= a < rank:
             raise ShapeError(f"Invalid reduction dimension {a} for input with {rank} dimensions.")
-        gone.add(a % rank)
+        reduced_axes.add(a % rank)
     if keep_dims:
-        return tuple([1 if i in gone else d for i, d in enumerate(dims)])
-    return tuple([d for i, d in enumerate(dims) if i not in gone])
+        return tuple([1 if i in reduced_axes else d for i, d in enumerate(dims)])
+    return tuple([d for i, d in enumerate(dims) if i not in reduced_axes])
 
 
 class Reduction(Op):
@@ -114,7 +114,7 @@ class Reduction(Op):
         if (
             value is not None
             and axis.value is not None
-            and value.size <= FOLD
+            and value.size <= MAX_FOLDED_ELEMENTS
             and input.dtype.is_integer
         ):
             result = self.kernel_fn(value, axis.value, keep_dims)
@@ -170,7 +170,9 @@ class Sum(Reduction):
 
 def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum or mean of a large array by a compiled kernel; None if there is none."""
-    run = compiled.offered("reduction", x.dtype, WORK * x.size, how, x.shape, axes, keep_dims)
+    run = compiled.offered(
+        "reduction", x.dtype, WORK_PER_ELEMENT * x.size, how, x.shape, axes, keep_dims
+    )
     return None if run is None else run(x)
 
 

@@ -18,7 +18,7 @@ from intaglio.ops.random import philox
 from intaglio.ops.random.philox import Stream
 
 # Numbers of 32 bits set aside for each class to be drawn.
-SET_ASIDE = 2048
+RESERVED_COUNTERS = 2048
 DOUBLE = np.dtype(np.float64)
 SINGLE = np.dtype(np.float32)
 LOWEST_FLOAT32 = np.finfo(np.float32).min
@@ -32,7 +32,7 @@ RANGE = (
 Draw = Callable[[Stream, int], Any]
 
 
-def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
+def unique_samples(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
     """(the first `wanted` different classes, after how many draws)."""
     count = 4 * wanted
     while True:
@@ -101,10 +101,10 @@ class Sampler(Op):
     ) -> Any:
         """The outputs. Raises InvalidArgumentError for classes out of range."""
         self.check(true, num_true, count, unique, size)
-        start = stream.take(SET_ASIDE * count // 4)
+        start = stream.take(RESERVED_COUNTERS * count // 4)
         tries = None
         if unique:
-            classes, tries = unique_draws(draw, start, count)
+            classes, tries = unique_samples(draw, start, count)
         else:
             classes = draw(start, count)
         return (
