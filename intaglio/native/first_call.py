@@ -42,8 +42,7 @@ class _Snapshot:
     def restore(self) -> None:
         """Takes everything back, and holds nothing any more."""
         for variable, value in self._values:
-            with variable.lock:
-                variable.put(value)
+            variable.assign(value)
         for stream, mark in self._marks:
             stream.back(mark)
         self._values.clear()

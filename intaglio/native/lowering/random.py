@@ -15,7 +15,6 @@ import numpy as np
 
 from intaglio.base.dtypes import float32
 from intaglio.base.memory import arrays_at
-from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import random_bits
 from intaglio.native.llvm.builder import Code
@@ -95,11 +94,9 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
         words(place)[:] = (*counters.take(blocks), 1)
         return 0
 
-    back = Callback(take, 1)
-    w.keep.append(back)
     w.draws.append(counters)
     place = w.scratch(STATE)
-    w.code.let(f"call i64 {w.word(back.address)}(ptr {place})")
+    w.call_python(take, place)
     return place
 
 
