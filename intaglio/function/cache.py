@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from intaglio.base.locks import fork_count
 from intaglio.function.trace_types import Container, Weakref
 from intaglio.type_specs.trace_type import TraceType
 
 # (how the call is made up, the types of its values)
 Key = tuple[Any, ...]
-
-
-_forks = 0
-
-
-def _forked() -> None:
-    global _forks
-    _forks += 1
-
-
-# In a forked process the threads that held locks do not exist: locks are made anew.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 
 class TraceCache:
@@ -37,21 +24,22 @@ class TraceCache:
         self._make_locks()
 
     def _make_locks(self) -> None:
-        self._forks = _forks
+        """Makes locks: those of threads that traced when the process was forked are never free."""
+        self._forks = fork_count()
         self._tracing: dict[Key, tuple[Any, list[int]]] = {}
         self._own_lock = threading.RLock()
         self._first_lock = threading.RLock()
 
     @property
     def _lock(self) -> Any:
-        if self._forks != _forks:
+        if self._forks != fork_count():
             self._make_locks()
         return self._own_lock
 
     @property
     def first(self) -> Any:
         """The lock of whoever makes the first trace."""
-        if self._forks != _forks:
+        if self._forks != fork_count():
             self._make_locks()
         return self._first_lock
 

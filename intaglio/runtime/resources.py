@@ -17,6 +17,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
+from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
 from intaglio.cpython import is_sole_owner
 from intaglio.opdef.spec import Spec
@@ -211,7 +212,7 @@ class ResourceManager:
 
     def __init__(self) -> None:
         self._table: dict[tuple[str, str], Any] = {}
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def variable(self, contents: Spec, shared_name: str, container: str = "") -> Resource:
         """The variable of that name, made if there is none; a new one if it is anonymous."""

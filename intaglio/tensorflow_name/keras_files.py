@@ -8,15 +8,13 @@ is; the functions are replaced when their modules are imported.
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import importlib.machinery
 import os
-import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import files, replacing
+from intaglio.base.import_hooks import after_import
 
 # By module: the functions of a model and a path that write one file.
 _FUNCTIONS = {
@@ -27,37 +25,10 @@ _FUNCTIONS = {
 _ENDINGS = (".keras", ".h5", ".hdf5")
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds Keras' modules of `_FUNCTIONS`, whose functions are replaced after the import."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname not in _FUNCTIONS:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def executed(module: types.ModuleType) -> None:
-                execute(module)
-                _replace(module)
-
-            spec.loader.exec_module = executed  # type: ignore[method-assign]  # of this loader only
-        return spec
-
-
-_FINDER = _Finder()
-
-
 def install() -> None:
     """Replaces the functions, now or when Keras is imported. Calling it again changes nothing."""
-    if _FINDER in sys.meta_path:
-        return
-    sys.meta_path.insert(0, _FINDER)
     for name in _FUNCTIONS:
-        if name in sys.modules:
-            _replace(sys.modules[name])
+        after_import(name, _replace)
 
 
 def _replace(module: types.ModuleType) -> None:

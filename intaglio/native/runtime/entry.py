@@ -13,13 +13,13 @@ reads. Machine code that contains addresses could not be kept on disk.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from intaglio import cpython
+from intaglio.base.locks import lasting_lock
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
 from intaglio.native.llvm import jit
@@ -239,7 +239,7 @@ class _Trampolines(NamedTuple):
 
 
 _trampolines: list[_Trampolines] = []
-_trampolines_lock = threading.Lock()
+_trampolines_lock = lasting_lock()
 
 
 def trampolines() -> _Trampolines:

@@ -12,11 +12,11 @@ loop look also at STOP, which the thread sets that called it.
 from __future__ import annotations
 
 import functools
-import os
 import time
 
 import numpy as np
 
+from intaglio.base.locks import after_fork
 from intaglio.base.memory import aligned
 from intaglio.cpython import eval_breaker, layout
 from intaglio.native.llvm import jit
@@ -59,8 +59,7 @@ class Watch:
         for word, name in names.items():
             self._words[word] = layout.function_address(name)
         self.find_main_thread()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.find_main_thread)
+        after_fork(self.find_main_thread)
 
     @property
     def _quiet(self) -> int:
