@@ -13,7 +13,7 @@ from intaglio.function.trace_types import Container, Literal, Weakref
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
-# (how the call is made up, the types of its values)
+# (the structure of the call, the types of its values)
 Key = tuple[Any, ...]
 
 
@@ -51,7 +51,7 @@ class TraceCache:
 
     @property
     def first(self) -> Any:
-        """The lock of whoever makes the first trace."""
+        """The lock of the thread that makes the first trace."""
         if self._forks != fork_count():
             self._make_locks()
         return self._first_lock
@@ -137,7 +137,7 @@ class TraceCache:
                     self._tracing.pop(key, None)
 
     def find_or_trace(self, key: Key, trace: Callable[[], Any]) -> tuple[Any, bool]:
-        """The trace for these types, and whether it had to be made."""
+        """The trace for these types, and whether it is new."""
         found = self.find(key)
         if found is not None:
             return found, False

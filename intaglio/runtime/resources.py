@@ -1,8 +1,8 @@
 """Resources: what variable handles refer to, and the table of those with shared names.
 
-A variable's array is replaced when it is assigned. It is written in place only while nobody
-else holds it: then its reference count says so, because tensors, views and constants that
-share the memory all hold references. For the time of the writing the array is taken out of
+A variable's array is replaced when it is assigned. It is written in place only while nothing
+else refers to it, which its reference count shows, because tensors, views and constants that
+share the memory all hold references. While it is written, the array is taken out of
 the resource, so that readers of other threads wait for the lock and never see half of it.
 """
 
@@ -88,7 +88,7 @@ class Resource:
                 f"{_kind(from_numpy(value.dtype))}"
             )
         if type(value) is not np.ndarray or not value.flags.c_contiguous:
-            # Native code works on arrays whose elements lie in order, and a variable is read often.
+            # Native code needs C-contiguous arrays, and a variable is read often.
             value = np.array(value, order="C")
         with self.lock:
             self._value = value
@@ -98,13 +98,13 @@ class Resource:
         with self.lock:
             result = None
             try:
-                array, mine = self.taken(delta, delta.dtype)
+                array, is_owner = self.taken(delta, delta.dtype)
                 if array.shape != delta.shape:
                     raise errors.invalid_argument(
                         f"Cannot update variable with shape {_brackets(array.shape)} using a Tensor with shape "
                         f"{_brackets(delta.shape)}, shapes must be equal."
                     )
-                if mine:
+                if is_owner:
                     ufunc(array, delta, out=array)
                 else:
                     result = ufunc(array, delta)
@@ -123,8 +123,8 @@ class Resource:
         with self.lock:
             result = None
             try:
-                array, mine = self.taken(change, dtype)
-                if mine:
+                array, is_owner = self.taken(change, dtype)
+                if is_owner:
                     change(array)
                 else:
                     changed = np.array(array)
@@ -158,10 +158,10 @@ class Resource:
         if not is_sole_owner(array, 1) or type(array) is not np.ndarray:
             return array, False
         flags = array.flags
-        mine = bool(flags.owndata and flags.writeable)
-        if mine:  # it may be written to
+        is_owner = bool(flags.owndata and flags.writeable)
+        if is_owner:  # it may be written to
             DERIVED.forget(array)
-        return array, mine
+        return array, is_owner
 
     def restore(self, taker: Any, array: Any = None) -> None:
         """Ends what `taken` began: the variable has `array`, or the one that was taken."""
@@ -215,7 +215,7 @@ class ResourceManager:
         self._lock = lasting_lock()
 
     def variable(self, contents: Spec, shared_name: str, container: str = "") -> Resource:
-        """The variable of that name, made if there is none; a new one if it is anonymous."""
+        """The variable of that name, created if there is none; a new one if it is anonymous."""
         if not shared_name or shared_name == ANONYMOUS_NAME:
             return Resource(contents, f"Variable/{next(_numbers)}")
         key = (container or LOCAL, shared_name)
@@ -228,7 +228,7 @@ class ResourceManager:
     def lookup_table(
         self, keys: DType, values: Spec, shared_name: str, container: str, fixed: bool
     ) -> LookupTable:
-        """The look-up table of that name, made if there is none."""
+        """The look-up table of that name, created if there is none."""
 
         def make(name: str) -> LookupTable:
             return LookupTable(keys, values, name, fixed)
@@ -236,7 +236,7 @@ class ResourceManager:
         return self.shared(shared_name, container, make)
 
     def shared(self, name: str, container: str, make: Callable[[str], Any]) -> Any:
-        """What has this name, made if there is nothing; a new one for an empty name."""
+        """The resource of this name, created if there is none; a new one for an empty name."""
         if not name:
             return make(str(next(_numbers)))
         key = (container or LOCAL, name)

@@ -69,7 +69,8 @@ def write_shards(prefix: str, shards: Sequence[Shard]) -> None:
                     _write_shard(out, number, shards[number], entries)
         _write_index(prefix, count + spare, entries)
     except BaseException:
-        _remove(new)
+        if _shard_count(prefix) != count + spare:  # the index is the old one
+            _remove(new)
         raise
     _remove(stale - {*new})
     if spare and _linked(new[:count], [shard_name(prefix, i, count) for i in range(count)]):
@@ -185,7 +186,7 @@ def _fixed(length: int) -> bytes:
 
 
 class Bundle:
-    """A bundle on disk: its entries by name, and the arrays when they are asked for.
+    """A bundle on disk: its entries by name, and the arrays on request.
 
     Raises NotFoundError if there is none, DataLossError if a file is damaged.
     """
@@ -284,15 +285,15 @@ class Bundle:
                 ]
             )
             part = self.entries.get(_text(slices.key(name, extents)))
-            place = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
-            if part is None or part.slices or place is None:
+            target = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
+            if part is None or part.slices or target is None:
                 raise MalformedError(f"its slice {slices.text(dims, extents)} is not there")
             array = self._read(name, part)
-            if array.shape != place.shape or array.dtype != whole.dtype:
+            if array.shape != target.shape or array.dtype != whole.dtype:
                 raise MalformedError(
                     f"its slice {slices.text(dims, extents)} is {array.dtype}{list(array.shape)}"
                 )
-            place[...] = array
+            target[...] = array
             filled += array.size
         if filled != whole.size:
             raise MalformedError(f"its slices have {filled} elements, not {whole.size}")
@@ -323,7 +324,7 @@ def _dims(name: str, entry: Any) -> tuple[int, ...]:
     dims = tensors.shape_of(entry.shape)
     if dims is None or None in dims:
         raise MalformedError(f"its shape {dims} is not known")
-    return dims  # type: ignore[return-value]  # no dimension is None: it was asked above
+    return dims  # type: ignore[return-value]  # no dimension is None: checked above
 
 
 def _read_strings(data: bytes, count: int, stored: int) -> np.ndarray:

@@ -31,8 +31,8 @@ REGISTRATIONS = {
     "later.advise": "advice for names that the public face lacks",
     "after_fork": "what a forked process does first",
     "exclusive_lock": "locks of libraries that a fork waits for",
-    "places.expect": "type specs by their numbers in saved structures",
-    "places.expect_extensions": "type specs by their names in saved structures",
+    "spec_classes.expect": "type specs by their numbers in saved structures",
+    "spec_classes.expect_extensions": "type specs by their names in saved structures",
 }
 
 

@@ -12,7 +12,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
 # An attribute of loops: how often they run, where that is known before.
-KNOWN_TRIP_COUNT = "_known_turns"
+KNOWN_TRIP_COUNT = "_known_trip_count"
 
 
 def holds(condition: Any) -> bool:
@@ -23,7 +23,7 @@ def holds(condition: Any) -> bool:
     return bool(value)
 
 
-def joined(specs: Sequence[Spec], given: Any) -> Spec:
+def joined(specs: Sequence[Spec], declared_dims: Any) -> Spec:
     """What is known of a value that one of several graphs makes."""
     first = specs[0]
     if any(s.dtype is not first.dtype for s in specs[1:]):
@@ -32,13 +32,13 @@ def joined(specs: Sequence[Spec], given: Any) -> Spec:
     dims = first.shape
     for spec in specs[1:]:
         dims = shapes.join(dims, spec.shape)
-    if given is not None:
-        dims = shapes.merge(dims, given)
+    if declared_dims is not None:
+        dims = shapes.merge(dims, declared_dims)
     contents = first.value if isinstance(first.value, Spec) else None
     return Spec(first.dtype, dims, contents)
 
 
-def branch_outputs(graphs: Sequence[Any], inputs: int, given: Any) -> Any:
+def branch_outputs(graphs: Sequence[Any], inputs: int, declared_dims: Any) -> Any:
     """The specs of the outputs of an op that runs one of the graphs."""
     for graph in graphs:
         if len(graph.inputs) != inputs:
@@ -48,7 +48,7 @@ def branch_outputs(graphs: Sequence[Any], inputs: int, given: Any) -> Any:
     counts = {len(g.outputs) for g in graphs}
     if len(counts) != 1:
         raise ShapeError(f"Branches have different numbers of outputs: {counts}")
-    known = given or [None] * counts.pop()
+    known = declared_dims or [None] * counts.pop()
     return [
         [
             joined(specs, dims)
@@ -134,7 +134,7 @@ class StatelessCase(IndexedBranch):
 class Loop(Op):
     """Runs `body` on its own outputs as long as `cond` of them is true.
 
-    What the body's graph takes says which shapes the loop variables may have.
+    The shapes of the body's inputs limit those of the loop variables.
     """
 
     signature = (
@@ -152,10 +152,10 @@ class Loop(Op):
             )
         known = output_shapes or [None] * len(input)
         results: list[Spec] = []
-        for given, wanted, dims in zip(input, body.input_specs, known, strict=True):
-            if given.dtype is not wanted.dtype:
+        for spec, wanted, dims in zip(input, body.input_specs, known, strict=True):
+            if spec.dtype is not wanted.dtype:
                 raise ShapeError(
-                    f"Loop body {body.name} takes {wanted.dtype.name}, not {given.dtype.name}"
+                    f"Loop body {body.name} takes {wanted.dtype.name}, not {spec.dtype.name}"
                 )
             shape = wanted.shape if dims is None else shapes.merge(wanted.shape, dims)
             contents = wanted.value if isinstance(wanted.value, Spec) else None
@@ -170,7 +170,7 @@ class Loop(Op):
                 state = run(body, state)
                 iteration += 1
         except Exception as e:
-            note_step(e, f"in turn {iteration} of the loop", body)
+            note_step(e, f"in iteration {iteration} of the loop", body)
             raise
         return state
 
@@ -198,7 +198,7 @@ class StatelessWhile(Loop):
 
 @op
 class NoOp(Op):
-    """Nothing; it gives an order to what runs before it."""
+    """No effect; it is a target of control dependencies."""
 
     signature = " -> "
     stateful = True

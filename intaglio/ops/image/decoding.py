@@ -60,8 +60,8 @@ def _opened(contents: bytes, message: str) -> Image.Image:
 def _loaded(image: Image.Image, mode: str | None, message: str) -> np.ndarray:
     """The pixels [height, width, channels] of an opened image, in a mode of Pillow."""
     try:
-        made = image if mode in (None, image.mode) else image.convert(mode)
-        pixels = np.asarray(made)
+        converted = image if mode in (None, image.mode) else image.convert(mode)
+        pixels = np.asarray(converted)
     except (OSError, SyntaxError, ValueError, struct.error):
         raise invalid_argument(message) from None
     return pixels[:, :, None] if pixels.ndim == 2 else pixels

@@ -112,7 +112,7 @@ class DecodePaddedRaw(Op):
         return numbers.reshape(*np.shape(input_bytes), width // out_type.size)
 
 
-# What zlib is told to expect before the data.
+# The `wbits` of zlib for each header format.
 _WINDOWS = {"ZLIB": 15, "GZIP": 31}
 
 

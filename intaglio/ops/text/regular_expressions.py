@@ -282,7 +282,7 @@ def rewriter(pattern: re.Pattern[str], rewrite: bytes, every: bool) -> Callable[
 def _takes_something(pattern: re.Pattern[str]) -> bool:
     """True if no match is empty, about which RE2 and Python have different rules.
 
-    Of the conditions a place can be under all but those of words hold in a text of nothing: where
+    All zero-width conditions but those of words hold in an empty text: where
     an empty match is anywhere there is one.
     """
     words = re.search(r"\\[bB]", pattern.pattern)
