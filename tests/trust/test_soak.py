@@ -8,7 +8,8 @@ from trust import soak
 
 
 def test_slopes_are_bytes_per_call() -> None:
-    assert soak.slope([1000, 1000, 1000], 10) == pytest.approx(0.0, abs=1e-6)
+    assert soak.slope([1000] * 8, 10) == 0.0
+    assert soak.slope([1000] * 5 + [9000] * 15, 10) == 0.0  # taken once
     assert soak.slope([1000 + 30 * i for i in range(20)], 10) == pytest.approx(3.0)
     assert soak.slope([5], 10) == 0.0
 
