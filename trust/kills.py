@@ -8,6 +8,7 @@ that was reported last, or the next, and whole.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import pathlib
 import random
@@ -170,24 +171,23 @@ def kill(state: Kind, first: int, delay: float) -> int:
     process = os.fork()
     if process == 0:
         try:
-            version = first
-            while True:
+            for version in itertools.count(first):
+                os.write(write, struct.pack("<q", version - 1))
                 state.save(version)
-                os.write(write, struct.pack("<q", version))
-                version += 1
         except BaseException as e:
             print(f"{state.name}: {type(e).__name__}: {e}", file=sys.stderr, flush=True)
         finally:
             os._exit(1)
     os.close(write)
-    time.sleep(delay)
-    os.kill(process, signal.SIGKILL)
-    _, status = os.waitpid(process, 0)
     with os.fdopen(read, "rb") as file:
-        said = [v for (v,) in struct.iter_unpack("<q", file.read())]
+        said = [*struct.unpack("<q", file.read(8))]  # it begins to save
+        time.sleep(delay)
+        os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        said += [v for (v,) in struct.iter_unpack("<q", file.read())]
     if os.WIFEXITED(status):
         raise RuntimeError(f"{state.name}: the process could not save")
-    return said[-1] if said else first - 1
+    return said[-1]
 
 
 class Counts:
