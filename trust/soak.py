@@ -278,10 +278,10 @@ def threads() -> Run:
 
 def forks() -> Run:
     """Forked processes, while another thread compiles."""
-    f = tf.function(lambda x: tf.tanh(x) * 2.0, jit_compile=True)
     numbers = iter(range(3, 1 << 30))
 
     def check(size: int) -> bool:
+        f = tf.function(lambda x: tf.tanh(x) * 2.0, jit_compile=True)
         x = np.linspace(0.0, 1.0, size, dtype=np.float32)
         return bool(np.allclose(f(x).numpy(), np.tanh(x) * 2.0, atol=1e-5))
 
