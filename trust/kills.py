@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import os
 import pathlib
 import random
@@ -162,17 +163,22 @@ def version_of(arrays: list[Any]) -> int:
     return int(found.pop())
 
 
-def kill(state: Kind, first: int, delay: float) -> int:
+# What a process reports: a version that is saved, and the time.
+_REPORT = struct.Struct("<qd")
+
+
+def kill(state: Kind, first: int, delay: float) -> tuple[int, float]:
     """Saves versions from `first` on in a process, which is killed after some seconds.
 
-    Returns the last version that it said was saved.
+    Returns the last version that it said was saved, and the seconds that a save took; infinity if none
+    was completed.
     """
     read, write = os.pipe()
     process = os.fork()
     if process == 0:
         try:
             for version in itertools.count(first):
-                os.write(write, struct.pack("<q", version - 1))
+                os.write(write, _REPORT.pack(version - 1, time.monotonic()))
                 state.save(version)
         except BaseException as e:
             print(f"{state.name}: {type(e).__name__}: {e}", file=sys.stderr, flush=True)
@@ -180,14 +186,15 @@ def kill(state: Kind, first: int, delay: float) -> int:
             os._exit(1)
     os.close(write)
     with os.fdopen(read, "rb") as file:
-        said = [*struct.unpack("<q", file.read(8))]  # it begins to save
+        said = [_REPORT.unpack(file.read(_REPORT.size))]  # it begins to save
         time.sleep(delay)
         os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
-        said += [v for (v,) in struct.iter_unpack("<q", file.read())]
+        said += [*_REPORT.iter_unpack(file.read())]
     if os.WIFEXITED(status):
         raise RuntimeError(f"{state.name}: the process could not save")
-    return said[-1]
+    (_, begin), (version, end) = said[0], said[-1]
+    return version, (end - begin) / (len(said) - 1) if len(said) > 1 else math.inf
 
 
 class Counts:
@@ -209,7 +216,9 @@ def count(kind: Callable[[str], Kind], kills: int, random_: random.Random) -> tu
         seconds = time.perf_counter() - start
         version = 2
         for _ in range(kills):
-            said = kill(state, version + 1, random_.random() * SPAN * seconds)
+            said, took = kill(state, version + 1, random_.random() * SPAN * seconds)
+            # So that about as many are killed in the first save as after it, on a busy machine too.
+            seconds = seconds * 1.2 if took == math.inf else (seconds + took) / 2
             counts.kills += 1
             try:
                 version = version_of(state.load())
