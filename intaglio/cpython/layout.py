@@ -57,7 +57,7 @@ _FUNCTIONS = {
     "save_thread": "PyEval_SaveThread",  # state (): releases the interpreter's lock
     "thread_state": "PyGILState_GetThisThreadState",  # state (): the calling thread's
 }
-# Their numbers in the table that NumPy gives to extensions, which never change.
+# Their numbers in the table that NumPy passes to extensions, which never change.
 _NUMPY_FUNCTIONS = {
     # array (type, dtype, int rank, ssize_t *lengths, null, null, int flags, null); steals the dtype
     "new_array": 94  # PyArray_NewFromDescr

@@ -52,7 +52,7 @@ SPEC = "dataset_spec.pb"
 # In the folder of a run that is being written, and locked.
 _WRITING = ".writing"
 _VERSION = 2
-_PAUSE = 0.1  # seconds between two looks at a folder that is being written
+_POLL_SECONDS = 0.1  # seconds between two looks at a folder that is being written
 
 
 # -- records -----------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def metadata(folder: str) -> Any:
 def wait_until_complete(folder: str) -> None:
     """Returns once the folder has a complete run."""
     while metadata(folder) is None:
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
 
 
 def _numbers_of(path: str) -> tuple[int, int]:

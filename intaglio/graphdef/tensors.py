@@ -14,9 +14,9 @@ from intaglio.graphdef.declarations import MalformedError
 
 # A tensor in a message may describe at most this many elements: a few bytes can claim a
 # shape of any size.
-MOST_ELEMENTS = 1 << 31
+MAX_ELEMENTS = 1 << 31
 # So many elements at most may be filled up from fewer values that are written out.
-MOST_REPEATED = 1 << 26
+MAX_REPEATED_ELEMENTS = 1 << 26
 
 _FIELD = {
     dtypes.float32: "float_val",
@@ -95,7 +95,7 @@ def array_of(proto: Any) -> np.ndarray:
     count = 1
     for d in dims:
         count *= d or 0
-    if count > MOST_ELEMENTS:
+    if count > MAX_ELEMENTS:
         raise MalformedError(f"a tensor message claims {count} elements")
     if proto.tensor_content:
         return _from_content(proto.tensor_content, dtype, dims, count)
@@ -130,7 +130,7 @@ def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.nd
         filler[0] = b""
     if len(array) <= 1:
         return np.broadcast_to(filler.reshape((1,) * len(dims)), dims)
-    if count > MOST_REPEATED:
+    if count > MAX_REPEATED_ELEMENTS:
         raise MalformedError(f"a tensor message of {len(array)} values claims {count} elements")
     return np.concatenate([array, np.repeat(filler, count - len(array))]).reshape(dims)
 

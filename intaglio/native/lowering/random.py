@@ -34,7 +34,7 @@ from intaglio.runtime.hooks import SERVICES
 
 # The key of the cipher that seeds go through, as in `philox.scrambled`.
 SCRAMBLING = 0x02461E293EC8F720
-STATE = 32
+STATE_BYTES = 32
 WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 
@@ -43,7 +43,7 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
     """A state in memory."""
-    pointer = w.scratch(STATE)
+    pointer = w.scratch(STATE_BYTES)
     for i, word in enumerate(words):
         w.code.do(f"store i64 {word}, ptr {w.code.at('i64', pointer, str(i))}, align 8")
     return pointer
@@ -95,7 +95,7 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
         return 0
 
     w.random_streams.append(counters)
-    pointer = w.scratch(STATE)
+    pointer = w.scratch(STATE_BYTES)
     w.call_python(take, pointer)
     return pointer
 
