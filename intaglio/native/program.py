@@ -30,6 +30,7 @@ from intaglio.native.lowering.variables import copy_to_target, overwritten
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
+from intaglio.native.runtime.variable_access import Access
 from intaglio.ops.state.resource_variable import contents_of
 from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
@@ -70,10 +71,11 @@ class Program:
             len(body.outputs) + len(extra) + 1,
             shapes=forms,
             unlocked=w.long,
+            raises=w.raises,
         )
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
-        self.memory, self.refuses = w.arena.size, w.refuses
+        self.memory, self.refuses, self.raises = w.arena.size, w.refuses, w.raises
         self._keep = w.keep
         self.rounds, self._other = w.rounds, None
         # What was drawn in vain is drawn again.
@@ -131,8 +133,7 @@ class Program:
             "again": self._again,
             "rows": _rows,
             "memory": _memory(self.memory),
-            "borrow": borrow,
-            "give": give,
+            "Access": Access,
             "random_streams": self.random_streams,
             "back": _back,
             "taken": list_arguments.elements_of,
@@ -250,16 +251,20 @@ class Program:
                 ("t", self.writes),
             )
         )
-        everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         return [
-            f" borrowed = borrow(({written}), ({others}), makers, {w.in_place})",
-            f" if borrowed is None: return again(({everything},))",
-            f" ({before}), ({after}) = borrowed",
-            " refused = True",
+            f" access = Access(({written}))",
+            " changed = False",
             " try:",
-            f"  refused = {call}",
+            f"  refused = not access.acquire(({others}), makers, {w.in_place})",
+            "  if not refused:",
+            f"   ({before}), ({after}) = access.before, access.after",
+            f"   refused = {call}",
+            "   changed = not refused",
             " finally:",
-            f"  give(({written}), ({before}) if refused else ({after}))",
+            "  try: access.release(changed)",
+            "  except BaseException:",
+            "   access.release(changed)",
+            "   raise",
         ]
 
     def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
@@ -314,39 +319,3 @@ def _in_order(array: Any) -> Any:
     if type(array) is not np.ndarray or (array.flags.c_contiguous and array.flags.aligned):
         return array
     return np.array(array, order="C")
-
-
-def borrow(
-    written: Sequence[Any],
-    others: Sequence[Any],
-    makers: Sequence[Callable[[], Any]],
-    in_place: bool,
-) -> tuple[list[Any], list[Any]] | None:
-    """The arrays of variables, locked, and where their new values go.
-
-    That is the same array, if `in_place` and it has no other references. None if one has no value,
-    or is passed twice.
-    All threads lock in one order.
-    """
-    if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
-        return None
-    for one in sorted(written, key=id):
-        one.lock.acquire()
-    arrays: list[Any] = []
-    targets: list[Any] = []
-    for one, make in zip(written, makers, strict=True):
-        if not one.initialized:
-            give(written, arrays)
-            return None
-        array, is_owner = one.taken()
-        arrays.append(array)
-        targets.append(array if is_owner and in_place else make())
-    return arrays, targets
-
-
-def give(written: Sequence[Any], arrays: Sequence[Any]) -> None:
-    """Puts arrays into variables that were borrowed."""
-    for one, array in zip(written, arrays, strict=False):
-        one.put(array)
-    for one in written:
-        one.lock.release()
