@@ -59,7 +59,7 @@ class FunctionLowering:
         self.words: list[int] = [0]
         self.keep: list[Any] = []
         # True if the function may find that it cannot do its work.
-        self.refuses = False
+        self.has_guards = False
         # What became of each node, and of the one that is being written.
         self.notes: list[Note] = []
         self.how = ""
@@ -131,7 +131,7 @@ class FunctionLowering:
     @property
     def in_place(self) -> bool:
         """True if variables may be written in place: no guard can fail after that."""
-        return not (self.refuses and self.undoes)
+        return not (self.has_guards and self.undoes)
 
     def compiled(self) -> jit.Module:
         """The machine code of the function, and of what it calls and no other module has."""
@@ -597,7 +597,7 @@ class FunctionLowering:
 
     def guard(self, condition: str) -> None:
         """The function gives up unless the condition holds: its caller has the interpreter do the work."""
-        self.refuses = True
+        self.has_guards = True
         self.undoes |= self.written
         code = self.code
         right, wrong = code.new_label("right"), code.new_label("wrong")

@@ -327,7 +327,7 @@ class _Call:
         w.notes += [
             note._replace(depth=note.depth - 1 + len(w.scopes)) for note in part.notes if note.depth
         ]
-        if part.refuses:
+        if part.has_guards:
             flags = "0"
             for i in range(count):
                 pointer = w.within(memory, i * self.part.memory)

@@ -123,7 +123,7 @@ class CompiledProgram(Protocol):
     address: int
     kernel: Any
     memory: int
-    refuses: bool
+    has_guards: bool
     rounds: bool
     writes: Sequence[int]
     random_streams: Sequence[Any]
@@ -177,7 +177,7 @@ def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single:
         "kernel": program.address,
         "dims": layout.bytes_address(frame) + 8 * len(entry.HEADER),
         "memory": program.memory,
-        "fails": int(program.refuses),
+        "fails": int(program.has_guards),
         "results": len(program.results),
         "single": int(single),
         "inputs": max(table.inputs, 1),
