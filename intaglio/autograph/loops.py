@@ -10,7 +10,7 @@ from typing import Any
 from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_, tensor_of
-from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
+from intaglio.autograph.conditionals import LOOP, State, check_condition, decided, is_staged
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import stage_to_fixpoint
@@ -79,7 +79,7 @@ def while_stmt(
     if scratch.nodes or isinstance(first, Tensor):
         watch.restore(watch.seen)
     if is_staged(first) or isinstance(first, Tensor):
-        check_condition(first, "while loop")
+        check_condition(first, "while loop", LOOP)
         for seen in changed:
             if not seen.location.outlives:
                 raise NotImplementedError(_CHANGING.format(seen.location.name))
@@ -104,7 +104,7 @@ def _python_while(
     while True:
         again = test() if count or first is None else first
         if is_staged(again):
-            check_condition(again, "while loop")
+            check_condition(again, "while loop", LOOP)
             staged()
             return
         if not again:

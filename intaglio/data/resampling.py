@@ -65,6 +65,8 @@ def _one(like: Any) -> Any:
 
 def _estimated(classes: Any, wanted: Any) -> Any:
     """The classes' shares among the elements seen so far."""
+    if not wanted.dims:
+        raise ValueError(f"target_dist must be a vector, not of shape {wanted.shape}")
     count = wanted.dims[0]
 
     def seen(counts: Any, number: Any) -> Any:

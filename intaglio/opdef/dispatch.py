@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.generated_code import GeneratedCode
+from intaglio.opdef import levels
 from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
 
@@ -162,6 +163,7 @@ class Entry:
 # -- public functions ---------------------------------------------------------------------
 
 F = TypeVar("F", bound=Callable[..., Any])
+_LEAVE_OUT = types.CellType(levels.leave_out_package)
 
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
@@ -171,8 +173,9 @@ _lock = threading.RLock()
 def dispatchable(function: F) -> F:
     """Decorates a public function that targets may be registered for.
 
-    The result has the signature, name and source position of the function, and one line: it calls
-    its implementation. Raises TypeError for a function with `*args` or `**kwargs`.
+    The result has the signature, name and source position of the function, and calls its
+    implementation. Tracebacks of errors that come out of it, eagerly, have no frames of this
+    package. Raises TypeError for a function with `*args` or `**kwargs`.
     """
     assert isinstance(function, types.FunctionType)
     code = function.__code__
@@ -184,7 +187,7 @@ def dispatchable(function: F) -> F:
     public = types.FunctionType(
         template.replace(
             co_posonlyargcount=code.co_posonlyargcount,
-            co_varnames=parameters,
+            co_varnames=(*parameters, *template.co_varnames[count + named :]),
             co_name=code.co_name,
             co_qualname=code.co_qualname,
             co_filename=code.co_filename,
@@ -193,7 +196,7 @@ def dispatchable(function: F) -> F:
         function.__globals__,
         function.__name__,
         function.__defaults__,
-        (types.CellType(function),),
+        (types.CellType(function), _LEAVE_OUT),
     )
     public.__kwdefaults__ = function.__kwdefaults__
     public.__annotations__ = function.__annotations__
@@ -213,13 +216,18 @@ def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
     head = [f"p{i}" for i in range(count)]
     parameters = ", ".join([*head, *(["*", *named] if named else [])])
     arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
+    # Free variables are in the order of their names.
     source = (
-        "def defined(_implementation):\n"
-        f" def public({parameters}): return _implementation({arguments})\n"
+        "def defined(_implementation, _leave_out):\n"
+        f" def public({parameters}):\n"
+        f"  try: return _implementation({arguments})\n"
+        "  except Exception as _error:\n"
+        "   _leave_out(_error)\n"
+        "   raise\n"
         " return public\n"
     )
     defined = GeneratedCode("dispatch", source, {}).function("defined")
-    return defined(None).__code__
+    return defined(None, None).__code__
 
 
 def entry_of(function: Any) -> Entry | None:

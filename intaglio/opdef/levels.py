@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from intaglio.base import tracebacks
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef.hooks import HOOKS
 
@@ -137,6 +138,15 @@ def pushed(new: Level) -> Generator[Level]:
         STATE.shift(-1)
         here.levels.pop()
         here.top = here.levels[-1]
+
+
+def leave_out_package(error: Exception) -> None:
+    """Takes this package's frames out of the traceback of an error that leaves a public function.
+
+    Where a graph is recorded they stay: whoever records it words errors by the whole traceback.
+    """
+    if all([here.eager for here in stack().levels]):
+        tracebacks.leave_out_package(error)
 
 
 def eagerly() -> Any:

@@ -126,6 +126,22 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
     return functools.partial(rule, NumpyScalars), False
 
 
+def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]:
+    """A kernel of `inputs` floating arrays (and attributes) that is given 16-bit floats as float32.
+
+    Its result is rounded to their dtype once.
+    """
+
+    def computed(*given: Any) -> Any:
+        dtype = given[0].dtype
+        if dtype.itemsize != 2:
+            return kernel(*given)
+        wide = [x.astype(np.float32) for x in given[:inputs]]
+        return kernel(*wide, *given[inputs:]).astype(dtype)
+
+    return computed
+
+
 def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """An elementwise kernel in blocks, so that its temporary arrays stay small.
 

@@ -55,6 +55,10 @@ class Traits:
     # The kernel's result is new memory, which nothing else refers to.
     fresh_result: ClassVar[bool] = False
 
+    # 16-bit floats are computed with in float32, and the result is rounded once: steps on the
+    # way would overflow or lose digits.
+    computes_wide: ClassVar[bool] = False
+
     # -- shapes -------------------------------------------------------------------
     # The result follows from the shapes of the inputs alone.
     shape_only: ClassVar[bool] = False

@@ -182,6 +182,8 @@ def explain(
         return errors.InvalidArgumentError(None, None, text + where)
     if isinstance(error, NotImplementedError):
         return error
+    if isinstance(error, MemoryError):
+        return errors.ResourceExhaustedError(None, None, f"{error}{where}")
     try:
         op.output_specs([spec_of(t) for t in inputs], attrs)  # type: ignore[arg-type]  # all of them are eager here
     except (ValueError, TypeError) as better:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.devices import LOGICAL_CPU, elsewhere
+from intaglio.base.devices import LOGICAL_CPU, absent, elsewhere
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.locks import lasting_lock
+from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.op import RAISES, Op
@@ -249,6 +250,10 @@ class _GraphSource:
                 node,
                 f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
                 f"All available devices [{LOGICAL_CPU.name}].",
+            )
+        if node.device and not OPTIONS.soft_placement and absent(node.device):
+            raise errors.InvalidArgumentError(
+                None, node, f"Unable to find any devices for spec {node.device}"
             )
         fitted = self.kernels(node) if self.kernels else None
         if fitted is None:

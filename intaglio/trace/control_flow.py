@@ -292,7 +292,10 @@ def while_loop(
         if not counted:
             return [_as_condition(cond(*unpacked(state)))]
         in_time = raw.Less(state[0], limit)
-        return [raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state))))]
+        condition = cond(*unpacked(state))
+        if not isinstance(condition, Tensor):
+            condition = convert.to_tensor(condition, bool_)
+        return [raw.LogicalAnd(in_time, _as_condition(condition))]
 
     def iteration(*state: Tensor) -> list[Tensor]:
         following = _after_iteration(body(*unpacked(state)), loop_vars, start[counted:])

@@ -109,10 +109,10 @@ def _off(array: Any, wide: Any, at: Any) -> float:
 def reason(family: str, op: str, row: Row) -> str:
     """Why a result is far from TensorFlow's; empty without a reason."""
     _, ours, theirs = row
-    if op in LOSING:
-        return LOSING[op]
     if ours is not None and theirs is not None and ours <= MOST < theirs + ours:
         return "TensorFlow's is the one that is off"
+    if op in LOSING:
+        return LOSING[op]
     return REASONS.get(family, "")
 
 

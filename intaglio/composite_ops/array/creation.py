@@ -13,7 +13,12 @@ import numpy as np
 from intaglio.base import dtypes, shapes
 from intaglio.base.composite import ActsAsTensor, TensorInParts
 from intaglio.base.dtypes import DType, as_dtype
-from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
+from intaglio.base.errors import (
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    ShapeError,
+    invalid_argument,
+)
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
@@ -223,9 +228,12 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
 
 
 def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
-    if value == 0 and dtype is not dtypes.string:
-        return np.zeros(dims, dtype.numpy)
-    return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
+    try:
+        if value == 0 and dtype is not dtypes.string:
+            return np.zeros(dims, dtype.numpy)
+        return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
+    except MemoryError as e:
+        raise ResourceExhaustedError(None, None, str(e)) from None
 
 
 @dispatchable

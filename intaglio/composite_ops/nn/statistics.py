@@ -132,6 +132,9 @@ def sufficient_statistics(
         at = _axes(axes)
         dims = x.dims
         if shapes.known(dims) and not isinstance(at, Tensor):
+            for i in at:
+                if not -len(dims) <= i < len(dims):
+                    raise ValueError(f"a tensor of shape {x.shape} has no axis {i}")
             size = math.prod([dims[int(i)] for i in at])
             counts = convert.to_tensor(np.asarray(size, x.dtype.numpy))
         else:

@@ -139,12 +139,17 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
         return division.divided(s, op, *inputs)
     if rule is None:
         raise Unsupported(op.name)
+    wanted = kind_of(node.outputs[0].dtype.numpy)
+    wide = op.computes_wide and wanted.short
+    if wide:
+        inputs = [s.widened(x) for x in inputs]
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
     known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
     result: Lanes = rule(s=s, **known, **node.attrs)
     if result is NotImplemented:
         raise Unsupported(f"{op.name} with these attributes")
-    wanted = kind_of(node.outputs[0].dtype.numpy)
+    if wide:
+        result = s.converted(result, wanted)
     if result.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.name}")
     return result

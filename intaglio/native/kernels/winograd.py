@@ -371,9 +371,24 @@ def block_of(
 
 
 def is_for(g: Geometry) -> bool:
-    """True if a convolution is of this kind."""
+    """True if a convolution is of this kind.
+
+    Sums over padding alone are 0. The transforms mix pixels, so that such sums would be rounding
+    errors of their neighbours': every window has to see a pixel, and every tap of the filter.
+    """
     steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
-    return entry.AVAILABLE and g.plain and steps == (3, 3, 1, 1) and not g.empty
+    if not entry.AVAILABLE or not g.plain or steps != (3, 3, 1, 1) or g.empty:
+        return False
+    return _sees_pixels(g.height, g.top, g.out_height) and _sees_pixels(
+        g.width, g.left, g.out_width
+    )
+
+
+def _sees_pixels(size: int, before: int, out: int) -> bool:
+    """True if along an axis all windows of three see a pixel, and so do all taps."""
+    windows = before <= 2 and out - before <= size
+    taps = out > before and 2 - before < size
+    return windows and taps
 
 
 def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:

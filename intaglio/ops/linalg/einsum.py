@@ -18,6 +18,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, spec_of, unbroadcast
 from intaglio.ops.linalg.matmul import brackets, in_parts, parts
+from intaglio.ops.math.summation import is_long_product, long_product
 
 DOTS = "..."
 # A label is a letter, or (for a dimension of the ellipsis) its position from the right.
@@ -141,7 +142,10 @@ def _pair(x: Any, left: Labels, y: Any, right: Labels, output: Labels) -> tuple[
     depth = int(np.prod(a.shape[nb + nr :], dtype=np.int64))
     a = a.reshape(*a.shape[:nb], int(np.prod(row_sizes, dtype=np.int64)), depth)
     b = b.reshape(*b.shape[:nb], depth, int(np.prod(column_sizes, dtype=np.int64)))
-    product = np.multiply(a, b) if not inner and depth == 1 else np.matmul(a, b)
+    if is_long_product(a, b):
+        product = long_product(a, b)
+    else:
+        product = np.multiply(a, b) if not inner and depth == 1 else np.matmul(a, b)
     sizes = (*product.shape[:nb], *row_sizes, *column_sizes)
     return product.reshape(sizes), (*batch, *rows, *columns)
 

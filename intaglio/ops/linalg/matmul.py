@@ -30,6 +30,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import MIN_COMPILED_WORK, offered
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
+from intaglio.ops.math.summation import is_long_product, long_product
 
 BATCHED = (*FLOATING, int16, int32, int64, *UNSIGNED, *COMPLEX)
 MIXED = (*FLOATING, uint8, int8, int16, int32, int64, *COMPLEX)
@@ -86,6 +87,8 @@ def dot(a: Any, b: Any) -> Any:
     work = a.size * b.shape[-1]
     if work < MIN_COMPILED_WORK or a.size < MIN_HALVED_SIZE or a.shape[1] != b.shape[0]:
         return a.dot(b)
+    if is_long_product(a, b):
+        return long_product(a, b)
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
     transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
@@ -287,7 +290,8 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         result = flat.reshape(*left.shape[:-1], right.shape[1])
     else:
         try:
-            result = np.matmul(left, right)
+            long = is_long_product(left, right)
+            result = long_product(left, right) if long else np.matmul(left, right)
         except ValueError:
             raise _batch_error(x, y, left, right) from None
     return result.astype(x.dtype) if result.dtype != x.dtype else result

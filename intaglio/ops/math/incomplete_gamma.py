@@ -27,6 +27,8 @@ State = tuple[Any, ...]
 Step = Callable[[int, State], tuple[State, Any]]
 
 EPS = float(np.finfo(np.float64).eps)
+# The slope by the shape changes by less than 1e-6 from here to 0.
+LEAST_SHAPE = 1e-7
 # What is left out of numbers that are rounded to float32 or less.
 SHORT_EPS = 2.0**-36
 # After so many terms it is looked which elements are done.
@@ -310,6 +312,8 @@ def gamma_slopes(a: Any, x: Any) -> tuple[Any, Any]:
     """(dP/da, -dP/da / (dP/dx)): by the shape, and of a sample by the shape."""
     a, x = np.broadcast_arrays(a, x)
     good_a, good_x, regular = _regular(a, x)
+    # Below, what is left of the difference of two large numbers is rounding error.
+    good_a = np.maximum(good_a, LEAST_SHAPE)
     low = (good_x <= 1) | (good_x <= good_a)
     slope, ratio = np.zeros(a.shape), np.zeros(a.shape)
     with np.errstate(all="ignore"):
@@ -397,9 +401,9 @@ def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
 
 
 def _slope_by_x(a: Any, x: Any) -> Any:
-    """exp(-x) x^(a - 1) / gamma(a)."""
+    """exp(-x) x^(a - 1) / gamma(a); NaN for x below 0, and at 0 where a is 1, as in TensorFlow."""
     one = constant(1, a)
-    power = raw.Sub(raw.Xlogy(raw.Sub(a, one), x), raw.AddV2(x, raw.Lgamma(a)))
+    power = raw.Sub(raw.Mul(raw.Sub(a, one), raw.Log(x)), raw.AddV2(x, raw.Lgamma(a)))
     return raw.Exp(power)
 
 

@@ -31,6 +31,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, conjugate, shape_of, spec_of
+from intaglio.ops.math import summation
 
 # Products that are computed side by side along a row.
 LANES = 64
@@ -177,15 +178,11 @@ def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
 
 def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum, with half precision added up in single precision."""
-    dtype = x.dtype
     if x.size >= MIN_COMPILED_ELEMENTS:
         found = by_kernel("sum", x, axes, keep_dims)
         if found is not None:
             return found
-    if dtype.kind == "V" or dtype == bfloat16.numpy:
-        wide = np.add.reduce(x.astype(np.float32), axis=axes, keepdims=keep_dims)
-        return wide.astype(dtype)
-    return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
+    return summation.add_reduce(x, axes, keep_dims)
 
 
 @op
@@ -211,9 +208,8 @@ class Mean(Reduction):
             found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:
                 return found
-        wide = np.float32 if dtype.itemsize == 2 else dtype
-        mean = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims) / count
-        return mean.astype(dtype)
+        wide = input.astype(np.float32) if dtype.itemsize == 2 else input
+        return np.divide(summation.add_reduce(wide, axes, keep_dims), count).astype(dtype)
 
     def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
         expanded = raw.BroadcastTo(expand_reduced(doutput, input, axis, keep_dims), shape_of(input))
@@ -357,9 +353,9 @@ class EuclideanNorm(Reduction):
             return np.sqrt(np.asarray(whole, np.float64)).astype(dtype)
         if dtype.kind == "c":
             square = np.multiply(input, np.conjugate(input))
-            return np.sqrt(np.add.reduce(square, axis=axes, keepdims=keep_dims))
+            return np.sqrt(summation.add_reduce(square, axes, keep_dims))
         wide = input.astype(np.float32) if dtype.itemsize == 2 else input
-        square = np.add.reduce(np.square(wide), axis=axes, keepdims=keep_dims)
+        square = summation.add_reduce(np.square(wide), axes, keep_dims)
         return np.sqrt(square).astype(dtype)
 
     def native(self, input, axis, keep_dims) -> Any:

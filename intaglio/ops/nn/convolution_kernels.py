@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.ops.compiled import offered
 from intaglio.ops.linalg.matmul import dot
+from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
 
@@ -264,7 +265,7 @@ def depthwise_filter_gradient(
     x = windows.padded(x, along)
     over = tuple(range(len(along) + 1))
     for index, slices in taps(along):
-        result[index] = (x[slices][..., None] * d).sum(axis=over)
+        result[index] = add_reduce(x[slices][..., None] * d, over)
     return result
 
 

@@ -47,6 +47,10 @@ class Reduction(Op):
 
     def put_together(self, found: Any, where: Any, values: Any) -> Any:
         """Reduces values into `found` at positions `where`."""
+        if self.ufunc is np.add and values.dtype.kind in "fV":
+            # Added up in float64.
+            wide = values.astype(np.float64)
+            return np.bincount(where, wide, found.size).astype(values.dtype)
         self.ufunc.at(found, where, values)
         return found
 
