@@ -30,9 +30,9 @@ _forks = 0
 
 def lasting_lock() -> Any:
     """A lock, which its thread may take again. It is free in a child process."""
-    made = threading.RLock()
-    _locks.add(made)
-    return made
+    lock = threading.RLock()
+    _locks.add(lock)
+    return lock
 
 
 def exclusive_lock(own: Any = None) -> Any:
@@ -41,9 +41,9 @@ def exclusive_lock(own: Any = None) -> Any:
     It is a new one, or the `own` lock of a library, which its thread may take again. Who takes several
     takes them in the order of these calls.
     """
-    made = threading.RLock() if own is None else own
-    _exclusive.append(made)
-    return made
+    lock = threading.RLock() if own is None else own
+    _exclusive.append(lock)
+    return lock
 
 
 def after_fork(call: Callable[[], object]) -> None:

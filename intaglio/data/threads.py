@@ -79,7 +79,7 @@ class Prefetcher:
             self.start()
         if self._ended:
             raise StopIteration
-        _demand_own_threads(self._forks)
+        _check_own_threads(self._forks)
         item = self._items.get()
         if item is _END:
             self._ended = True
@@ -132,7 +132,7 @@ def _items_of(position: Any) -> list[Any]:
     ]
 
 
-def _demand_own_threads(forks: int) -> None:
+def _check_own_threads(forks: int) -> None:
     """Raises AbortedError if the process was forked since, and so has not the iterator's threads."""
     if forks != fork_count():
         raise errors.AbortedError(
@@ -224,7 +224,7 @@ class ParallelCalls:
             self._pending.append(self._pool.submit(self._function, *element))
 
     def __call__(self) -> Element:
-        _demand_own_threads(self._forks)
+        _check_own_threads(self._forks)
         pending = self._pending
         while not self._ended and len(pending) < self._threads:
             self._submit()

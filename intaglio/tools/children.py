@@ -51,8 +51,8 @@ def _for_posix(util: types.ModuleType) -> None:
 def _for_windows(spawn: types.ModuleType) -> None:
     line = spawn.get_command_line
 
-    def get_command_line(**given: Any) -> Any:
-        return _command(line(**given))
+    def get_command_line(**options: Any) -> Any:
+        return _command(line(**options))
 
     spawn.get_command_line = get_command_line  # type: ignore[attr-defined]  # replaced on purpose
 

@@ -270,7 +270,7 @@ class FunctionLowering:
         self.random_streams += callbacks.streams(node)
         pointers = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(pointers, [h.pointer for h in results])
-        self.refuses = True
+        self.has_guards = True
         self.undoes |= self.written
         self.call_python(back, self._ins, self._outs)
         self.how = "NumPy, called back"

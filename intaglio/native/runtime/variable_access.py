@@ -49,9 +49,9 @@ class Access:
         for variable, make in zip(written, makers, strict=True):
             if variable._value is None:
                 return False
-            array, mine = variable.taken(self)
+            array, is_owner = variable.taken(self)
             self.before.append(array)
-            self.after.append(array if mine and in_place else make())
+            self.after.append(array if is_owner and in_place else make())
         return True
 
     def release(self, changed: bool) -> None:
