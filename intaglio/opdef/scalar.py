@@ -132,12 +132,12 @@ def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]
     Its result is rounded to their dtype once.
     """
 
-    def computed(*given: Any) -> Any:
-        dtype = given[0].dtype
+    def computed(*operands: Any) -> Any:
+        dtype = operands[0].dtype
         if dtype.itemsize != 2:
-            return kernel(*given)
-        wide = [x.astype(np.float32) for x in given[:inputs]]
-        return kernel(*wide, *given[inputs:]).astype(dtype)
+            return kernel(*operands)
+        wide = [x.astype(np.float32) for x in operands[:inputs]]
+        return kernel(*wide, *operands[inputs:]).astype(dtype)
 
     return computed
 
