@@ -16,6 +16,7 @@ from intaglio.base.errors import (
     UnavailableError,
     invalid_argument,
 )
+from intaglio.base.locks import lasting_lock
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
@@ -163,7 +164,7 @@ def _parts(whole: Any, size: int, padding: int, cuts: Any) -> list[Any]:
     return np.split(array[:size], cuts[:-1])
 
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 _queues: dict[tuple[str, str, Limits], Queue] = {}
 
 
