@@ -72,8 +72,8 @@ def norm(
         return raw.Pow(total, np.asarray(1.0 / float(ord), size.dtype.numpy))
 
 
-def _norm_axes(axis: Any) -> tuple[bool, list[int] | None]:
-    """(is it a matrix norm, the axes). Raises ValueError unless they are Python's integers."""
+def _norm_axes(axis: Any) -> tuple[bool, Any]:
+    """(is it a matrix norm, the axes or None). Raises ValueError unless they are Python's integers."""
     if axis is None:
         return False, None
     if isinstance(axis, int):
