@@ -129,6 +129,26 @@ UnauthenticatedError = _status(
 )
 
 
+class UnsupportedFileError(UnimplementedError, NotImplementedError):
+    """A file of TensorFlow's uses something that is not read here."""
+
+    def __init__(self, message: str) -> None:
+        UnimplementedError.__init__(self, None, None, message)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._message,)
+
+
+class RecursionLimitError(ResourceExhaustedError, RecursionError):
+    """A function has called itself more often than it may."""
+
+    def __init__(self, message: str) -> None:
+        ResourceExhaustedError.__init__(self, None, None, message)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._message,)
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor was used where Python needs a value now."""
 

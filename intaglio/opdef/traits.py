@@ -84,6 +84,9 @@ class Traits:
     # Integers among the inputs are data, on which the choice of a kernel does not depend.
     integer_data: ClassVar[bool] = False
 
+    # Only passes make nodes of the op: what reads graphs from messages refuses it.
+    internal: ClassVar[bool] = False
+
     # -- dtypes -------------------------------------------------------------------
     # Type variables without a default dtype, which others of their names have.
     without_default: ClassVar[tuple[str, ...]] = ()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType
-from intaglio.base.errors import NotFoundError
+from intaglio.base.errors import NotFoundError, UnsupportedFileError
 from intaglio.base.shapes import Dims, TensorShape
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
@@ -49,7 +49,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     model = read_message(folder)
     meta_graph = _chosen(model, tags, folder)
     if not meta_graph.HasField("object_graph_def"):
-        raise NotImplementedError(
+        raise UnsupportedFileError(
             f"The SavedModel at {folder} has no object graph: it was saved by TensorFlow 1."
         )
     with init_scope(), name_scope(""):
@@ -70,7 +70,7 @@ def read_message(folder: str) -> Any:
     path = os.path.join(folder, names.MODEL)
     if not os.path.isfile(path):
         if os.path.isfile(os.path.join(folder, names.MODEL_TEXT)):
-            raise NotImplementedError(
+            raise UnsupportedFileError(
                 f"The SavedModel at {folder} is written as text, which is not read."
             )
         raise OSError(
@@ -172,7 +172,7 @@ class _Loader:
     def _variable(self, proto: Any, key: str | None) -> Variable:
         dtype, dims = tensors.dtype_of(proto.dtype), tensors.shape_of(proto.shape)
         if proto.experimental_distributed_variable_components:
-            raise NotImplementedError(
+            raise UnsupportedFileError(
                 f"The variable '{proto.name}' is distributed, which is not read."
             )
         value = self._value(proto.name, key, dtype, dims)
@@ -293,7 +293,10 @@ def _constant(name: str, nodes: dict[str, Any]) -> Any:
     node = nodes.get(name)
     if node is None or node.op != raw.Const.name or "value" not in node.attr:
         raise MalformedError(f"there is no constant '{name}'")
-    return from_array(tensors.array_of(node.attr["value"].tensor))
+    array = tensors.array_of(node.attr["value"].tensor)
+    if array.dtype != tensors.dtype_of(node.attr["dtype"].type).numpy:
+        raise MalformedError(f"the constant '{name}' has a value of another dtype than its own")
+    return from_array(array)
 
 
 def _set_item(owner: list[Any], name: str, value: Any) -> None:
