@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native.runtime.buffers import allocator
-from intaglio.native.runtime.entry import Step
+from intaglio.native.runtime.entry import Step, call_in_order
 from intaglio.runtime.derived import DERIVED
 
 Run = Callable[..., Any]
@@ -70,7 +70,7 @@ class Chain:
                 continue
             made = [make() for make in makers]
             if step.kernel(*given, *made) is NotImplemented:
-                step.kernel(*[np.ascontiguousarray(a) for a in given], *made)
+                call_in_order(step.kernel, given, made)
             values += made
         if self._single:
             return values[self.gives[0]]
