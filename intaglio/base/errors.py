@@ -174,6 +174,36 @@ def invalid_argument(message: str) -> OpError:
     return InvalidArgumentError(None, None, message)
 
 
+# What NumPy says of arrays that cannot be addressed, before it asks for their memory.
+_TOO_LARGE = (
+    "array is too big",
+    "Maximum allowed dimension exceeded",
+    "maximum supported dimension",
+)
+
+
+def from_kernel(error: BaseException, reaches_outside: str = "") -> type[OpError] | None:
+    """The class of the error that stands for one which NumPy or Python raised in a kernel.
+
+    None for exceptions that are no consequence of the kernel's arguments: those that an op which
+    `reaches_outside` may have got from somebody's Python code.
+    """
+    if isinstance(error, OpError):
+        return type(error)
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError
+    if isinstance(error, UnicodeError):
+        return None
+    if isinstance(error, ValueError) and str(error).startswith(_TOO_LARGE):
+        return ResourceExhaustedError
+    if isinstance(error, (ValueError, IndexError, ZeroDivisionError)):
+        return InvalidArgumentError
+    unexpected = (ArithmeticError, AssertionError, AttributeError, LookupError)
+    if isinstance(error, unexpected) and not reaches_outside:
+        return InvalidArgumentError
+    return None
+
+
 # The attribute of an error that the steps stand in.
 _STEPS = "_intaglio_steps"
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base import errors, files
 from intaglio.base.crc32c import crc32c, crc32c_of_each, masked, masked_all
+from intaglio.base.limits import check_decoded
 from intaglio.data import snappy
 
 LENGTH = struct.Struct("<QI")
@@ -102,7 +103,9 @@ def records(file: Any) -> Iterator[bytes]:
     """The records in an open file. Raises DataLossError for a bad one."""
     data, offset = (b"", 0)  # bytes that are not yet cut into records, and where they stand
     while True:
-        more = file.read(max(_AHEAD, _missing(data, offset)))
+        # A length is believed as far as there are bytes: no more are asked for than are there.
+        more = file.read(min(max(_AHEAD, _missing(data, offset)), max(_AHEAD, len(data))))
+        check_decoded(len(data) + len(more), "A record")
         data = data + more if data else more
         starts, end = _starts(data)
         if starts:

@@ -14,6 +14,7 @@ from intaglio.base import dtypes, shapes
 from intaglio.base.composite import ActsAsTensor, TensorInParts
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
@@ -68,6 +69,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
     if count is not None and array.size == count:
         return array.reshape(dims)
     if count is not None and array.size == 1:
+        check_allocated(dims or (), array.dtype.itemsize, "tf.constant")
         result = np.empty(dims, array.dtype)  # type: ignore[arg-type]  # a known shape
         result[...] = array.reshape(())
         return result
@@ -223,6 +225,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
 
 
 def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
+    check_allocated(dims, dtype.size, "Fill")
     if value == 0 and dtype is not dtypes.string:
         return np.zeros(dims, dtype.numpy)
     return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
@@ -326,6 +329,7 @@ def eye(
             if size < 0:
                 raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
         if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
+            check_allocated(whole, kind.size, "tf.eye")
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")
     lead: Any = [] if batch_shape is None else [convert.to_tensor(batch_shape)]

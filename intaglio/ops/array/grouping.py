@@ -9,6 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, DType
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -317,6 +318,7 @@ class DynamicStitch(Op):
         rest = data[0].shape[indices[0].ndim :]
         size = 1 + max([int(i.max()) for i in indices if i.size], default=-1)
         fill = b"" if data[0].dtype == object else 0
+        check_allocated((size, *rest), data[0].dtype.itemsize, "DynamicStitch")
         merged = np.full((size, *rest), fill, data[0].dtype)
         for m, (where, what) in enumerate(zip(indices, data, strict=True)):
             if what.shape[: where.ndim] != where.shape or what.shape[where.ndim :] != rest:
