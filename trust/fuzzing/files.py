@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
 import random
 import shutil
+import signal
 import zipfile
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,8 @@ from trust.fuzzing.messages import Mutator
 from trust.fuzzing.models import Network, graphs
 from trust.fuzzing.runner import Format
 
+# Seconds that a function of a model may compute.
+FUNCTION_SECONDS = 1.5
 X = np.linspace(-1, 1, 12).astype(np.float32).reshape(3, 4)
 
 
@@ -48,6 +53,26 @@ def written(folder: pathlib.Path, files: dict[str, bytes]) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return str(folder)
+
+
+class Endless(Exception):
+    """A function of a model does not come to an end."""
+
+
+def _interrupted(number: int, frame: Any) -> None:
+    raise Endless
+
+
+@contextlib.contextmanager
+def limited() -> Iterator[None]:
+    """Ends a computation after some seconds: a loop whose condition stays true is no fault of ours."""
+    signal.signal(signal.SIGVTALRM, _interrupted)
+    signal.setitimer(signal.ITIMER_VIRTUAL, FUNCTION_SECONDS)
+    try:
+        with contextlib.suppress(Endless):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 class Graphs(Format):
@@ -82,7 +107,8 @@ class Graphs(Format):
             found = [v for op in graph.get_operations() for v in op.outputs]
             return [v for v in found if v.dtype not in (tf.variant, tf.resource)]
 
-        tf.function(imported, autograph=False)(tf.constant(X))
+        with limited():
+            tf.function(imported, autograph=False)(tf.constant(X))
 
 
 class Models(Format):
@@ -131,7 +157,8 @@ class Models(Format):
             try:
                 function = getattr(loaded, name, None)
                 if callable(function):
-                    function(tf.constant(X))
+                    with limited():
+                        function(tf.constant(X))
             except (tf.errors.OpError, ValueError, TypeError) as e:
                 problem = e
         if problem is not None:
