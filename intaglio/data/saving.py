@@ -56,6 +56,7 @@ class SaveDataset(Op):
         "input_dataset: variant, path: string, shard_func_other_args: *Tshard_func_args;"
         " compression: str = '', shard_func: func, use_shard_func: bool = True -> "
     )
+    path_inputs = ("path",)
     stateful = True
     differentiable = False
 
@@ -89,6 +90,7 @@ class SaveDatasetV2(DatasetOp):
         " compression: str = '', shard_func: func, use_shard_func: bool = True,"
         " output_types: list(type), output_shapes: list(shape) -> handle: variant"
     )
+    path_inputs = ("path",)
     stateful = True
 
     def kernel(
@@ -139,6 +141,7 @@ class LoadDataset(Source):
         " output_types: list(type), output_shapes: list(shape), compression: str = '',"
         " reader_func: func -> handle: variant"
     )
+    path_inputs = ("path",)
 
     def kernel(
         self, path, reader_func_other_args, output_types, output_shapes, compression, reader_func
@@ -186,6 +189,7 @@ class SnapshotDatasetV2(DatasetOp):
         " writer_prefix: str = '', hash_valid: bool = False, hash: int = 0,"
         " reader_func: func, shard_func: func, metadata: str = '' -> handle: variant"
     )
+    path_inputs = ("path",)
 
     def kernel(
         self,
@@ -240,6 +244,7 @@ class DatasetToTFRecord(Op):
     """Writes a dataset of strings to a TFRecord file."""
 
     signature = "input_dataset: variant, filename: string, compression_type: string; -> "
+    path_inputs = ("filename",)
     stateful = True
     reaches_outside = "data"
     differentiable = False

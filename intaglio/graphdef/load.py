@@ -14,6 +14,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from intaglio.base.dtypes import as_dtype, resource
+from intaglio.base.files import LOCAL_PATHS
 from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.export import GRADIENT
 from intaglio.graphdef.node_checks import (
@@ -269,6 +270,8 @@ class _Reader:
                 raise MalformedError(f"node '{proto.name}' ({op.name}) lacks '{attr.name}'")
             else:
                 attrs[attr.name] = attr.default
+        if op.path_inputs:
+            attrs[LOCAL_PATHS] = True
         if GRADIENT in proto.attr:  # without it the gradient would be another one
             attrs[GRADIENT] = self._attribute(proto, GRADIENT, "str")
         for arg in op.sig.inputs:

@@ -31,6 +31,8 @@ class Traits:
     writes: ClassVar[bool] = True
     # What the op reaches that is not in the graph: one of OUTSIDE.
     reaches_outside: ClassVar[str] = ""
+    # The inputs that name files.
+    path_inputs: ClassVar[tuple[str, ...]] = ()
     # Strings are only handed on by the op, or part of a message: it is arithmetic nevertheless.
     carries_strings: ClassVar[bool] = False
     # How the op runs the graphs that are its attributes: one of CONTROL_FLOW.
