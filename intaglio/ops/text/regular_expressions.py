@@ -18,8 +18,10 @@ import numpy as np
 
 from intaglio.base.dtypes import bool_, string
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.cpython import pattern_syntax
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.text.linear_matching import LinearPattern, TooLarge, may_explode, repetitions
 from intaglio.ops.text.strings import StringMap, mapped, shape_text
 
 _POSIX = {
@@ -38,6 +40,8 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
+# How Unicode's categories are named.
+_CATEGORY = re.compile("[CLMNPSZ][a-z]?")
 _MOST_REPEATS = 1000
 WRONG_ESCAPE = -1
 
@@ -188,7 +192,7 @@ class _Translator:
     def _unicode(self, rest: str, inside: bool) -> str:
         found = re.match(r"\\([pP])(?:\{(\^?)(\w+)\}|([A-Z]))", rest)
         name = found and (found[3] or found[4])
-        ranges = _category(name) if name else ""
+        ranges = _category(name) if name and _CATEGORY.fullmatch(name) else ""
         if not found or not ranges:
             raise _refuse(self.pattern, f"invalid character class range: {rest[:5]}")
         self.at += found.end()
@@ -223,13 +227,29 @@ class _Translator:
             first = False
 
 
+Pattern = re.Pattern[str] | LinearPattern
+
+
 @functools.lru_cache(256)
-def compiled(pattern: bytes) -> re.Pattern[str]:
-    """An RE2 pattern as a Python pattern. Raises InvalidArgumentError."""
+def compiled(pattern: bytes) -> Pattern:
+    """An RE2 pattern as a Python pattern, or as a linear one where that may take exponential time.
+
+    Raises InvalidArgumentError.
+    """
     text = pattern.decode("utf-8", "surrogateescape")
     try:
-        return re.compile(_Translator(text).translated(), re.ASCII)
-    except (re.error, OverflowError) as e:
+        translated = _Translator(text).translated()
+        tree, groups = pattern_syntax.parsed(translated)
+        if repetitions(tree) > _MOST_REPEATS:
+            raise _refuse(text, "invalid repetition size")
+        if may_explode(tree):
+            return LinearPattern(tree, groups)
+        return re.compile(translated, re.ASCII)
+    except TooLarge:
+        raise _refuse(text, "pattern too large - compile failed") from None
+    except pattern_syntax.Unknown:
+        raise _refuse(text, "bad repetition operator") from None
+    except (re.error, OverflowError, RecursionError) as e:
         raise _refuse(text, str(e)) from None
 
 
@@ -256,7 +276,7 @@ def _rewriting(rewrite: bytes) -> list[str | int]:
     return parts
 
 
-def rewriter(pattern: re.Pattern[str], rewrite: bytes, every: bool) -> Callable[[bytes], bytes]:
+def rewriter(pattern: Pattern, rewrite: bytes, every: bool) -> Callable[[bytes], bytes]:
     """What rewrites the first or every match in a text."""
     parts = _rewriting(rewrite)
     if max((p for p in parts if isinstance(p, int)), default=0) > pattern.groups:
@@ -265,7 +285,7 @@ def rewriter(pattern: re.Pattern[str], rewrite: bytes, every: bool) -> Callable[
         if not every:
             return bytes
         parts = parts[:-1]
-    if _takes_something(pattern):
+    if isinstance(pattern, re.Pattern) and _takes_something(pattern):
         template = "".join(
             [f"\\g<{p}>" if isinstance(p, int) else p.replace("\\", r"\\") for p in parts]
         )
@@ -289,7 +309,7 @@ def _takes_something(pattern: re.Pattern[str]) -> bool:
     return words is None and pattern.search("") is None
 
 
-def _replaced(text: bytes, pattern: re.Pattern[str], parts: list[str | int], every: bool) -> bytes:
+def _replaced(text: bytes, pattern: Pattern, parts: list[str | int], every: bool) -> bytes:
     """The text with the first or every match rewritten, as RE2 goes about empty ones."""
     source = text.decode("utf-8", "surrogateescape")
     out: list[str] = []
@@ -304,7 +324,7 @@ def _replaced(text: bytes, pattern: re.Pattern[str], parts: list[str | int], eve
             out.append(source[start : start + 1])
             at = start + 1
             continue
-        out += [p if isinstance(p, str) else match[p] or "" for p in parts]
+        out += [p if isinstance(p, str) else match.group(p) or "" for p in parts]
         at = ended = end
         if start == end:
             out.append(source[start : start + 1])
