@@ -153,7 +153,8 @@ def _child(kind: type[Format], seed: int, span: range, state: Any, folder: pathl
     os.chdir(own)
     log = os.open(folder / "findings", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     counts = [0] * len(VERDICTS)
-    _STATE.pack_into(state, 0, span.start - 1, time.time(), *counts)
+    # Nothing hangs before the first input.
+    _STATE.pack_into(state, 0, span.start - 1, 0.0, *counts)
     made = ready(kind, folder, own)
     for index in span:
         _STATE.pack_into(state, 0, index, time.time(), *counts)
