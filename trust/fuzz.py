@@ -18,7 +18,7 @@ os.environ.setdefault("INTAGLIO_LIMIT_DECODED", str(LIMIT_BYTES))
 os.environ.setdefault("INTAGLIO_VERIFY", "0")
 
 from trust import page  # noqa: E402 - the limit is read when the package is imported
-from trust.fuzzing import files, runner, tensors  # noqa: E402
+from trust.fuzzing import calls, files, runner, tensors  # noqa: E402
 from trust.fuzzing.runner import VERDICTS, WRONG, Finding, Format, Row  # noqa: E402
 
 FORMATS: tuple[type[Format], ...] = (
@@ -38,6 +38,7 @@ FORMATS: tuple[type[Format], ...] = (
     tensors.Patterns,
     tensors.Formats,
     files.Objects,
+    calls.Calls,
 )
 DEFAULT_COUNT = 100_000
 

@@ -114,7 +114,7 @@ class Graphs(Format):
 class Models(Format):
     """SavedModels: the message is changed, the model is loaded and its functions are called."""
 
-    name, share = "saved_model", 20_000
+    name, share = "saved_model", 8_000
 
     def seeds(self) -> Any:
         path = self.folder / "model"
@@ -359,7 +359,7 @@ class Objects(Format):
 class KerasFiles(Format):
     """`.keras` archives: their configuration changed as JSON, their weights as HDF5."""
 
-    name, share = "keras", 4_000
+    name, share = "keras", 2_000
     # What Keras' own code raises for configurations that it does not understand is Keras'.
     allowed = (Exception,)
 
@@ -398,7 +398,7 @@ class KerasFiles(Format):
 class Weights(Format):
     """HDF5 files of weights."""
 
-    name, share = "hdf5", 4_000
+    name, share = "hdf5", 2_000
     allowed = (OSError, KeyError, RuntimeError)
 
     def seeds(self) -> Any:

@@ -204,7 +204,10 @@ class Texts(Format):
         lines = [rng.choice(self.known) for _ in range(rng.randrange(1, 4))]
         if rng.random() < 0.3:
             lines = [mutation.text(rng, line) for line in lines]
-        data = [mutation.octets(rng, line.encode()) for line in lines]
+        data = [
+            mutation.octets(rng, line.encode()) if rng.random() < 0.5 else line.encode()
+            for line in lines
+        ]
         return data, rng.choice((",", ",", ";", "\t", "", ",,", "é")), rng.random() < 0.5
 
     def valid(self) -> Any:
