@@ -70,6 +70,7 @@ def listed(findings: list[Finding], seed: int) -> list[str]:
     return [
         f"{len(found)} x {found[0].format} {found[0].verdict}: {found[0].what} at {found[0].where or '?'}\n"
         f"    python -m trust.fuzz --format {found[0].format} --seed {seed} --only {found[0].index}"
+        + "".join([f", {finding.index}" for finding in found[1:4]])
         for found in sorted(kinds.values(), key=len, reverse=True)
     ]
 

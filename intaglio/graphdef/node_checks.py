@@ -22,7 +22,7 @@ MAX_LIST_LENGTH = 1 << 20
 
 
 def check_attributes(op: Op, proto: Any, attrs: dict[str, Any]) -> None:
-    """Raises MalformedError for an attribute that is none of those which the op allows."""
+    """Raises MalformedError for an attribute that the op does not allow."""
     for name, allowed in op.limits.items():
         if attrs[name] is not None and attrs[name] not in allowed:
             raise MalformedError(

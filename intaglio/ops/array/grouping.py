@@ -241,6 +241,10 @@ class UnravelIndex(Op):
         return result if indices.ndim else result.reshape(-1)
 
 
+# What an array takes besides its elements.
+ARRAY_BYTES = 128
+
+
 @op
 class DynamicPartition(Op):
     """The data in several tensors: `partitions` says for each slice into which it goes."""
@@ -272,6 +276,7 @@ class DynamicPartition(Op):
             raise invalid_argument(
                 f"partitions{where} = {partitions[at]} is not in [0, {num_partitions})"
             )
+        check_allocated((num_partitions,), ARRAY_BYTES, "DynamicPartition")
         rows = data.reshape((-1, *data.shape[depth:])) if data.size else None
         flat = partitions.reshape(-1)
         if rows is None:
