@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Iterable
 
-from intaglio.base.errors import ResourceExhaustedError
+from intaglio.base.errors import OpError, ResourceExhaustedError
 
 VARIABLE = "INTAGLIO_LIMIT_DECODED"
 DEFAULT_DECODED_BYTES = 4 << 30
@@ -66,7 +66,7 @@ def check_allocated(dims: Iterable[int], item_bytes: int, what: str) -> None:
         raise _exhausted(size, what, LIMITS.allocated)
 
 
-def _exhausted(size: int, what: str, limit: int) -> ResourceExhaustedError:
+def _exhausted(size: int, what: str, limit: int) -> OpError:
     return ResourceExhaustedError(
         None, None, f"{what} needs {size} bytes, more than the {limit} that {VARIABLE} allows"
     )

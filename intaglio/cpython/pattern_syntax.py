@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import re._constants as constants  # pyright: ignore[reportMissingModuleSource]  # CPython's own
-import re._parser as parser  # pyright: ignore[reportMissingModuleSource]  # CPython's own
+import re._constants as constants  # pyright: ignore[reportMissingImports]  # CPython's own
+import re._parser as parser  # pyright: ignore[reportMissingImports]  # CPython's own
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

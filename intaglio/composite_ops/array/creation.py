@@ -69,7 +69,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
     if count is not None and array.size == count:
         return array.reshape(dims)
     if count is not None and array.size == 1:
-        check_allocated(dims or (), array.dtype.itemsize, "tf.constant")
+        check_allocated((count,), array.dtype.itemsize, "tf.constant")
         result = np.empty(dims, array.dtype)  # type: ignore[arg-type]  # a known shape
         result[...] = array.reshape(())
         return result
