@@ -19,7 +19,7 @@ from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count
 
 # Sums under way together: enough to hide how long one takes; and turns of a part.
-SUMS, TURNS, PARTS = 16, 1 << 12, 64
+SUMS, ITERATIONS, PARTS = 16, 1 << 12, 64
 # Elements of each array of the triad: more than caches hold.
 ELEMENTS = 1 << 24
 
@@ -43,16 +43,16 @@ class Floors(NamedTuple):
 
 
 def _peak(tiles: Tiles) -> Code:
-    """Each part: `TURNS` times `SUMS` fused multiplications and additions of vectors."""
+    """Each part: `ITERATIONS` times `SUMS` fused multiplications and additions of vectors."""
     code = Code("peak", entry.KERNEL)
     out = code.load("ptr", "%outs", 8)
     factor = tiles.read(code, code.load("ptr", "%ins", 8), "")
     zeros = [(tiles.vector, "zeroinitializer")] * SUMS
     with code.loop("%from", "%to") as part:
-        with code.carrying("0", str(TURNS), 1, *zeros) as turn:
+        with code.carrying("0", str(ITERATIONS), 1, *zeros) as turn:
             turn.following = [tiles.fma(code, factor, v, factor) for v in turn.values]
         place = tiles.step(code, out, part, tiles.lanes * SUMS)
-        for target, value in zip(tiles.places(code, place, SUMS), turn.values, strict=True):
+        for target, value in zip(tiles.pointers(code, place, SUMS), turn.values, strict=True):
             tiles.write(code, value, target)
     code.do("ret void")
     return code
@@ -89,7 +89,7 @@ def measured() -> Floors:
     found: list[float] = []
     for shared in (True, False):
         peak = library.entry("peak", shared).for_dims((PARTS,))
-        work = 2.0 * PARTS * TURNS * SUMS * lanes
+        work = 2.0 * PARTS * ITERATIONS * SUMS * lanes
         found.append(work / _best(lambda peak=peak: peak(factor, sums)))
         triad = library.entry("triad", shared).for_dims((ELEMENTS // (64 * lanes),))
         found.append(3.0 * a.nbytes / _best(lambda triad=triad: triad(b, c, a)))

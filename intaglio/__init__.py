@@ -21,14 +21,14 @@ __getattr__, __dir__ = later.attributes(
     __name__,
     {
         "install_as_tensorflow": "intaglio.tensorflow_name.names:install_as_tensorflow",
-        "last_error": "intaglio.function.accounts:last_error",
+        "last_error": "intaglio.function.error_reports:last_error",
         "recursion": "intaglio.function.recursion:recursion",
         "strict": "intaglio.autograph.strictness:strict",
     },
 )
 if TYPE_CHECKING:
     from intaglio.autograph.strictness import strict
-    from intaglio.function.accounts import last_error
+    from intaglio.function.error_reports import last_error
     from intaglio.function.recursion import recursion
     from intaglio.tensorflow_name.names import install_as_tensorflow
 

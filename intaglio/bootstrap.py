@@ -15,7 +15,7 @@ from intaglio.base import hooks
 UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     "intaglio.base.hooks": {
         "shape_proto": "intaglio.graphdef.tensors:shape_proto",
-        "message_forms": "intaglio.graphdef.written:FORMS",
+        "message_forms": "intaglio.graphdef.spec_protos:FORMS",
     },
     "intaglio.opdef.hooks": {
         "eager_level": "intaglio.runtime.eager:EagerLevel",
@@ -38,12 +38,12 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "stream": "intaglio.runtime.random_state:SEEDS",
         "raises": "intaglio.runtime.interpreter:ERROR_OF_NODE",
         # Calls to other modules and layers.
-        "compile_repeated": "intaglio.function.pipeline:settled",
+        "compile_repeated": "intaglio.function.pipeline:optimized_run",
         "compiles_at_once": "intaglio.function.pipeline:reassociates",
         "native_operators": "intaglio.native:eager_operators",
         "dlpack_capsule": "intaglio.runtime.dlpack:export",
     },
-    "intaglio.type_specs.hooks": {"list_witness": "intaglio.autograph.watches:WITNESS"},
+    "intaglio.type_specs.hooks": {"list_observer": "intaglio.autograph.watches:OBSERVER"},
     "intaglio.state.hooks": {
         "variable": "intaglio.state.variable:Variable",
         "variable_of_handle": "intaglio.state.variable:BoundVariable",

@@ -42,7 +42,7 @@ def _missing(kind: str, node: str | None) -> LookupError:
 
 
 def backpropagate_graph(entries: Iterable[Entry], gradients: Gradients, sources: set[int]) -> None:
-    """`backpropagate` over a graph's nodes: an op without a gradient is told by its name."""
+    """`backpropagate` over a graph's nodes: an error for an op without a gradient names its node."""
     try:
         backpropagate(entries, gradients, sources)
     except LookupError as e:
@@ -129,8 +129,8 @@ def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
     found = of_graphs(node, wanted, padded)
     entry.cover(node.outputs)
     results: list[Any] = [None] * len(entry.inputs)
-    for place, gradient in zip(wanted, found, strict=True):
-        results[place] = gradient
+    for index, gradient in zip(wanted, found, strict=True):
+        results[index] = gradient
     return results
 
 

@@ -45,9 +45,9 @@ def branch_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -
         fetched(b.needs, d, v, node.inputs[1:], node.outputs)
         for b, d, v in zip(backwards, derivatives, values, strict=True)
     ]
-    given = [convert.to_tensor(grads[i]) for i in active]
+    gradients = [convert.to_tensor(grads[i]) for i in active]
     unified = [_unified(b, backwards, i, len(active)) for i, b in enumerate(backwards)]
-    outputs = choose(node, unified, [*given, *[t for ts in needs for t in ts]])
+    outputs = choose(node, unified, [*gradients, *[t for ts in needs for t in ts]])
     return backwards[0].unpack(outputs)
 
 
@@ -124,9 +124,9 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
     attrs = {"dtype": value.dtype, "shape": value.dims}
     draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
     name = derivative.unique_name(raw.FakeParam.name)
-    made = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
-    derivative.append(made.node)
-    return made
+    placeholder = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
+    derivative.append(placeholder.node)
+    return placeholder
 
 
 def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, active: int) -> Graph:

@@ -21,7 +21,7 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
-# Rounds in which a derivative of any order finds out what it needs.
+# Rounds after which the needs of a derivative of any order are complete.
 ROUNDS = 8
 
 
@@ -53,13 +53,13 @@ def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> 
         extend(node, {"f": forward}, [v.spec for v in missing])
         values = [*values, *missing]
     needs = fetched(backward.needs, derivative, values, node.inputs, node.outputs)
-    given = [convert.to_tensor(grads[i]) for i in active]
-    return backward.unpack(call_graph(backward.graph, [*given, *needs]))
+    gradients = [convert.to_tensor(grads[i]) for i in active]
+    return backward.unpack(call_graph(backward.graph, [*gradients, *needs]))
 
 
 def absent(needs: Sequence[Any], derivative: Derivative, values: Sequence[Any]) -> list[Any]:
     """The needs that are neither inputs of the graph nor outputs of the call yet."""
-    have = {id(v) for v in values} | derivative.places.keys()
+    have = {id(v) for v in values} | derivative.input_numbers.keys()
     return [n for n in needs if id(n) not in have and derivative.owns(n)]
 
 
@@ -74,8 +74,8 @@ def fetched(
     index = {id(v): i for i, v in enumerate(values)}
     found: list[Any] = []
     for need in needs:
-        if id(need) in derivative.places:
-            found.append(inputs[derivative.places[id(need)]])
+        if id(need) in derivative.input_numbers:
+            found.append(inputs[derivative.input_numbers[id(need)]])
         elif id(need) in index:
             found.append(outputs[index[id(need)]])
         else:
@@ -89,9 +89,9 @@ def fetched(
 def watched_call(
     level: Level, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
 ) -> Sequence[Tensor] | None:
-    """An eager call of a graph before watchers: runs the forward graph, tells the tapes.
+    """An eager call of a graph before watchers: runs the forward graph, records it on the tapes.
 
-    Returns None if no tape depends on the inputs, and for an op that has no gradient: nobody may
+    Returns None if no tape depends on the inputs, and for an op without a gradient, which may
     ask for it.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
@@ -153,12 +153,12 @@ class _WatchedCall:
         active, backward, sources = self._ready.get(wanted) or self._prepare(wanted)
         tensors = [_or_zeros(grads[i], outputs[i]) for i in active]
         known = (inputs, outputs)
-        for kind, place in sources:
-            tensors.append(place if kind == 2 else known[kind][place])
+        for kind, index in sources:
+            tensors.append(index if kind == 2 else known[kind][index])
         found = backward.unpack(_run_backward(backward.graph, tensors))
         results: list[Any] = [None] * len(inputs)
-        for place, gradient in zip(self.derivative.wanted, found, strict=True):
-            results[place] = gradient
+        for index, gradient in zip(self.derivative.wanted, found, strict=True):
+            results[index] = gradient
         return results
 
     def _prepare(self, wanted: tuple[int, ...]) -> Any:
@@ -176,14 +176,14 @@ class _WatchedCall:
         index = {id(v): i for i, v in enumerate(values)}
         sources: list[tuple[int, Any]] = []
         for need in backward.needs:
-            if id(need) in derivative.places:
-                sources.append((0, derivative.places[id(need)]))
+            if id(need) in derivative.input_numbers:
+                sources.append((0, derivative.input_numbers[id(need)]))
             elif id(need) in index:
                 sources.append((1, index[id(need)]))
             else:
                 sources.append((2, need))
-        self._ready[wanted] = made = (active, backward, sources)
-        return made
+        self._ready[wanted] = prepared = (active, backward, sources)
+        return prepared
 
 
 def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCall:
@@ -194,13 +194,13 @@ def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCal
 
 
 def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
-    """Calls a backward graph: at once where nobody watches, else by an op."""
+    """Calls a backward graph: directly if no tape watches, else by an op."""
     level = door.level()
     if level.eager and not level.watchers and not graph.stateful:
         try:
             run = interpreter.repeated(graph)
             return [from_array(a) for a in run(*[t._array for t in tensors])]
-        except Exception:  # the call by an op says what is wrong
+        except Exception:  # the call by an op raises the right error
             pass
     return call_graph(graph, tensors)
 
@@ -231,13 +231,13 @@ def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
         g for v in graphs for g in (v if isinstance(v, tuple) else (v,)) if isinstance(g, Graph)
     )
     shapes = tuple([(t.dtype, t.dims) for t in inputs])
-    made = first.derived.get(("alone", op.name, shapes))
-    if made is None or made[0] != attrs:
+    cached = first.derived.get(("alone", op.name, shapes))
+    if cached is None or cached[0] != attrs:
         specs = [(d, s, f"x_{i}") for i, (d, s) in enumerate(shapes)]
         graph, result = record(lambda *args: door.carry_out(op, args, attrs, None), op.name, specs)
         for value, tensor in zip(graph.inputs, inputs, strict=True):
             if tensor.dtype is resource:
                 value.spec = spec_of(tensor)  # type: ignore[arg-type]  # a resource: an eager tensor or a node's value
         graph.outputs = list(result)
-        made = first.derived["alone", op.name, shapes] = (attrs, graph.freeze_function())
-    return made[1]
+        cached = first.derived["alone", op.name, shapes] = (attrs, graph.freeze_function())
+    return cached[1]

@@ -97,12 +97,14 @@ def _called(
     for variable in used.variables.values():  # tapes that did not see it being read
         for watcher in level.watchers:
             watcher.watch_variable(variable)
-    given = [*args, *kwargs.values()]
-    _watch_arguments(level, given)
+    arguments = [*args, *kwargs.values()]
+    _watch_arguments(level, arguments)
     if not level.eager:  # there arguments that act as variables count as these: by handle
-        given = [getattr(a, "handle", a) for a in given]
+        arguments = [getattr(a, "handle", a) for a in arguments]
     variables = [
-        v for v in used.variables.values() if all(a is not v and a is not v.handle for a in given)
+        v
+        for v in used.variables.values()
+        if all(a is not v and a is not v.handle for a in arguments)
     ]
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
@@ -112,9 +114,9 @@ def _called(
     return result, grad_fn, variables
 
 
-def _watch_arguments(level: Any, given: Sequence[Any]) -> None:
+def _watch_arguments(level: Any, arguments: Sequence[Any]) -> None:
     """Tapes watch trainable variables among the arguments, even if `f` does not read them."""
-    for argument in given:
+    for argument in arguments:
         if hasattr(argument, "accessed"):
             argument.accessed()
         elif hasattr(argument, "handle") and getattr(argument, "trainable", False):
@@ -134,7 +136,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 def _gradients(
     grad_fn: Callable[..., Any], variables: Sequence[Any], grads: Sequence[Any], count: int
 ) -> list[Any]:
-    """What the gradient function says: the gradients of the inputs, then of the variables."""
+    """The results of the gradient function: gradients of the inputs, then of the variables."""
     of_variables: list[Any] = []
     if variables:
         of_inputs, of_variables = grad_fn(*grads, variables=list(variables))
@@ -161,11 +163,11 @@ def _eagerly(level: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dic
     like = [light(y) for y in outputs]
 
     def backward(grads: Sequence[Any]) -> list[Any]:
-        given = [
+        output_gradients = [
             filled_like(spec_from(k), 0) if g is None else g
             for g, k in zip(grads, like, strict=True)
         ]
-        return _gradients(grad_fn, variables, given, len(flat))
+        return _gradients(grad_fn, variables, output_gradients, len(flat))
 
     for watcher in level.watchers:
         record = getattr(watcher, "record_function", None)
@@ -175,7 +177,7 @@ def _eagerly(level: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dic
 
 
 def _recorded(value: Any) -> Any:
-    """What a tape knows an argument by: a variable's handle, a tensor, or nothing."""
+    """The tensor by which a tape identifies an argument: a variable's handle, a tensor, or None."""
     return getattr(value, "handle", value)
 
 
@@ -198,8 +200,8 @@ def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
         "T": tuple([t.dtype for t in tensors]),
         ATTRIBUTE: named(f"CustomGradient-{next(_numbers)}", backward),
     }
-    made = door.carry_out(raw.IdentityN, tensors, attrs, None)
-    return nest.pack_sequence_as(result, list(made[:n]))
+    identities = door.carry_out(raw.IdentityN, tensors, attrs, None)
+    return nest.pack_sequence_as(result, list(identities[:n]))
 
 
 @contextmanager

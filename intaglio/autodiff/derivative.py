@@ -37,7 +37,7 @@ class Backward:
     """One backward graph.
 
     Its inputs are the gradients of the active outputs, then `needs`: values of the forward
-    graph, or tensors of outside. `results` says for each wanted input how many outputs its
+    graph, or outer tensors. `results` has for each wanted input how many outputs its
     gradient takes: 0 (there is none), 1, or 3 (IndexedSlices).
     """
 
@@ -69,7 +69,7 @@ class Derivative:
     def __init__(self, graph: Graph, wanted: tuple[int, ...]) -> None:
         self.graph = graph
         self.wanted = wanted
-        # The graph that the nodes were recorded into: it knows what stands for outer tensors.
+        # The graph that the nodes were recorded into, with its captures of outer tensors.
         self.source = graph.nodes[0].graph if graph.nodes else None
         self.nodes: list[Node] = []
         self._values: dict[int, SymbolicTensor] = {}
@@ -90,7 +90,7 @@ class Derivative:
             self.tape.record(node.op, node.attrs, node.inputs, node.outputs)
             if node.op.shape_only:
                 self.shapes[_shape_key(node)] = node.outputs[0]
-        self.places = {id(v): i for i, v in enumerate(self.inputs)}
+        self.input_numbers = {id(v): i for i, v in enumerate(self.inputs)}
 
     # -- the forward graph -------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Derivative:
         return self._captured(tensor)
 
     def _captured(self, tensor: Any) -> Any:
-        """The input or constant that stands for an outer tensor in the graph."""
+        """The graph's input or constant for an outer tensor."""
         pair = getattr(self.source, "captured", {}).get(id(tensor))
         if pair is None or pair[0] is not tensor:
             return None
@@ -180,16 +180,16 @@ class Derivative:
     def forward(self, outputs: Sequence[SymbolicTensor]) -> Graph:
         """The graph with these of its values as outputs."""
         ids = tuple([id(v) for v in outputs])
-        made = self._forward.get(ids)
-        if made is None:
+        graph = self._forward.get(ids)
+        if graph is None:
             name = f"__forward_{self.graph.name.removeprefix('__inference_')}"
             live = walk.live_nodes(self.nodes, outputs)
             kept = {id(n) for n in live}
             unused = [v.node for v in self.inputs if id(v.node) not in kept]
-            made = Graph(name, self.inputs, [*unused, *live], outputs)
-            made.derived[_KEY, self.wanted] = self
-            self._forward[ids] = made
-        return made
+            graph = Graph(name, self.inputs, [*unused, *live], outputs)
+            graph.derived[_KEY, self.wanted] = self
+            self._forward[ids] = graph
+        return graph
 
     # -- backward graphs ---------------------------------------------------------------
 
@@ -202,19 +202,19 @@ class Derivative:
     ) -> Backward:
         """The backward graph for gradients of the `active` values.
 
-        `required` are the wanted inputs (by their place among them) that get zeros rather
+        `required` are the wanted inputs (by their index among them) that get zeros rather
         than no gradient; `dense` ones never come as IndexedSlices; those that `sparse` names
         always do, with indices of that dtype.
         """
         which = (tuple([id(v) for v in active]), required, dense, sparse)
-        made = self._backward.get(which)
-        if made is None:
+        backward = self._backward.get(which)
+        if backward is None:
             with _building:
-                made = self._backward.get(which)
-                if made is None:
-                    made = self._derive(active, required, dense, dict(sparse))
-                    self._backward[which] = made
-        return made
+                backward = self._backward.get(which)
+                if backward is None:
+                    backward = self._derive(active, required, dense, dict(sparse))
+                    self._backward[which] = backward
+        return backward
 
     def _derive(
         self,
@@ -227,18 +227,18 @@ class Derivative:
         with graph.as_default():
             gradients: Gradients = {}
             for i, value in enumerate(active):
-                given = graph.gradient_input(value, i)
-                gradients.setdefault(key(value), []).append(given)
+                gradient = graph.gradient_input(value, i)
+                gradients.setdefault(key(value), []).append(gradient)
             wanted = [self.inputs[i] for i in self.wanted]
             numbers = [key(v) for v in wanted]
             backpropagate_graph(reversed(self.tape.entries), gradients, set(numbers))
             results: list[int] = []
-            for place, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
+            for index, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
                 parts = gradients.get(number)
                 found = None if parts is None else total(parts)
-                if place in sparse:
-                    found = as_slices(found, gradient_spec(value), sparse[place])
-                elif found is None and place in required:
+                if index in sparse:
+                    found = as_slices(found, gradient_spec(value), sparse[index])
+                elif found is None and index in required:
                     found = filled_like(gradient_spec(value), 0)
                 results.append(graph.give(found, dense))
         return graph.done(len(active), results)
@@ -252,7 +252,7 @@ def as_slices(gradient: Any, spec: Spec, dtype: DType) -> IndexedSlices:
         return IndexedSlices(gradient.values, *found)
     tail = spec.shape[1:] if spec.shape else None
     if gradient is None and shapes.known(tail):
-        # Where nothing changes there are no slices: zeros of the whole shape are not made.
+        # Where nothing changes there are no slices: zeros of the whole shape are not allocated.
         nothing = np.zeros((0, *tail), spec.dtype.numpy)
         gradient = convert.to_tensor(nothing)
         if shapes.known(spec.shape):
@@ -273,7 +273,7 @@ _KEY = "derivative"
 
 
 def derivative_of(graph: Graph, wanted: tuple[int, ...]) -> Derivative:
-    """The graph's derivative by the inputs `wanted`, made once for each graph."""
+    """The graph's derivative by the inputs `wanted`, computed once for each graph."""
     found = graph.derived.get((_KEY, wanted))
     if found is None:
         with _building:
@@ -305,9 +305,9 @@ class BackwardGraph(FuncGraph):
     def gradient_input(self, value: SymbolicTensor, index: int) -> SymbolicTensor:
         """The input for the gradient of a forward value."""
         spec = gradient_spec(value)
-        made = self.placeholder(spec.dtype, spec.shape, f"grad_{index}")
-        self.inputs.append(made)
-        return made
+        placeholder = self.placeholder(spec.dtype, spec.shape, f"grad_{index}")
+        self.inputs.append(placeholder)
+        return placeholder
 
     def forward_value(self, tensor: Any) -> Any:
         """The forward graph's value behind a tensor, or None."""
@@ -320,22 +320,22 @@ class BackwardGraph(FuncGraph):
             return found[1]
         value = self._source.value(tensor)
         if value is None:
-            made = super().capture(tensor, name)
-            if made.node.op is raw.Placeholder:
+            captured = super().capture(tensor, name)
+            if captured.node.op is raw.Placeholder:
                 self._needs.append(tensor)
-            return made
+            return captured
         if value.node.op is raw.Const:
-            made = Recorder(self).constant(value.node.attrs["value"], name)
+            captured = Recorder(self).constant(value.node.attrs["value"], name)
         else:
             known = self.captured.get(id(value))
             if known is not None:
                 return known[1]
-            made = self.placeholder(value.dtype, value.dims, "saved")
-            made.spec = value.spec
-            self.inputs.append(made)
+            captured = self.placeholder(value.dtype, value.dims, "saved")
+            captured.spec = value.spec
+            self.inputs.append(captured)
             self._needs.append(value)
-        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, made)  # type: ignore[assignment]  # a value in the place of an outer tensor
-        return made  # type: ignore[return-value]  # recorded in this graph
+        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, captured)  # type: ignore[assignment]  # a value that replaces an outer tensor
+        return captured  # type: ignore[return-value]  # recorded in this graph
 
     def give(self, gradient: Any, dense: bool) -> int:
         """Makes a gradient an output; returns how many outputs it takes."""

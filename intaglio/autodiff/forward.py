@@ -75,7 +75,7 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The Jacobian-vector product of each of `primals`, or None where there is none.
 
-        With `unconnected_gradients` of ZERO, zeros stand in the place of None.
+        With `unconnected_gradients` of ZERO, the result has zeros instead of None.
         """
         wanted = unconnected(unconnected_gradients)
 

@@ -179,8 +179,8 @@ class GradientTape:
             for t in map(_supported, nest.flatten(_opened(nest.flatten(target))))
             if as_dtype(t.dtype) in TRAINABLE
         ]
-        given = nest.flatten(sources)
-        opened = _opened(given)
+        flat_sources = nest.flatten(sources)
+        opened = _opened(flat_sources)
         flat = [self._source(s) for s in nest.flatten(opened)]
         weights: list[Any] | None = None
         if output_gradients is not None:
@@ -190,7 +190,7 @@ class GradientTape:
             ]
         found = self._differentiate(tape, targets, flat, weights, wanted)
         self._spent()
-        return nest.pack_sequence_as(sources, _closed(given, opened, found))
+        return nest.pack_sequence_as(sources, _closed(flat_sources, opened, found))
 
     def jacobian(
         self,
@@ -210,8 +210,8 @@ class GradientTape:
         tape = self._usable()
         wanted = unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "jacobian")
-        given = nest.flatten(sources)
-        opened = _opened(given)
+        flat_sources = nest.flatten(sources)
+        opened = _opened(flat_sources)
         flat = [self._source(s) for s in nest.flatten(opened)]
         [target] = _opened([target])
         found: list[Any] = [None] * len(flat)
@@ -223,7 +223,7 @@ class GradientTape:
                 if found[i] is None:
                     whole = target.shape.concatenate(source.shape)
                     found[i] = filled(as_dtype(source.dtype), tuple(whole), 0)
-        return nest.pack_sequence_as(sources, _closed(given, opened, found))
+        return nest.pack_sequence_as(sources, _closed(flat_sources, opened, found))
 
     def batch_jacobian(
         self,
@@ -346,7 +346,7 @@ def _supported(value: Any) -> Any:
 
 
 def _opened(values: Sequence[Any]) -> list[Any]:
-    """With the tensors that have gradients in the place of composite values that say so.
+    """The structure with composite values replaced by their differentiable tensors.
 
     Their class has `__composite_gradient__`, with `get_gradient_components(value)` and
     `replace_gradient_components(value, gradients)`, as in TensorFlow.

@@ -121,13 +121,13 @@ def _inside(graph: Any, value: Any) -> SymbolicTensor:
 
 
 def _weights(targets: Sequence[SymbolicTensor], grad_ys: Any) -> list[Any]:
-    given = _listed(grad_ys) if grad_ys is not None else [None] * len(targets)
-    if len(given) != len(targets):
+    output_gradients = _listed(grad_ys) if grad_ys is not None else [None] * len(targets)
+    if len(output_gradients) != len(targets):
         raise ValueError(
-            f"Argument `grad_ys` must have length {len(targets)}. Received: {len(given)}"
+            f"Argument `grad_ys` must have length {len(targets)}. Received: {len(output_gradients)}"
         )
     weights: list[Any] = []
-    for i, (target, weight) in enumerate(zip(targets, given, strict=True)):
+    for i, (target, weight) in enumerate(zip(targets, output_gradients, strict=True)):
         if weight is None:
             if target.dtype.is_complex:
                 raise TypeError(

@@ -178,10 +178,14 @@ def _recorded(
     differentiate: Callable[[Any], list[Any]], target: Tensor
 ) -> tuple[Graph, list[Tensor]]:
     """The backward pass as a graph of the target's gradient, and what it captured."""
-    made, result = record(differentiate, "__jacobian_row", [(target.dtype, target.dims, "seed")])
-    made.outputs = [v if getattr(v, "graph", None) is made else made.capture(v) for v in result]
-    captured = made.external_captures
-    return made.freeze_function(), captured
+    recorder, result = record(
+        differentiate, "__jacobian_row", [(target.dtype, target.dims, "seed")]
+    )
+    recorder.outputs = [
+        v if getattr(v, "graph", None) is recorder else recorder.capture(v) for v in result
+    ]
+    captured = recorder.external_captures
+    return recorder.freeze_function(), captured
 
 
 def _eager_rows(graph: Graph, captured: Sequence[Tensor], seed: Seed, count: int) -> list[Any]:

@@ -1,8 +1,8 @@
-"""Gradients of loops: values of each turn are stacked, a second loop takes them back.
+"""Gradients of loops: values of each iteration are stacked, a second loop takes them back.
 
-The forward loop pushes what a turn's gradient needs onto lists and counts its turns. The
+The forward loop pushes what an iteration's gradient needs onto lists and counts its iterations. The
 backward loop runs that often, pops the lists and carries the gradients of the loop variables.
-What no turn changes is handed over as it is.
+What no iteration changes is handed over as it is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.graph import record
 
-COUNTER = "_turns"  # the attribute that tells which output counts the turns
+COUNTER = "_trip_count"  # the attribute with the index of the output that counts the iterations
 _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
@@ -43,14 +43,14 @@ def while_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) ->
     )
     fixed, stacked = _sorted_needs(node, derivative, outs, backward)
     lists = _lists(node, derivative, outs, stacked)
-    turns = node.outputs[node.attrs[COUNTER]]
+    trip_count = node.outputs[node.attrs[COUNTER]]
     start = [_start(node.outputs[j], grads[j]) for j in carried]
-    ends = _backward_loop(turns, lists, stacked, fixed, start, backward)
+    ends = _backward_loop(trip_count, lists, stacked, fixed, start, backward)
     return [ends[carried.index(j)] for j in wanted]
 
 
 def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """The loop variables that depend on the wanted ones after any number of turns."""
+    """The loop variables that depend on the wanted ones after any number of iterations."""
     reached = set(wanted)
     while True:
         derivative = derivative_of(body, tuple(sorted(reached)))
@@ -68,13 +68,13 @@ def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
 def _sorted_needs(
     node: Node, derivative: Derivative, outs: Sequence[SymbolicTensor], backward: Backward
 ) -> tuple[dict[int, Tensor], list[SymbolicTensor]]:
-    """Needs that are the same in every turn (by id), and those that have to be stacked."""
+    """Needs that are the same in every iteration (by id), and those that have to be stacked."""
     fixed: dict[int, Tensor] = {}
     stacked: list[SymbolicTensor] = []
     for need in backward.needs:
-        place = derivative.places.get(id(need))
-        if place is not None and outs[place] is derivative.inputs[place]:
-            fixed[id(need)] = node.inputs[place]
+        index = derivative.input_numbers.get(id(need))
+        if index is not None and outs[index] is derivative.inputs[index]:
+            fixed[id(need)] = node.inputs[index]
         elif derivative.owns(need):
             stacked.append(need)  # type: ignore[arg-type]  # a value of the forward graph
         else:
@@ -83,7 +83,7 @@ def _sorted_needs(
 
 
 def _start(output: SymbolicTensor, gradient: Any) -> Tensor:
-    """The gradient that a loop variable ends with: zeros if nobody uses it."""
+    """The gradient of a loop variable's final value: zeros if it is unused."""
     if gradient is not None:
         return convert.to_tensor(gradient)
     return filled_like(gradient_spec(output), 0)
@@ -117,7 +117,7 @@ def _stack(
     outs: Sequence[SymbolicTensor],
     stacked: Sequence[SymbolicTensor],
 ) -> None:
-    """Makes the recorded loop count its turns and push these values onto lists."""
+    """Makes the recorded loop count its iterations and push these values onto lists."""
     counts = COUNTER not in node.attrs
     if not stacked and not counts:
         return
@@ -125,10 +125,10 @@ def _stack(
     body = Draft(derivative.nodes, derivative)
     inputs, outputs = list(derivative.inputs), list(outs)
     if counts:
-        turn = body.placeholder(_NUMBER, "turn")
+        iteration = body.placeholder(_NUMBER, "iteration")
         one = body.constant(np.asarray(1, np.int32), _NUMBER, "one")
-        inputs.append(turn)
-        outputs += body.node(raw.AddV2, [turn, one], {}, "next_turn")
+        inputs.append(iteration)
+        outputs += body.node(raw.AddV2, [iteration, one], {}, "next_turn")
     for value in stacked:
         handle = body.placeholder(_LIST, "list")
         inputs.append(handle)
@@ -156,40 +156,40 @@ def _with_inputs(graph: Graph, specs: Sequence[Spec]) -> Graph:
 def _initial(node: Node, counts: bool, stacked: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
     """The first values of the counter and the lists, as nodes before the loop."""
     draft = Draft(())
-    made: list[SymbolicTensor] = []
+    initial: list[SymbolicTensor] = []
     base = node.name
     if counts:
         zero = np.asarray(0, np.int32)
-        made.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/turns"))
+        initial.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/trip_count"))
     if not stacked:
         insert_before(node, draft.nodes)
-        return made
+        return initial
     limit = np.asarray(-1, np.int32)
     most = draft.constant(limit, Spec(int32, (), limit), f"{base}/max_num_elements")
     for value in stacked:
         form = element_form(value.spec)
         shape = draft.constant(form, Spec(int32, form.shape, form), f"{base}/element_shape")
         attrs = {"element_dtype": value.dtype}
-        made += draft.node(raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList")
+        initial += draft.node(raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList")
     insert_before(node, draft.nodes)
-    return made
+    return initial
 
 
 # -- the backward loop ---------------------------------------------------------------
 
 
 def _backward_loop(
-    turns: Tensor,
+    trip_count: Tensor,
     lists: Sequence[Tensor],
     stacked: Sequence[SymbolicTensor],
     fixed: dict[int, Tensor],
     start: Sequence[Tensor],
     backward: Backward,
 ) -> list[Tensor]:
-    """Runs the backward graph once for each turn, last turn first."""
-    loop = [turns, *lists, *fixed.values(), *start]
+    """Runs the backward graph once for each iteration, last iteration first."""
+    loop = [trip_count, *lists, *fixed.values(), *start]
     first, second = 1 + len(lists), 1 + len(lists) + len(fixed)
-    place = {id(v): i for i, v in enumerate(stacked)}
+    indices = {id(v): i for i, v in enumerate(stacked)}
     kept = {number: i for i, number in enumerate(fixed)}
 
     def body(*state: Tensor) -> list[Tensor]:
@@ -204,7 +204,7 @@ def _backward_loop(
             popped.append(item)
         constant = state[first:second]
         needs = [
-            popped[place[id(n)]] if id(n) in place else constant[kept[id(n)]]
+            popped[indices[id(n)]] if id(n) in indices else constant[kept[id(n)]]
             for n in backward.needs
         ]
         found = replay(backward.graph, [*state[second:], *needs])
@@ -232,12 +232,12 @@ def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
     """A condition or body as a graph, resources with what is known of them."""
     specs = [(t.dtype, t.dims, f"state_{i}") for i, t in enumerate(state)]
 
-    def with_contents(*given: Any) -> Any:
-        for placeholder, tensor in zip(given, state, strict=True):
+    def with_contents(*tensors: Any) -> Any:
+        for placeholder, tensor in zip(tensors, state, strict=True):
             known = _resource_spec(tensor)
             if known is not None:
                 placeholder.spec = known
-        return function(*given)
+        return function(*tensors)
 
     graph, result = record(with_contents, name, specs)
     graph.outputs = [v if v.graph is graph else graph.capture(v) for v in result]
@@ -245,7 +245,7 @@ def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
 
 
 def _resource_spec(tensor: Any) -> Spec | None:
-    """The spec of a resource, which says what it contains; None for other tensors."""
+    """The spec of a resource, with the spec of its contents; None for other tensors."""
     spec = getattr(tensor, "spec", None)
     if spec is not None and isinstance(spec.value, Spec):
         return spec

@@ -84,7 +84,7 @@ class Plan:
 
     `keep(inputs, outputs, attrs)` is called when the op runs; `call(kept, attrs, grads)`
     when its gradient is wanted, with one gradient (or None) for each flat output. Where the
-    op says which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)`
+    op declares which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)`
     keeps no more than the dtype and shape of the others.
     """
 
@@ -125,15 +125,15 @@ class Plan:
 
     def keeper(self, wanted: tuple[bool, ...]) -> Callable[..., tuple[Any, ...]]:
         """`keep`, where the gradients of only some inputs will be wanted."""
-        made = self._keepers.get(wanted)
-        if made is None:
+        keeper = self._keepers.get(wanted)
+        if keeper is None:
             names = self.op.input_names
             needs = self.op.gradient_needs
             needed = {n for i, w in zip(names, wanted, strict=True) if w for n in needs[i]}
             idle = {f"inputs[{i}]" for i, n in enumerate(names) if n not in needed}
             kept = [f"light({k})" if k in idle else k for k in self._kept]
-            made = self._keepers[wanted] = self._keeper(kept)
-        return made
+            keeper = self._keepers[wanted] = self._keeper(kept)
+        return keeper
 
     def _keeper(self, expressions: Sequence[str]) -> Any:
         body = "".join([f"{k}, " for k in expressions])
@@ -201,11 +201,11 @@ def _zeros_of(
     index: int,
 ) -> Any:
     """The gradient, or list of gradients, of one output among flat ones."""
-    mine = _slice_of(args, grads, attrs, index)
+    own = _slice_of(args, grads, attrs, index)
     like = _slice_of(args, kept, attrs, index)
     if not args[index].is_list:
-        return or_zeros(mine, like)
-    return [or_zeros(g, k) for g, k in zip(mine, like, strict=True)]
+        return or_zeros(own, like)
+    return [or_zeros(g, k) for g, k in zip(own, like, strict=True)]
 
 
 def or_zeros(gradient: Any, kept: Any) -> Any:
@@ -269,7 +269,7 @@ _plans: dict[Op, Plan] = {}
 
 
 def plan_of(op: Op) -> Plan | None:
-    """The op's plan, made at the first question; None if the op has no gradient rule."""
+    """The op's plan, built on first use; None if the op has no gradient rule."""
     plan = _plans.get(op)
     if plan is None and "gradient" in op.rules:
         plan = _plans[op] = Plan(op)

@@ -104,7 +104,7 @@ def numpy_function(
 ) -> Any:
     """Calls `func` with NumPy arrays whenever the program reaches it, graphs included.
 
-    No gradient flows through the call. `stateful=False` says that equal inputs give equal
+    No gradient flows through the call. `stateful=False` declares that equal inputs give equal
     answers without effects. In a graph the returned arrays must have the dtypes of `Tout`.
     Without `func`, a decorator.
 
@@ -117,8 +117,8 @@ def numpy_function(
     if door.level().eager:
         # Python numbers arrive as NumPy has them, not as tensors would be.
         arrays = [np.array(v) for v in inp or ()]
-        made = [convert.to_tensor(v) for v in as_list(func(*arrays))]
-        return made[0] if len(made) == 1 else made or None
+        results = [convert.to_tensor(v) for v in as_list(func(*arrays))]
+        return results[0] if len(results) == 1 else results or None
     if not callable(func):
         raise ValueError(
             f"Expected func to be callable. Received func={func} of type {type(func)}."

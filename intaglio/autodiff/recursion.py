@@ -27,7 +27,7 @@ def gradient_of_recursion(
     call: Call,
     differentiate: Differentiate,
 ) -> list[Any]:
-    """The gradients of a recursive call: a call of the gradient's graph, made when it first runs.
+    """The gradients of a recursive call: a call of the gradient's graph, which is built when it first runs.
 
     That graph computes the function's value anew and then goes back through it.
     """
@@ -38,8 +38,8 @@ def gradient_of_recursion(
         if back is None:
             back = _Back(graph, wanted, active, call, differentiate).graph
             graph.derived["gradient", wanted, active] = back
-    given = [convert.to_tensor(grads[i]) for i in active]
-    return call(back, [*node.inputs, *given])
+    gradients = [convert.to_tensor(grads[i]) for i in active]
+    return call(back, [*node.inputs, *gradients])
 
 
 class _Back:
@@ -92,11 +92,11 @@ class _Back:
     def _body(self, *values: Any) -> list[Any]:
         self._describe(values)
         count = len(self.of.inputs)
-        inputs, given = values[:count], values[count:]
+        inputs, gradients = values[:count], values[count:]
         outputs = self.call(self.of.target, inputs)
         grads: list[Any] = [None] * len(self.of.outputs)
-        for place, gradient in zip(self.active, given, strict=True):
-            grads[place] = gradient
+        for index, gradient in zip(self.active, gradients, strict=True):
+            grads[index] = gradient
         found = self.differentiate(outputs[0].node, self.wanted, grads)
         return [raw.Identity(_dense(g, inputs[i])) for g, i in zip(found, self.wanted, strict=True)]
 

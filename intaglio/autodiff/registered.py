@@ -29,9 +29,9 @@ class GradientName(str):
 
 def named(name: str, function: GradientFunction) -> GradientName:
     """A name that carries its gradient function: `function(op, *output_gradients)`."""
-    made = GradientName(name)
-    made.function = function
-    return made
+    gradient_name = GradientName(name)
+    gradient_name.function = function
+    return gradient_name
 
 
 class OpView:
@@ -66,7 +66,7 @@ class OpView:
 
 
 def register(name: str, function: GradientFunction | None) -> None:
-    """Names a gradient function; None says that there is no gradient.
+    """Registers a gradient function under a name; None declares that there is no gradient.
 
     Raises KeyError if the name is taken, by a gradient rule of the catalogue too.
     """
@@ -105,8 +105,8 @@ def registered_backward(
         function = function_for(op, attrs)
         if function is None:
             return [None] * len(inputs)
-        given = [or_zeros(g, k) for g, k in zip(grads, like, strict=True)]
-        found = function(view, *given)
+        gradients = [or_zeros(g, k) for g, k in zip(grads, like, strict=True)]
+        found = function(view, *gradients)
         if not isinstance(found, (list, tuple)):
             found = [found]
         if len(found) != len(inputs):

@@ -17,10 +17,10 @@ def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
         if node.op is raw.Placeholder and id(node.outputs[0]) in values:
             continue
         if node.op is raw.Const:
-            made: Sequence[Tensor] = [level.constant(node.attrs["value"])]
+            outputs: Sequence[Tensor] = [level.constant(node.attrs["value"])]
         else:
-            given = [values[id(v)] for v in node.inputs]
-            made = door.carry_out(node.op, given, node.attrs, node.name)
-        for old, new in zip(node.outputs, made, strict=True):
+            operands = [values[id(v)] for v in node.inputs]
+            outputs = door.carry_out(node.op, operands, node.attrs, node.name)
+        for old, new in zip(node.outputs, outputs, strict=True):
             values[id(old)] = new
     return [values[id(v)] for v in graph.outputs]

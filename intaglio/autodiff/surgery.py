@@ -60,9 +60,9 @@ class Draft:
             number += 1
             unique = f"{name}_{number}"
         self._taken.add(unique)
-        made = Node(op, inputs, attrs, unique, specs, graph=self.owner)
-        self.nodes.append(made)
-        return made.outputs
+        node = Node(op, inputs, attrs, unique, specs, graph=self.owner)
+        self.nodes.append(node)
+        return node.outputs
 
     def placeholder(self, spec: Spec, name: str) -> SymbolicTensor:
         """A new input."""
@@ -90,16 +90,16 @@ def _content(spec: Spec) -> Any:
     return spec.value if isinstance(spec.value, Spec) else None
 
 
-def insert_before(node: Node, made: Sequence[Node]) -> None:
+def insert_before(node: Node, nodes: Sequence[Node]) -> None:
     """Puts new nodes before a recorded one, in the graph that it belongs to."""
     owner = node.graph
     at = next(i for i, n in enumerate(owner.nodes) if n is node)
-    owner.nodes[at:at] = list(made)
+    owner.nodes[at:at] = list(nodes)
     names = getattr(owner, "by_name", {})
-    for new in made:
+    for new in nodes:
         new.graph = owner
         new.name = owner.unique_name(new.name)
         names[new.name] = new
     adopt = getattr(owner, "adopt", None)
     if adopt is not None:
-        adopt(made)
+        adopt(nodes)

@@ -45,9 +45,9 @@ class Entry:
     def cover(self, outputs: Sequence[Tensor]) -> list[int]:
         """Takes in outputs that the op has got since. Returns their keys."""
         have = len(self.outputs)
-        made = [key(t) if trainable(t) else 0 for t in outputs[have:]]
-        self.outputs = [*self.outputs, *made]
-        return made
+        keys = [key(t) if trainable(t) else 0 for t in outputs[have:]]
+        self.outputs = [*self.outputs, *keys]
+        return keys
 
 
 # How each op is recorded, worked out once: (its plan or None, the plan's `keep`).
@@ -59,11 +59,11 @@ _WITHOUT_RULE = (None, False)
 def _handled(op: Op) -> Any:
     plan = plan_of(op)
     if not op.differentiable:
-        made: Any = _IGNORED
+        handling: Any = _IGNORED
     else:
-        made = _WITHOUT_RULE if plan is None else (plan, plan.keep)
-    _handling[op] = made
-    return made
+        handling = _WITHOUT_RULE if plan is None else (plan, plan.keep)
+    _handling[op] = handling
+    return handling
 
 
 class Tape:
@@ -109,23 +109,23 @@ class Tape:
         handling = _handling.get(op) or _handled(op)
         if handling is _IGNORED:
             return
-        made = [key(t) if trainable(t) else 0 for t in outputs]
-        if not any(made):
+        output_keys = [key(t) if trainable(t) else 0 for t in outputs]
+        if not any(output_keys):
             return
-        watched.update(made)
+        watched.update(output_keys)
         watched.discard(0)
         if ATTRIBUTE in attrs or op.name in REGISTERED:
             backward = registered_backward(op, attrs, inputs, outputs)
-            self.entries.append(Entry(None, attrs, keys, made, None, backward))
+            self.entries.append(Entry(None, attrs, keys, output_keys, None, backward))
             return
         plan, keep = handling
         if plan is not None:
             if plan.partial and 0 in keys:
                 keep = plan.keeper(tuple([k > 0 for k in keys]))
             kept = keep(inputs, outputs, attrs)
-            self.entries.append(Entry(op, attrs, keys, made, kept, None, plan))
+            self.entries.append(Entry(op, attrs, keys, output_keys, kept, None, plan))
             return
-        entry = Entry(op, attrs, keys, made, None)
+        entry = Entry(op, attrs, keys, output_keys, None)
         first: Any = outputs[0]
         if type(first) is SymbolicTensor:
             entry.kept = first.node.name
@@ -148,6 +148,6 @@ class Tape:
         keys = [k if (k := getattr(t, "_key", 0)) in watched else 0 for t in inputs]
         if not any(keys):
             return
-        made = [key(t) if trainable(t) else 0 for t in outputs]
-        watched.update([k for k in made if k])
-        self.entries.append(Entry(None, {}, keys, made, None, backward))
+        output_keys = [key(t) if trainable(t) else 0 for t in outputs]
+        watched.update([k for k in output_keys if k])
+        self.entries.append(Entry(None, {}, keys, output_keys, None, backward))

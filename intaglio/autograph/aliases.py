@@ -1,11 +1,11 @@
 """What objects have become in the graph being recorded, under all the names that they have.
 
-A list that grows in a staged block is replaced by a `GrownList` in the places that the block
-writes. Other places may hold the same list: a caller's variable, an attribute, an item.
-Wherever converted code reads one, it gets what the list has become. In the same way a list,
-dict or set of which nobody can tell what it holds, because a staged block has changed it in
-a way that no graph can carry, is an error wherever it is read. So is one that may be another
-one which has been changed, after a block has put one of several into a name.
+A list that grows in a staged block is replaced by a `GrownList` in the locations that the block
+writes. Other locations may refer to the same list: a caller's variable, an attribute, an item.
+Converted code that reads one of them gets the `GrownList`. In the same manner a list,
+dict or set is poisoned, an error wherever it is read, once a staged block has changed it in
+a form that no graph can carry: its contents are unknown. So is one that may be an alias of
+a changed one, after a block has put one of several into a name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intaglio.type_specs.grown_list import GrownList
 
 
 class _Kept:
-    """Keeps an object alive, for as many as want it: they count as one."""
+    """Keeps an object alive for any number of users, which share one reference."""
 
     __slots__ = ("copied", "value")
 
@@ -32,15 +32,15 @@ class Known(NamedTuple):
     """What is known, by the ids of objects, which are kept alive."""
 
     grown: dict[int, tuple[list[Any], GrownList]]
-    spoilt: dict[int, tuple[Any, str]]
-    # Dictionaries that have items of which only the graph knows whether they are there.
+    poisoned: dict[int, tuple[Any, str]]
+    # Dictionaries with items whose presence is known only when the graph runs.
     optional: dict[int, Any]
     # With each object those that may be the same one when the graph runs.
     twins: dict[int, tuple[_Kept, frozenset[int]]]
 
     def copied(self) -> Known:
-        """The same, to go its own way."""
-        return Known(dict(self.grown), dict(self.spoilt), dict(self.optional), dict(self.twins))
+        """An independent copy."""
+        return Known(dict(self.grown), dict(self.poisoned), dict(self.optional), dict(self.twins))
 
 
 class _Objects(threading.local):
@@ -60,22 +60,22 @@ def current(value: Any) -> Any:
 
 
 def used(value: Any) -> Any:
-    """What is there where an object is read. Raises TypeError if nobody can tell."""
+    """The current value of an object that is read. Raises TypeError if it is poisoned."""
     known = _objects.known
-    if known.spoilt:
-        why = spoilt(value)
+    if known.poisoned:
+        why = poisoned(value)
         if why is not None:
             raise TypeError(why)
     return current(value) if known.grown else value
 
 
 def origin(value: Any) -> Any:
-    """The list that one that grows was made of; any other object itself."""
+    """The Python list that a `GrownList` replaced; any other object itself."""
     return value if type(value) is not GrownList or value.root is None else value.root
 
 
 def everywhere(value: Any) -> Any:
-    """A structure of lists, tuples and dictionaries with the values that all places have now."""
+    """A structure of lists, tuples and dictionaries with the current values of all locations."""
     now = used(value)
     if type(now) is Maybe:
         return now.read()
@@ -102,28 +102,28 @@ def put_back(value: Any) -> None:
 
 
 def any_known() -> bool:
-    """True if an object has become another, or cannot be told."""
+    """True if an object was replaced by another, or is poisoned."""
     return any(_objects.known)
 
 
-# -- what nobody can tell ---------------------------------------------------------------------
+# -- poisoned objects ---------------------------------------------------------------------------
 
 
-def spoil(value: Any, why: str) -> None:
-    """From now on reading the object is an error that says why."""
+def poison(value: Any, why: str) -> None:
+    """From now on reading the object is an error whose message has the reason `why`."""
     value = origin(value)
-    _objects.known.spoilt[id(value)] = (value, why)
+    _objects.known.poisoned[id(value)] = (value, why)
 
 
-def spoilt(value: Any) -> str | None:
+def poisoned(value: Any) -> str | None:
     """Why reading the object is an error, or None."""
-    found = _objects.known.spoilt.get(id(origin(value)))
+    found = _objects.known.poisoned.get(id(origin(value)))
     return None if found is None else found[1]
 
 
 def mend(value: Any) -> None:
     """Reading the object is an error no longer: it is what it was before."""
-    _objects.known.spoilt.pop(id(origin(value)), None)
+    _objects.known.poisoned.pop(id(origin(value)), None)
 
 
 # -- items that may be there ------------------------------------------------------------------
@@ -180,7 +180,7 @@ def twins_of(value: Any) -> list[Any]:
 
 
 def may_be_same(one: Any, other: Any) -> bool:
-    """True for two objects of which only the graph knows whether they are one."""
+    """True for two objects that may be one: it is decided only when the graph runs."""
     found = _objects.known.twins.get(id(origin(one)))
     return found is not None and id(origin(other)) in found[1]
 

@@ -36,7 +36,7 @@ class Feature(enum.Enum):
 
     @classmethod
     def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
-        """All features except those given, and except `ALL`, which stands for the rest."""
+        """All features except those passed, and except `ALL`, which stands for the rest."""
         left_out = exclude if isinstance(exclude, (list, tuple, set)) else (exclude,)
         return tuple([f for f in cls if f is not cls.ALL and f not in left_out])
 
@@ -121,7 +121,7 @@ def trace(*args: Any) -> None:
 
 
 def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
-    """What is traced in the place of a function with `autograph=True`."""
+    """The converted function that is traced instead of a function with `autograph=True`."""
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
@@ -135,7 +135,7 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
 
 
 def stepped(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Calls what is traced in the place of a function, on values: each op is carried out at once."""
+    """Calls the converted form of a function on values: each op is executed eagerly."""
     return calls.converted_call(function, args, kwargs)
 
 

@@ -37,12 +37,12 @@ class Bindings(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         if isinstance(node, _SCOPES):
             return node
-        made = super().visit(node)
+        result = super().visit(node)
         if isinstance(node, ast.Assign):
             self.known |= {
                 n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)
             }
-        return made
+        return result
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         if not _binds(node.test):
@@ -68,8 +68,8 @@ class Bindings(ast.NodeTransformer):
     def _statements(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for statement in statements:
-            made = self.visit(statement)
-            done += made if isinstance(made, list) else [made]  # type: ignore[list-item]  # one statement or several
+            rewritten = self.visit(statement)
+            done += rewritten if isinstance(rewritten, list) else [rewritten]  # type: ignore[list-item]  # one statement or several
         return done
 
     def _taken_out(self, node: ast.stmt, field: str) -> ast.AST | list[ast.stmt]:
@@ -78,9 +78,9 @@ class Bindings(ast.NodeTransformer):
         if value is None or not _decides(value):
             return self.generic_visit(node)
         name = self.namer.new("test" if field == "test" else "value")
-        made = [*self._unbound(value), *self._worked_out(value, name)]
+        before = [*self._unbound(value), *self._worked_out(value, name)]
         setattr(node, field, ast.copy_location(loaded(name), value))
-        return [*made, self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
+        return [*before, self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
 
     def _unbound(self, value: ast.expr) -> list[ast.stmt]:
         """`name = None` for names that may stay without a value."""
@@ -109,15 +109,15 @@ class Bindings(ast.NodeTransformer):
         return [located(ast.Assign([ast.Name(name, ast.Store())], value), value)]
 
     def _parts_first(self, value: ast.expr, name: str) -> list[ast.stmt]:
-        """A value made of others: those up to the last that decides get names, in order."""
+        """An expression of several values: those up to the last conditional one get names, in order."""
         parts = _parts(value)
         last = max([i for i, part in enumerate(parts) if _decides(part)])
         done: list[ast.stmt] = []
         names: list[ast.expr] = []
         for part in parts[: last + 1]:
-            held = self.namer.new("value")
-            done += self._worked_out(part, held)
-            names.append(ast.copy_location(loaded(held), part))
+            fresh = self.namer.new("value")
+            done += self._worked_out(part, fresh)
+            names.append(ast.copy_location(loaded(fresh), part))
         _set_parts(value, [*names, *parts[last + 1 :]])
         whole = ast.Assign([ast.Name(name, ast.Store())], value)
         return [*done, located(whole, value)]
@@ -153,7 +153,7 @@ def _decides(value: ast.expr) -> bool:
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    """The values that an expression is made of, in the order of Python."""
+    """The operands of an expression, in Python's order of evaluation."""
     if isinstance(value, (ast.Tuple, ast.List)):
         plain = not any(isinstance(e, ast.Starred) for e in value.elts)
         return list(value.elts) if plain else []

@@ -9,31 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, provenance, telling
+from intaglio.autograph import aliases, change_messages, provenance
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.identity import Identities, Moves, slots
+from intaglio.autograph.locations import Elements, Item, elements_of, location_of
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
-from intaglio.autograph.places import Elements, Item, elements_of, place_of
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
-from intaglio.autograph.watches import Seen, Watch, note_place
+from intaglio.autograph.watches import Seen, Watch, note_location
 from intaglio.autograph.whole_trace import leave
 from intaglio.type_specs.grown_list import UNCHANGED, Form, GrownList
 
 State = tuple[Any, ...]
-# Where something is: an own name, and the way in its value.
+# Where something is: an own name, and the path inside its value.
 Path = tuple[Any, ...]
 # Traces of one block at most: a block that finds new state in each is left as it is.
 ATTEMPTS = 8
 
 
 class Change:
-    """What a trace did to a place: what it held, and what it would hold."""
+    """What a trace did to a location: its value before, and its value after."""
 
     def __init__(self, seen: Seen, ends: Sequence[Any]) -> None:
         self.seen = seen
@@ -47,7 +47,7 @@ class Change:
 
 
 class Hidden:
-    """One value that is state though no name says so: in one place, or what a list holds."""
+    """One state value without a name in the code: of one location, or the elements of a list."""
 
     def __init__(self, changes: Sequence[Change], owner: Any = None) -> None:
         self.seen = [c.seen for c in changes]
@@ -55,20 +55,20 @@ class Hidden:
         self.left = changes[0].left
         for change in changes:
             leave(change.seen, change.left)
-        # The list whose elements are the state, whoever has it.
+        # The list whose elements are the state, whatever refers to it.
         self.list = owner
 
     @property
     def name(self) -> str:
         """What it is called in messages."""
-        return self.seen[0].place.name
+        return self.seen[0].location.name
 
     @property
     def idents(self) -> set[tuple[int, Any]]:
-        """The places that it is."""
+        """The locations that hold it."""
         if self.list is not None:
             return {elements_of(self.list)}
-        return {s.place.ident for s in self.seen}
+        return {s.location.ident for s in self.seen}
 
     def begin(self) -> None:
         """Before the block: a list becomes one that a graph can carry."""
@@ -79,7 +79,7 @@ class Hidden:
             grown = GrownList.of(self.form, old)
             aliases.follow(old, grown)
             for seen in self.seen:
-                seen.place.put(grown)
+                seen.location.put(grown)
             # Whoever else has the list finds tensors of a graph that is done: use raises.
             left = self.left
             old[:] = left if isinstance(left, Contents) else [*old, *left.flows]
@@ -87,8 +87,8 @@ class Hidden:
     def get(self) -> Any:
         """The value."""
         if self.list is None:
-            return self.seen[0].place.get()
-        return aliases.current(self.list).held()
+            return self.seen[0].location.get()
+        return aliases.current(self.list).snapshot()
 
     def put(self, value: Any) -> None:
         """Sets it everywhere."""
@@ -96,48 +96,48 @@ class Hidden:
             aliases.current(self.list).become(value.flows)
             return
         for seen in self.seen:
-            seen.place.put(value)
+            seen.location.put(value)
 
 
 class Found(Exception):
     """A trace changed more than its block is known to change."""
 
     def __init__(
-        self, block: Block, chosen: Sequence[Hidden], spoilt: Sequence[Spoilt] = ()
+        self, block: Block, chosen: Sequence[Hidden], poisoned: Sequence[Poisoned] = ()
     ) -> None:
         super().__init__("found more state")
         self.block = block
         self.chosen = chosen
-        self.spoilt = spoilt
+        self.poisoned = poisoned
 
 
-class Spoilt:
-    """A place that a turn of a loop changes in a way that no graph can carry."""
+class Poisoned:
+    """A location that an iteration of a loop changes into what no graph can carry."""
 
     def __init__(self, seen: Seen, why: str) -> None:
         self.seen = seen
         self.why = why
 
-    def spoil(self) -> None:
-        """From now on reading it is an error that says why."""
-        spoil(self.seen, self.why)
+    def poison(self) -> None:
+        """From now on reading it is an error whose message has the reason."""
+        poison(self.seen, self.why)
 
 
-def spoil(seen: Seen, why: str) -> None:
-    """Makes a place what it was before the block, and any use of it an error."""
+def poison(seen: Seen, why: str) -> None:
+    """Restores a location to its value before the block, and makes any use of it an error."""
     seen.restore()
-    container = telling.container_of(seen)
+    container = change_messages.container_of(seen)
     if container is None:
-        seen.place.spoil(why)
+        seen.location.poison(why)
     else:
-        aliases.spoil(container, why)
+        aliases.poison(container, why)
 
 
 class Block:
     """One staged block: its own state, and what was found to be state as well.
 
-    Its state is what its names have, and what lists hold that grow, whoever has them. So a
-    name that has such a list has it in all branches and turns, and is no state itself, as
+    Its state is the values of its names, and the elements of growing lists. So a
+    name bound to such a list is bound to it in all branches and iterations, and is no state itself, as
     long as none of them gives it another one.
     """
 
@@ -160,7 +160,7 @@ class Block:
         self.hidden: list[Hidden] = []
         self.forms: list[Form | None] = []
         # The lists that grow which own names have at the beginning, where in them they are,
-        # and where a branch or turn leaves others.
+        # and where a branch or iteration leaves others.
         self.had: dict[Path, GrownList] = {}
         self.rebound: set[Path] = set()
         self.originals: dict[int, Any] = {}  # by the ids of copies of other lists
@@ -171,7 +171,7 @@ class Block:
         self.attempts = 0
         # True if the block's code was traced before, in this trace of the function.
         self.is_retrace = False
-        self.spoilt: list[Spoilt] = []
+        self.poisoned: list[Poisoned] = []
         self.identities = Identities(())
         self.moves = Moves()
         self.known_moves = 0
@@ -196,12 +196,12 @@ class Block:
         for hidden in self.lists:
             hidden.begin()
         self.hidden = [h for h in self.hidden if not h.seen[0].is_in_grown()]
-        for spoilt in self.spoilt:
-            spoilt.spoil()
+        for poisoned in self.poisoned:
+            poisoned.poison()
         for i in self.composites:  # those around this one have them as they are now
-            place = place_of(self.own_names[i], self.get_state)
-            if place is not None and type(place[0]) is not GrownList:
-                note_place(*place, is_attribute=not self.own_names[i].endswith("]"))
+            location = location_of(self.own_names[i], self.get_state)
+            if location is not None and type(location[0]) is not GrownList:
+                note_location(*location, is_attribute=not self.own_names[i].endswith("]"))
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
         values = self._values()
         self.had = dict(self._lists(values))
@@ -225,24 +225,24 @@ class Block:
                     yield path, part
 
     def get(self) -> State:
-        """All state, in the order of `names`. A list in the place of one that grows is one."""
-        given = self._values()
+        """All state, in the order of `names`. A list that replaces a growing one grows too."""
+        current = self._values()
         same = {
             path
-            for path, grown in self._lists(given)
+            for path, grown in self._lists(current)
             if self.had.get(path) is grown and self._is_bound(path)
         }
         own = [("",)] * len(self.hidden)
         own += [(name,) for name in self._outside(self.own_names)]
-        values = [_as_it_is_now(v, p, same) for v, p in zip(given, own, strict=True)]
-        self.identities.copied(given, values)
+        values = [_as_it_is_now(v, p, same) for v, p in zip(current, own, strict=True)]
+        self.identities.copied(current, values)
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
         return (*[h.get() for h in self.lists], *values)
 
     def _is_bound(self, path: Path) -> bool:
-        """True if the place has the same list that grows whenever the block begins or ends."""
+        """True if the location has the same growing list at each start and end of the block."""
         return path not in self.rebound or not self.identities.ends
 
     def ends(self, in_loop: bool = False, created: Container[int] = ()) -> None:
@@ -266,11 +266,11 @@ class Block:
         """The values of the block's own names. Looking at a defaultdict adds nothing to it."""
         lacking: list[tuple[int, Any, Any]] = []
         for i in self.composites:
-            place = place_of(self.own_names[i], self.get_state)
-            if place is None or not hasattr(type(place[0]), "__missing__"):
+            location = location_of(self.own_names[i], self.get_state)
+            if location is None or not hasattr(type(location[0]), "__missing__"):
                 continue
-            if place[1] not in place[0]:
-                lacking.append((i, *place))
+            if location[1] not in location[0]:
+                lacking.append((i, *location))
         state = self.get_state()
         for i, owner, key in lacking:
             owner.pop(key, None)
@@ -278,7 +278,7 @@ class Block:
         return state
 
     def put(self, state: State) -> None:
-        """Sets all state. Containers are copied: each branch and each turn changes its own."""
+        """Sets all state. Containers are copied: each branch and each iteration changes its own."""
         for found, value in zip(self.lists, state, strict=False):
             found.put(value)
         state = state[len(self.lists) :]
@@ -287,8 +287,8 @@ class Block:
         self._note_copies(values)
         self.identities.copied(state, values)
         self.identities.put(values)
-        for origin, made in records:
-            self.identities.copied([origin], [made])
+        for origin, copy in records:
+            self.identities.copied([origin], [copy])
         self.forms = [v.form if type(v) is GrownList else None for v in values]
         self._set(values)
 
@@ -323,18 +323,18 @@ class Block:
 
     def _as_it_is(self, name: str, own: dict[str, Any]) -> Any:
         """What to set an element to that is changed with all others."""
-        place = place_of(name, self.get_state)
-        if place is None:
+        location = location_of(name, self.get_state)
+        if location is None:
             return UNCHANGED
-        owner = own.get(name[: name.rindex("[")], place[0])
-        return UNCHANGED if type(owner) is GrownList else owner[place[1]]
+        owner = own.get(name[: name.rindex("[")], location[0])
+        return UNCHANGED if type(owner) is GrownList else owner[location[1]]
 
     def _remove_undefined(self) -> None:
         for i in self.composites:
-            place = place_of(self.own_names[i], self.get_state)
-            if place is None:
+            location = location_of(self.own_names[i], self.get_state)
+            if location is None:
                 continue
-            owner, key = place
+            owner, key = location
             if isinstance(owner, dict):
                 value = dict.get(owner, key)
                 if type(value) is Undefined and not value.why:
@@ -342,13 +342,13 @@ class Block:
                 elif type(value) is Maybe:
                     aliases.note_optional(owner)
                 continue
-            held = getattr(owner, "__dict__", {}).get(key)
-            if type(held) is Undefined and not held.why:
+            current = getattr(owner, "__dict__", {}).get(key)
+            if type(current) is Undefined and not current.why:
                 delattr(owner, key)
 
-    def take(self, chosen: Sequence[Hidden], spoilt: Sequence[Spoilt] = ()) -> None:
+    def take(self, chosen: Sequence[Hidden], poisoned: Sequence[Poisoned] = ()) -> None:
         """What was found is state from now on, or an error where it is read."""
-        self.spoilt += spoilt
+        self.poisoned += poisoned
         for hidden in chosen:
             (self.hidden if hidden.list is None else self.lists).append(hidden)
         self.rebound |= self.others
@@ -357,37 +357,37 @@ class Block:
     def remember(self, memory: Memory) -> None:
         """What was found is known if the block is traced again."""
         memory.hidden = [*self.lists, *self.hidden]
-        memory.spoilt = self.spoilt
+        memory.poisoned = self.poisoned
         memory.rebound = self.rebound
         memory.moves = self.moves
 
     def recall(self, memory: Memory, outer: Block) -> None:
         """Takes what was found when the block was traced before, with the one around it.
 
-        As far as it is state there: what lies inside is made anew.
+        As far as it is state there: blocks inside are traced again.
         """
         idents = {i for h in (*outer.lists, *outer.hidden) for i in h.idents}
         idents |= {i for i in outer.own if i is not None}
-        spoilt = {s.seen.place.ident for s in outer.spoilt}
+        poisoned = {s.seen.location.ident for s in outer.poisoned}
         self.rebound = set(memory.rebound)
         self.moves = memory.moves or self.moves
         self.take(
             [h for h in memory.hidden if h.idents & idents],
-            [s for s in memory.spoilt if s.seen.place.ident in spoilt],
+            [s for s in memory.poisoned if s.seen.location.ident in poisoned],
         )
 
     # -- what a trace changed ------------------------------------------------------------
 
     def is_known(self, seen: Seen) -> bool:
-        """True for places that are state already."""
-        ident = seen.place.ident
-        if any(ident == s.seen.place.ident for s in self.spoilt):
+        """True for locations that are state already."""
+        ident = seen.location.ident
+        if any(ident == s.seen.location.ident for s in self.poisoned):
             return True
-        if isinstance(seen.place, Item) and id(seen.place.owner) in self.originals:
+        if isinstance(seen.location, Item) and id(seen.location.owner) in self.originals:
             return True  # in a copy that a name has, which is state
         if ident in self.own:  # a list among them may have to become one that grows
             return seen.elements is None or not (
-                seen.is_grown() or type(seen.place.get()) is GrownList
+                seen.is_grown() or type(seen.location.get()) is GrownList
             )
         return any(ident in h.idents for h in (*self.lists, *self.hidden))
 
@@ -396,7 +396,7 @@ class Block:
         watches: Sequence[Watch],
         changes: Sequence[Change],
         found: Sequence[Change],
-        spoilt: Sequence[Spoilt] = (),
+        poisoned: Sequence[Poisoned] = (),
     ) -> None:
         """Takes what was found for state, puts all changes back and raises Found.
 
@@ -407,17 +407,17 @@ class Block:
         self.attempts += 1
         pending = {i for w in watches for i in w.pending}
         if pending:
-            found = [c for c in found if c.seen.place.ident not in pending]
-            spoilt = [s for s in spoilt if s.seen.place.ident not in pending]
+            found = [c for c in found if c.seen.location.ident not in pending]
+            poisoned = [s for s in poisoned if s.seen.location.ident not in pending]
         retrace = bool(pending) or any(w.is_advancing for w in watches)
         moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
-        if not (found or spoilt or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
+        if not (found or poisoned or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
             return
         owners = map(self._list_of, found)
         lists = {id(owner) for owner in owners if owner is not None}
         groups: dict[int, tuple[Any, list[Change]]] = {}
         for change in found:
-            if id(self._original(change.seen.place.owner)) in lists:
+            if id(self._original(change.seen.location.owner)) in lists:
                 continue  # an element of a list that grows
             owner = self._list_of(change)
             shared = change if owner is None else owner
@@ -427,26 +427,26 @@ class Block:
             for owner, group in groups.values()
             if any([self._is_older(c.seen, watches) for c in group])
         ]
-        idents = {c.seen.place.ident for c in changes}
-        idents |= pending | {s.seen.place.ident for s in spoilt}
+        idents = {c.seen.location.ident for c in changes}
+        idents |= pending | {s.seen.location.ident for s in poisoned}
         for watch in watches:
             elements = [
-                i for i, s in watch.seen.items() if id(self._original(s.place.owner)) in lists
+                i for i, s in watch.seen.items() if id(self._original(s.location.owner)) in lists
             ]
             watch.restore({*idents, *elements})
         grown = {id(h.list) for h in chosen if h.list is not None}
-        spoilt = [
+        poisoned = [
             s
-            for s in spoilt
+            for s in poisoned
             if id(self._original(s.seen.value)) not in grown
-            and id(self._original(s.seen.place.owner)) not in grown
+            and id(self._original(s.seen.location.owner)) not in grown
         ]
-        raise Found(self, chosen, spoilt)
+        raise Found(self, chosen, poisoned)
 
     def _list_of(self, change: Change) -> Any:
-        """The list whose elements have changed, if it is that and no other value of a place."""
+        """The list whose elements have changed, if that is the change; None for other changes."""
         seen = change.seen
-        grown = type(seen.place) is Elements and type(seen.value) is GrownList
+        grown = type(seen.location) is Elements and type(seen.value) is GrownList
         if change.form is None and not grown:
             return None
         return self._original(seen.value)
@@ -457,14 +457,14 @@ class Block:
         return self.originals.get(id(value), value)
 
     def _is_older(self, seen: Seen, watches: Sequence[Watch]) -> bool:
-        ident = seen.place.ident
-        if type(seen.value) is GrownList and type(seen.place) is Elements:
-            return True  # or the block would have told that it makes it
+        ident = seen.location.ident
+        if type(seen.value) is GrownList and type(seen.location) is Elements:
+            return True  # else the block would have reported that it creates it
         is_known = provenance.of(seen.value) is not Provenance.OLDER
         if is_known and not any(w.is_inside(seen.value) for w in watches):
             return True  # the trace has it, and not from the block
         before = seen.value if seen.elements is None else seen.elements
-        tells = type(seen.place) is not Elements and has_tensor(before)
+        tells = type(seen.location) is not Elements and has_tensor(before)
         if seen.certain or ident in self.suspects or tells:
             return True
         self.suspects.add(ident)
@@ -473,7 +473,7 @@ class Block:
 
 
 class Same:
-    """In the place of a list that grows, which stays there: what it holds is state, not it."""
+    """Stands for a growing list, which stays where it is: its elements are the state, not it."""
 
     __slots__ = ("grown",)
 
@@ -494,7 +494,7 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
     """
     kind = type(value)
     if kind is GrownList:
-        return Same(value) if path in same else value.held()
+        return Same(value) if path in same else value.snapshot()
     if kind is list or kind is tuple:
         now = aliases.current(value)
         if now is not value:
@@ -503,18 +503,18 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
     if kind is dict:
         return {k: _as_it_is_now(v, (*path, k), same) for k, v in value.items()}
     if is_record(value):
-        made = record(value)
-        if not is_carried(made):
+        recorded = record(value)
+        if not is_carried(recorded):
             return value
         names = [f.name for f in dataclasses.fields(kind)]
-        parts = zip(names, made.values, strict=True)
-        held = [_as_it_is_now(v, (*path, name), same) for name, v in parts]
-        return Record(kind, tuple(held), value)
+        parts = zip(names, recorded.values, strict=True)
+        values = [_as_it_is_now(v, (*path, name), same) for name, v in parts]
+        return Record(kind, tuple(values), value)
     return value
 
 
 def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
-    """What a block works on: objects of its own with this state, told with where they are from."""
+    """The values a block works on: its own copies of this state, noted with their originals."""
     kind = type(value)
     if kind is Same:
         return value.grown
@@ -526,21 +526,21 @@ def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
         return {k: _own(v, records) for k, v in value.items()}
     if kind is Record:
         parts = tuple([_own(v, records) for v in value.values])
-        made = Record(value.kind, parts).made()
+        copied = Record(value.kind, parts).instance()
         if value.origin is not None:
-            records.append((value.origin, made))
-        return made
+            records.append((value.origin, copied))
+        return copied
     return value
 
 
 def _ident(name: str, accessor: Any) -> tuple[int, Any] | None:
-    place = place_of(name, accessor)
-    return None if place is None else (id(place[0]), place[1])
+    location = location_of(name, accessor)
+    return None if location is None else (id(location[0]), location[1])
 
 
 def _owner(name: str, accessor: Any) -> Any:
     """The list that grows, or array, that a name is an element of: it is changed as a whole."""
-    place = None if name.isidentifier() else place_of(name, accessor)
-    owner = place[0] if place else None
+    location = None if name.isidentifier() else location_of(name, accessor)
+    owner = location[0] if location else None
     whole = (GrownList, bytearray, np.ndarray, collections.deque)
     return owner if isinstance(owner, whole) else None

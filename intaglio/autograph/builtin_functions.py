@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.base.composite import TensorInParts
+from intaglio.base.composite import ActsAsTensor, TensorInParts
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, raw
 
@@ -136,8 +136,8 @@ def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def tensor_of(value: Any) -> Any:
-    """The tensor that a composite value stands for, as a weak one does; others as they are."""
-    if isinstance(value, TensorInParts) and hasattr(type(value), "__tf_tensor__"):
+    """The tensor of a variable or of a composite value that is one; others as they are."""
+    if isinstance(value, (TensorInParts, ActsAsTensor)) and hasattr(type(value), "__tf_tensor__"):
         return convert.to_tensor(value)
     return value
 

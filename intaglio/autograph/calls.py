@@ -129,15 +129,15 @@ def _with_converted(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments, those that are functions to be converted as their conversions.
 
-    `taken` says where they stand: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
+    `taken` has their positions: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
     """
-    given, named = list(args), dict(kwargs)
-    for name, place in taken.items():
+    positional, named = list(args), dict(kwargs)
+    for name, index in taken.items():
         if name in named:
             named[name] = functools.partial(_called, named[name])
-        elif place < len(given):
-            given[place] = functools.partial(_called, given[place])
-    return tuple(given), named
+        elif index < len(positional):
+            positional[index] = functools.partial(_called, positional[index])
+    return tuple(positional), named
 
 
 def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -150,7 +150,7 @@ _getters: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDicti
 def attr(owner: Any, name: str, used: bool = True) -> Any:
     """`owner.name`; a property of a user's class is converted as a method is.
 
-    `used` is False where only None is asked for.
+    `used` is False where the caller ignores the result.
     """
     known = _getters.get(type(owner))
     if known is None:
@@ -182,10 +182,10 @@ def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scop
         result = kind(*args, **kwargs)
         note_returned(result, creates(kind, args, kwargs))
         return result
-    made = object.__new__(kind)
-    note_created(made)
-    twin_of(start)(made, *args, **kwargs)
-    return made
+    instance = object.__new__(kind)
+    note_created(instance)
+    twin_of(start)(instance, *args, **kwargs)
+    return instance
 
 
 def _hashable(function: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a graph can carry from one place to another: tensors, numbers, lists that grow."""
+"""The values that a graph can carry through a block: tensors, numbers, growing lists."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from intaglio.type_specs.grown_list import Form, GrownList
 
 
 def now(seen: Seen) -> Any:
-    """What a place holds now; of a list or another container that has changed its contents."""
-    value = seen.place.get()
+    """The current value of a location; of a changed list or other container its contents."""
+    value = seen.location.get()
     if type(value) is GrownList:
-        return value.held()
-    # An inner loop may have put another list in the place of the one that has grown.
+        return value.snapshot()
+    # An inner loop may have replaced the growing list by another.
     same = type(value) is list or value is seen.value
     return contents(value) if same and seen.is_grown() else value
 
@@ -40,7 +40,7 @@ def is_carried(value: Any) -> bool:
 
 
 def may_be_state(seen: Seen, ends: Any, form: Form | None, in_loop: bool) -> bool:
-    """True if both values are of one type: before and after a turn, or after two branches."""
+    """True if both values are of one type: before and after an iteration, or after two branches."""
     before, after = ends
     if seen.elements is not None:
         return form is not None
@@ -112,7 +112,7 @@ def _types(value: Any) -> Any:
 def list_form(seen: Seen, *values: Any) -> Form | None:
     """The form of the elements of a list that grows; None if it cannot be carried.
 
-    Lists that outlive the trace and get nothing but Python values are somebody's log.
+    Lists that outlive the trace and get nothing but Python values are logs of the user's.
     """
     if seen.elements is None:
         return None
@@ -124,7 +124,7 @@ def list_form(seen: Seen, *values: Any) -> Form | None:
             elements += value
         elif value is not seen.value:
             return None
-    if not elements or (seen.place.outlives and not has_tensor(elements[-1])):
+    if not elements or (seen.location.outlives and not has_tensor(elements[-1])):
         return None
     try:
         return Form.common(elements)

@@ -2,7 +2,7 @@
 
 The unit of fallback is the statement: a generator, a comprehension or a class body runs as
 Python wrote it, and so does a function whose source cannot be read. If a symbolic tensor
-must be a Python value there, the error says what it met, where, and what to write instead.
+must be a Python value there, the error says which statement, where, and what to write instead.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def cause_of(error: BaseException) -> str | None:
-    """What to tell the user of an error raised where a tensor met plain Python, or None."""
+    """The explanation for an error raised where plain Python got a tensor, or None."""
     if not isinstance(error, OperatorNotAllowedInGraphError):
         return None
-    place = innermost(error.__traceback__)
-    if place is None:
+    origin = innermost(error.__traceback__)
+    if origin is None:
         return None
-    frame, line, column = place
+    frame, line, column = origin
     code = frame.f_code
     where = f'File "{code.co_filename}", line {line}'
     try:
@@ -58,7 +58,7 @@ def innermost(trace: TracebackType | None) -> tuple[FrameType, int, int] | None:
 
 
 def path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
-    """The nodes around a place, from the outside in."""
+    """The nodes around a position in the source, from the outside in."""
     for child in ast.iter_child_nodes(tree):
         start = getattr(child, "lineno", None)
         if start is None:
@@ -75,7 +75,7 @@ def path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
 
 
 def _construct(path: list[ast.AST], code: CodeType) -> str | None:
-    """What stays Python around the place, and what to write in its place."""
+    """The unconverted construct around the position, and what to write instead."""
     for node in reversed(path):
         if isinstance(node, _COMPREHENSIONS):
             return _comprehension(node)

@@ -8,7 +8,7 @@ from typing import Any
 from intaglio.autograph import regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import tensor_of
-from intaglio.autograph.hidden_state import settle
+from intaglio.autograph.hidden_state import stage_to_fixpoint
 from intaglio.autograph.joins import Branch, agreed, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
@@ -28,7 +28,7 @@ def is_staged(value: Any) -> bool:
 
 
 def decided(test: Any) -> Any:
-    """What decides where `test` is asked: of a list that grows, whether it has elements."""
+    """The truth value of `test`: of a growing list, whether it has elements."""
     if type(test) is GrownList:
         return raw.Greater(test.size(), 0)
     return tensor_of(test)
@@ -66,7 +66,7 @@ def if_stmt(
         def stage(block: Block, bodies: Sequence[Any]) -> None:
             _staged(test, bodies, block, outputs)
 
-        settle(stage, (body, orelse), get_state, set_state, names)
+        stage_to_fixpoint(stage, (body, orelse), get_state, set_state, names)
     elif test:
         body()
     else:
@@ -82,12 +82,12 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
     test = convert.to_tensor(test)
 
     def branch(label: str, part: str, run: Callable[[], None]) -> Branch:
-        made = Branch(label, run, control_flow.branch_graph("cond", part))
+        branch = Branch(label, run, control_flow.branch_graph("cond", part))
         set_state(_informed(start, names, test, label == "main"))
-        with made.graph.as_default():
-            made.ends = regions.ends(run)
-            made.end = get_state()[:outputs]
-        return made
+        with branch.graph.as_default():
+            branch.ends = regions.ends(run)
+            branch.end = get_state()[:outputs]
+        return branch
 
     try:
         main, other = branch("main", "true", body), branch("else", "false", orelse)
@@ -109,7 +109,7 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
 
 
 def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:
-    """The state as a branch begins: what `if not flag` says of the flag is known in it."""
+    """The state at the start of a branch: in the branch of `if not flag` the flag is known."""
     node = test.node if type(test) is SymbolicTensor else None
     if node is None or node.op is not raw.LogicalNot:
         return start
@@ -149,7 +149,7 @@ def staged_if_expression(
     def stage(block: Block, bodies: Sequence[Any]) -> None:
         _staged(test, bodies, block, 1)
 
-    settle(
+    stage_to_fixpoint(
         stage,
         (run(if_true), run(if_false)),
         lambda: (box[0],),

@@ -26,22 +26,22 @@ def contents(value: Any) -> Contents:
     return Contents(value)
 
 
-def put_contents(value: Any, held: list[Any]) -> None:
-    """Makes a container hold what it held at some time."""
+def put_contents(value: Any, contents: list[Any]) -> None:
+    """Restores a container's contents."""
     if isinstance(value, dict):
         dict.clear(value)
-        for key, item in zip(held[::2], held[1::2], strict=True):
+        for key, item in zip(contents[::2], contents[1::2], strict=True):
             dict.__setitem__(value, key, item)
     elif isinstance(value, np.ndarray):
-        value[...] = held[1]
+        value[...] = contents[1]
     elif isinstance(value, set):
         set.clear(value)
-        set.update(value, held[0])
+        set.update(value, contents[0])
     elif isinstance(value, collections.deque):
         value.clear()
-        value.extend(held)
+        value.extend(contents)
     else:
-        value[:] = held
+        value[:] = contents
 
 
 def is_equal(one: list[Any], other: list[Any]) -> bool:

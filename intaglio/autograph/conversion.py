@@ -1,4 +1,4 @@
-"""A user's function as its converted twin: same globals, same closure cells, same file and lines."""
+"""A user's function to its converted form: same globals, same closure cells, same file and lines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from intaglio.autograph import libraries, source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
+from intaglio.autograph.locations import note_free_variables
 from intaglio.autograph.names import Namer, all_names
-from intaglio.autograph.places import note_given
 from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
 
 ACCESSORS = ("get_state", "set_state")
@@ -49,7 +49,7 @@ _lock = threading.Lock()
 def convert(
     function: FunctionType, user_requested: bool = True, recursive: bool = True
 ) -> FunctionType:
-    """The converted twin of a Python function; what it calls is converted if `recursive`.
+    """The converted form of a Python function; what it calls is converted if `recursive`.
 
     Raises source.NoSourceError if the source cannot be found or read.
     """
@@ -70,19 +70,19 @@ def convert(
     )
     functools.update_wrapper(twin, function)
     twin.__kwdefaults__ = function.__kwdefaults__
-    del twin.__dict__["__wrapped__"]  # it would lead inspect past the twin
+    del twin.__dict__["__wrapped__"]  # inspect would unwrap the converted function
     twin.autograph_artifact__ = True  # type: ignore[attr-defined]  # a mark of our own
     return twin
 
 
 def code_text(function: FunctionType, recursive: bool = True) -> str:
-    """The source of the converted twin, in TensorFlow's form: without marks of creation."""
+    """The source of the converted function, in TensorFlow's form: without marks of creation."""
     tree = copy.deepcopy(_converted(function, True, recursive).tree)
     return ast.unparse(_Unmarked().visit(tree)) + "\n"
 
 
 class _Unmarked(ast.NodeTransformer):
-    """Replaces `ag__.created(x)`, of which TensorFlow's converted code knows nothing, by `x`."""
+    """Replaces `ag__.created(x)`, which TensorFlow's converted code does not have, by `x`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """What a mark is around, and all other calls."""
@@ -102,12 +102,12 @@ def _converted(function: FunctionType, user_requested: bool, recursive: bool) ->
     key = (code.co_filename, user_requested, recursive)
     known = _cache.get(code, {}).get(key)
     if known is None:
-        made = _convert(function, user_requested, recursive)
-        note_given(made.code, frozenset(function.__code__.co_freevars))
+        conversion = _convert(function, user_requested, recursive)
+        note_free_variables(conversion.code, frozenset(function.__code__.co_freevars))
         verbosity.report(1, lambda: f"Converted {function!r}")
-        verbosity.report(3, lambda: ast.unparse(made.tree))
+        verbosity.report(3, lambda: ast.unparse(conversion.tree))
         with _lock:
-            known = _cache.setdefault(code, {}).setdefault(key, made)
+            known = _cache.setdefault(code, {}).setdefault(key, conversion)
     return known
 
 
@@ -149,9 +149,9 @@ def _definition(tree: Any) -> ast.FunctionDef:
     """The bare definition; a lambda becomes a function that returns its value."""
     if isinstance(tree, ast.Lambda):
         value = ast.copy_location(ast.Return(tree.body), tree.body)
-        made = statements_of("def tf__lambda():\n pass", tree)[0]
-        made.args, made.body = tree.args, [value]  # type: ignore[attr-defined]  # a function definition has it
-        tree = made
+        definition = statements_of("def tf__lambda():\n pass", tree)[0]
+        definition.args, definition.body = tree.args, [value]  # type: ignore[attr-defined]  # a function definition has it
+        tree = definition
     tree.decorator_list = []
     none = ast.Constant(None)
     tree.args.defaults = [located(copy.copy(none), tree) for _ in tree.args.defaults]
@@ -182,7 +182,7 @@ def _find_code(code: CodeType, name: str) -> CodeType:
 def _renamed(code: CodeType, name: str, qualified: str) -> CodeType:
     """The code under the user's names, so that tracebacks read as the user wrote it.
 
-    What reads and writes the state is said to be of this package: debuggers do not stop
+    Code that reads and writes the state is attributed to this package: debuggers do not stop
     there, and tracebacks do not show it.
     """
     is_class = not inspect.CO_OPTIMIZED & code.co_flags

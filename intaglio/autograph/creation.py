@@ -1,6 +1,6 @@
 """Which calls create a container or an iterator, by what is called.
 
-Code that is not converted does not say what it creates. For a class, for Python's and NumPy's
+Code that is not converted does not mark what it creates. For a class, for Python's and NumPy's
 own functions and for Intaglio's, what is called decides it.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.base.origins import PACKAGE
 
-# What a call may return to its caller that code can change in place, or advance.
+# Results of calls that code can change in place, or advance.
 RETURNED = (*CONTAINERS, Iterator)
 _BUILT_IN = (
     list,
@@ -76,7 +76,7 @@ _METHODS = frozenset(
 
 
 def creates(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """True if a call returns a new object, as far as what is called tells."""
+    """True if a call returns a new object, as far as the callee determines that."""
     if isinstance(function, type):
         return _is_plain(function)
     if any(function is f for f in _CREATING):
@@ -103,7 +103,7 @@ def hands_on(function: Any) -> bool:
 
 
 def _is_plain(kind: type) -> bool:
-    """True for a class whose calls give a new object: no Python code of its own says which."""
+    """True for a class whose calls return a new object: it has no Python `__new__` that may not."""
     new = kind.__new__
     return isinstance(new, BuiltinFunctionType) and type(kind) in (type, ABCMeta)
 

@@ -1,4 +1,4 @@
-"""What is silently wrong in TensorFlow is said here: text made of symbolic tensors, results dropped.
+"""Warnings about what TensorFlow does silently: text made of symbolic tensors, results dropped.
 
 Each line of the user's is warned about once.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 from intaglio.autograph import builtin_functions, provenance
 from intaglio.autograph.conditionals import is_staged
+from intaglio.autograph.line_warnings import warn_at
 from intaglio.autograph.provenance import Provenance
-from intaglio.autograph.remarks import remark
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.watches import in_block, is_watched, note_advance
 from intaglio.base import nest, origins
@@ -25,7 +25,7 @@ from intaglio.type_specs.tensor_array import TensorArray
 def text_of(value: Any, source: str, printed: bool = False) -> Any:
     """`value`, which becomes part of a string; warns if it is a tensor without a value yet.
 
-    What Python's `print` shows of the trace is nobody's mistake outside of staged blocks.
+    A Python `print` during the trace is no mistake outside of staged blocks.
     """
     if _is_symbolic(value) and not (printed and not is_watched()):
         _warn(
@@ -81,7 +81,7 @@ def unused(result: Any, source: str) -> Any:
 
 _TAKEN = (
     "an item of this {} is taken in a staged loop or branch, which is traced once, whatever the condition "
-    "is and however many turns there are. Take the items before the block, or iterate over a tensor or a "
+    "is and however many iterations there are. Take the items before the block, or iterate over a tensor or a "
     "tf.data.Dataset."
 )
 
@@ -123,4 +123,4 @@ def _warn(message: str) -> None:
     frame = sys._getframe(2)
     while origins.is_ours(frame.f_code) and frame.f_back is not None:
         frame = frame.f_back
-    remark(frame.f_code.co_filename, frame.f_lineno, message)
+    warn_at(frame.f_code.co_filename, frame.f_lineno, message)

@@ -1,7 +1,7 @@
-"""Dictionaries with items of which only the graph knows whether they are there.
+"""Dictionaries with items whose presence is known only when the graph runs.
 
-A loop that is the first to set `d[k]` may have no turn. `d.get(k)`, `d.setdefault(k)`, `d.pop(k)`
-and `k in d` ask the graph then; whoever takes the whole dictionary gets a graph that fails
+A loop that is the first to set `d[k]` may have no iteration. `d.get(k)`, `d.setdefault(k)`, `d.pop(k)`
+and `k in d` become ops then; a use of the whole dictionary makes the graph fail
 where an item is missing.
 """
 
@@ -35,7 +35,7 @@ def _or_default(value: Any, default: Any, method: str) -> Any:
         return value
     if default is None:
         raise TypeError(
-            f"`{method}` of a key that only some turns or branches set gives a tensor or None, and a "
+            f"`{method}` of a key that only some iterations or branches set gives a tensor or None, and a "
             f"graph must know which: write `{method}(key, default)` with a number or tensor."
         )
     return value_or(value, lambda: default)

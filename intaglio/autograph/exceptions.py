@@ -36,8 +36,8 @@ class ExceptionStatements:
         test = self.expressions.visit(node.test)
         message = [node.msg] if node.msg is not None else []
         error = ast.Call(loaded("AssertionError"), message, [])
-        made = located(ast.Raise(error, None), node)
-        return self._statement("assert_stmt", "asserting", [test], made, defined)
+        raising = located(ast.Raise(error, None), node)
+        return self._statement("assert_stmt", "asserting", [test], raising, defined)
 
     def _statement(
         self,
@@ -52,21 +52,21 @@ class ExceptionStatements:
         names = list(outside.values)
         name = self.namer.new(label)
         self.expressions.generated.add(name)
-        made = statements_of(f"def {name}({', '.join(names)}):\n pass", node)[0]
+        definition = statements_of(f"def {name}({', '.join(names)}):\n pass", node)[0]
         self.expressions.raised = True
         visited = [None if p is None else self.expressions.visit(p) for p in parts]
         self.expressions.raised = False
-        made.body = [located(ast.Raise(*visited), node)]
+        definition.body = [located(ast.Raise(*visited), node)]
         values = [
             v if isinstance(v, ast.Name) else self.expressions.visit(v)
             for v in outside.values.values()
         ]
         call = ag(operator, *arguments, loaded(name), *values, at=node)
-        return [made, located(ast.Expr(call), node)]
+        return [definition, located(ast.Expr(call), node)]
 
 
 class _Outside(ast.NodeTransformer):
-    """Collects what an expression reads of its function, and puts parameters in its place.
+    """Collects what an expression reads of its function, and replaces it by parameters.
 
     A name stays what it is called; `self.x` and `d['k']` get a name of their own.
     """
@@ -121,7 +121,7 @@ class _Outside(ast.NodeTransformer):
 
 
 def watched(node: ast.Try, expressions: Expressions) -> list[ast.stmt]:
-    """The converted body of a `try`, with its handlers made known while it is traced."""
+    """The converted body of a `try`, with its handlers registered while it is traced."""
     kinds: list[ast.expr] = [
         expressions.visit(copy.deepcopy(h.type)) if h.type is not None else loaded("BaseException")
         for h in node.handlers

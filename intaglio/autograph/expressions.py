@@ -17,17 +17,17 @@ UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir
 
 
 def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
-    """`ag__.name(arguments)` at the place of a node."""
-    made = ast.Call(
+    """`ag__.name(arguments)` at the source position of a node."""
+    call = ast.Call(
         ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(arguments), []
     )
-    return located(made, at)
+    return located(call, at)
 
 
 def located(node: Any, at: ast.AST) -> Any:
-    """The node, and what is new below it, at the place of another.
+    """The node, and what is new below it, at the source position of another.
 
-    What has a place is not looked into: it has been here before, or is the user's.
+    Nodes with a position are skipped: they were visited before, or are the user's.
     """
     pending: list[Any] = [node]
     while pending:
@@ -59,8 +59,8 @@ class Expressions(ast.NodeTransformer):
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
         self.objects: set[str] = set()  # names that may have objects of the user's classes
-        self.places: set[str] = set()  # attributes and items that the function writes
-        # Inside a `raise` statement, whose text is made when it raises.
+        self.composite_names: set[str] = set()  # attributes and items that the function writes
+        # Inside a `raise` statement, whose text is built when it raises.
         self.raised = False
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -79,11 +79,11 @@ class Expressions(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or use == "grown":
             node.value = ag("written", node.value, at=node)
         elif isinstance(node, ast.Attribute) and is_object and use in (None, "tested"):
-            made = ag("attr", node.value, ast.Constant(node.attr), at=node)
+            call = ag("attr", node.value, ast.Constant(node.attr), at=node)
             if use == "tested":
-                made.args.append(located(ast.Constant(False), node))
-            return made
-        elif use is None and (text in self.places or _is_item(node)):
+                call.args.append(located(ast.Constant(False), node))
+            return call
+        elif use is None and (text in self.composite_names or _is_item(node)):
             if is_inner and isinstance(node, ast.Subscript):
                 node.value = ag("looked", node.value, at=node)
             return ag("ld", node, at=node)
@@ -94,7 +94,7 @@ class Expressions(ast.NodeTransformer):
     visit_Subscript = visit_Attribute
 
     def generic_visit(self, node: Any) -> Any:
-        """The node with its parts visited: what it is, its caller knows."""
+        """The node with its children visited, as the caller's type."""
         return super().generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -105,7 +105,7 @@ class Expressions(ast.NodeTransformer):
                 ast.Call(node.func, [loaded("__class__"), loaded(self.first_parameter)], []), node
             )
         if _is_format(node.func):
-            node.args = [self._told(a) for a in node.args]
+            node.args = [self._text_part(a) for a in node.args]
         if _is_own(node.func):
             node.args = [self.visit(a) for a in node.args]
             return node
@@ -121,7 +121,7 @@ class Expressions(ast.NodeTransformer):
         return ag("converted_call", *call_parts(node), loaded(self.scope), at=node)
 
     def _created(self, node: Any) -> ast.expr:
-        """What creates a container says so."""
+        """Marks an expression that creates a container."""
         node = self.generic_visit(node)
         if not isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
             return node  # a target
@@ -137,22 +137,22 @@ class Expressions(ast.NodeTransformer):
         node = self.generic_visit(node)
         return ag("if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node)
 
-    def _told(self, node: ast.expr) -> ast.expr:
+    def _text_part(self, node: ast.expr) -> ast.expr:
         """What becomes part of a string."""
         if isinstance(node, (ast.Constant, ast.Starred)) or self.raised:
             return node
-        made = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
+        call = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
         if self.printed:
-            made.args.append(located(ast.Constant(True), node))
-        return made
+            call.args.append(located(ast.Constant(True), node))
+        return call
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        node.value = self._told(node.value)
+        node.value = self._text_part(node.value)
         return self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
-            node.right = self._told(node.right)
+            node.right = self._text_part(node.right)
         joins = _joins_containers(node)
         node = self.generic_visit(node)
         return ag("created", node, at=node) if joins else node
@@ -181,7 +181,7 @@ class Expressions(ast.NodeTransformer):
         return _folded("and_", pairs, node)
 
     def _contained(self, node: ast.Compare) -> ast.expr:
-        """`x in c`, `x is y` and their opposites: what the graph knows only when it runs, too."""
+        """`x in c`, `x is y` and their opposites, also where they are decided only at run time."""
         node = self.generic_visit(node)
         op, right = node.ops[0], node.comparators[0]
         if isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(right, ast.Constant):
@@ -193,7 +193,7 @@ class Expressions(ast.NodeTransformer):
         return test if isinstance(op, ast.In) else ag("not_", test, at=node)
 
     def _none_test(self, node: ast.Compare) -> ast.expr | None:
-        """`x is None` and `x is not None`: what the graph knows only when it runs, too."""
+        """`x is None` and `x is not None`, also where they are decided only at run time."""
         op, right = node.ops[0], node.comparators[0]
         nothing = isinstance(right, ast.Constant) and right.value is None
         if not (nothing and symbol(node.left) is not None):

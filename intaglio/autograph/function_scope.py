@@ -52,10 +52,10 @@ class FunctionScope:
         the graph checks it when it runs.
         """
         if type(value) is Maybe:
-            return self._given(value, did_return)
+            return self._returned(value, did_return)
         return None if isinstance(value, UndefinedReturnValue) else value
 
-    def _given(self, result: Maybe, did_return: Any) -> Any:
+    def _returned(self, result: Maybe, did_return: Any) -> Any:
         if did_return is True or result.value is None:
             return result.value
         if result.lacking is not None:

@@ -22,12 +22,12 @@ _active = _Active()
 class Handling:
     """The body of a `try` with handlers for the exceptions that `types()` gives."""
 
-    __slots__ = ("_graph", "_nodes", "_types", "place")
+    __slots__ = ("_graph", "_nodes", "_types", "where")
 
     def __init__(self, types: Callable[[], Any]) -> None:
         self._types = types
         code = types.__code__
-        self.place = f"{code.co_filename}:{code.co_firstlineno}"
+        self.where = f"{code.co_filename}:{code.co_firstlineno}"
 
     def __enter__(self) -> None:
         here = door.level()
@@ -59,7 +59,7 @@ class Handling:
         kinds = [k.__name__ for k in self.types() if issubclass(k, OpError)]
         if kinds:
             warnings.warn(
-                f"`except {kinds[0]}` at {self.place} sees errors of tracing only: the ops in its "
+                f"`except {kinds[0]}` at {self.where} sees errors of tracing only: the ops in its "
                 "`try` run later, with the graph. Catch the error around the call of the "
                 "tf.function, or test its cause with `if`.",
                 stacklevel=3,
@@ -73,6 +73,6 @@ def check_handlers(error: Exception) -> None:
             kind = type(error).__name__
             raise NotImplementedError(
                 f"{kind} is raised under a tensor's condition, so by the graph when it runs, and "
-                f"the `except` at {handling.place} has run by then. Write what the handler does "
+                f"the `except` at {handling.where} has run by then. Write what the handler does "
                 "as a branch of the `if`, or catch the error around the call of the tf.function."
             )

@@ -3,8 +3,8 @@
 A block is traced with the state that its code names. If a watch finds that it also changed
 variables of closures, globals, attributes or items, or that a list has grown, the trace is
 given up, everything is put back, and the block traced again with these as state. Lists
-become `GrownList`s. What no graph can carry is put back too, if the trace has made it, and
-using it is an error from then on; what is older than the trace stays as Python left it.
+become `GrownList`s. Values that no graph can carry are put back too, if the trace created them, and
+using them is an error from then on; objects older than the trace stay as Python left them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from intaglio.autograph import aliases, telling
-from intaglio.autograph.blocks import Block, Change, Found, Spoilt, State, spoil
+from intaglio.autograph import aliases, change_messages
+from intaglio.autograph.blocks import Block, Change, Found, Poisoned, State, poison
 from intaglio.autograph.carried import has_tensor, is_carried, list_form, may_be_state, now
 from intaglio.autograph.containers import Contents, is_equal
 from intaglio.autograph.joins import is_same
+from intaglio.autograph.locations import Elements
 from intaglio.autograph.memory import Memory, around, remembering
-from intaglio.autograph.places import Elements
 from intaglio.autograph.regions import MARK, Unreachable
 from intaglio.autograph.static_errors import left_to_the_run
 from intaglio.autograph.strictness import is_strict
@@ -29,12 +29,12 @@ from intaglio.autograph.watches import Seen, Watch, note_copies, watching
 from intaglio.autograph.whole_trace import note_changed, put_end
 
 Body = Callable[..., None]
-# A trace: who watched it, what it left in the places that it changed and a graph can carry,
-# and what in others.
+# A trace: its watch, the values that it left in the locations that it changed and a graph can
+# carry, and those in others.
 Traced = tuple[Watch, dict[Any, Any], dict[Any, Any]]
 
 
-def settle(
+def stage_to_fixpoint(
     stage: Callable[[Block, Sequence[Body]], None],
     bodies: Sequence[Body],
     get_state: Callable[[], State],
@@ -46,7 +46,7 @@ def settle(
 
     `stage(block, bodies)` traces the given bodies, each of them once and in order, with
     the block's `get`, `put` and `names`; nothing may be left behind if a body raises.
-    `sources` are the functions of converted code that the bodies are made of.
+    `sources` are the functions of converted code that the bodies come from.
     """
     block = Block(get_state, set_state, names, sources or bodies)
     watch = _branches if len(bodies) > 1 else _loop_body
@@ -74,10 +74,10 @@ def settle(
             aliases.reset(known)
             block.restart(start)
             block.is_retrace = True
-            block.take(found.chosen, found.spoilt)
+            block.take(found.chosen, found.poisoned)
     block.remember(memory)
-    for spoilt in block.spoilt:
-        spoilt.spoil()
+    for poisoned in block.poisoned:
+        poisoned.poison()
 
 
 def _begin() -> None:
@@ -91,9 +91,9 @@ def _begin() -> None:
 
 def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
     (body,) = bodies
-    block.ends(in_loop=True)  # of no turn
+    block.ends(in_loop=True)  # of no iteration
 
-    def turn(*args: Any) -> None:
+    def iteration(*args: Any) -> None:
         _begin()
         with watching(*block.sources, is_retrace=block.is_retrace) as watch:
             note_copies(block.identities.copies)
@@ -102,33 +102,33 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         end = _traced(block, watch)
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]
-        spoilt = _spoilt(_others(changes, found, end))
-        # A turn that reads what no turn has set yet fails without being told so.
-        block.spoilt += [s for s in spoilt if type(s.seen.before) is Undefined]
-        spoilt = [s for s in spoilt if type(s.seen.before) is not Undefined]
-        block.accept([watch], changes, found, spoilt)
+        poisoned = _poisoned(_others(changes, found, end))
+        # An iteration that reads what no iteration has set yet fails by itself.
+        block.poisoned += [s for s in poisoned if type(s.seen.before) is Undefined]
+        poisoned = [s for s in poisoned if type(s.seen.before) is not Undefined]
+        block.accept([watch], changes, found, poisoned)
         if stop is not None:
             raise stop
 
-    return [turn]
+    return [iteration]
 
 
-def _spoilt(seen: Iterable[Seen]) -> list[Spoilt]:
-    return [Spoilt(s, telling.of_turns(s)) for s in seen]
+def _poisoned(seen: Iterable[Seen]) -> list[Poisoned]:
+    return [Poisoned(s, change_messages.of_iterations(s)) for s in seen]
 
 
 def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> list[Seen]:
-    """The places of the trace that a turn changes and that are no state."""
+    """The locations of the trace that an iteration changes and that are no state."""
     if is_strict():
         return []
-    taken = {c.seen.place.ident for c in found}
+    taken = {c.seen.location.ident for c in found}
     watch, carried, rest = end
-    left = [c.seen for c in changes if not c.seen.place.outlives]
+    left = [c.seen for c in changes if not c.seen.location.outlives]
     idents = [
-        seen.place.ident
+        seen.location.ident
         for seen in left
-        if seen.place.ident not in taken
-        and not _is_same_end(_before(seen, carried), carried[seen.place.ident])
+        if seen.location.ident not in taken
+        and not _is_same_end(_before(seen, carried), carried[seen.location.ident])
     ]
     return [watch.seen[i] for i in (*idents, *rest)]
 
@@ -185,16 +185,16 @@ def _part(one: Traced, other: Traced) -> None:
     for ident in {**ends, **other_ends}:
         seen = one[0].seen.get(ident) or other[0].seen[ident]
         before = _before(seen, ends, other_ends)
-        mine, its = ends.get(ident, before), other_ends.get(ident, before)
-        if seen.place.outlives or is_strict():
+        own, its = ends.get(ident, before), other_ends.get(ident, before)
+        if seen.location.outlives or is_strict():
             if ident not in other_ends:
-                put_end(seen, mine)
-        elif _is_same_end(mine, its) and aliases.spoilt(seen.value) is None:
-            put_end(seen, mine)
+                put_end(seen, own)
+        elif _is_same_end(own, its) and aliases.poisoned(seen.value) is None:
+            put_end(seen, own)
         else:
-            parted.append((seen, telling.of_branches(seen, mine, its)))
+            parted.append((seen, change_messages.of_branches(seen, own, its)))
     for seen, why in parted:
-        spoil(seen, why)
+        poison(seen, why)
 
 
 # -- what a trace changed -------------------------------------------------------------------
@@ -209,53 +209,53 @@ def _traced(block: Block, watch: Watch) -> Traced:
             if ident[0] in watch.copied:
                 _note_outliving(block, seen, watch)
             continue
-        if ident[0] in watch.received:  # the next trace tells whether it is new
+        if ident[0] in watch.received:  # the next trace shows whether it is new
             watch.pending.add(ident)
             continue
         _note_outliving(block, seen, watch)
         if block.is_known(seen) or seen.is_in_grown():
             continue
         value = now(seen)
-        if seen.is_spoilt():
+        if seen.is_poisoned():
             if not is_strict():
-                rest[ident] = Undefined(seen.place.name, str(aliases.spoilt(seen.value)))
+                rest[ident] = Undefined(seen.location.name, str(aliases.poisoned(seen.value)))
         elif is_carried(value) or list_form(seen, value) is not None:
             if not _is_built(seen, watch):
                 carried[ident] = value
-        elif not seen.place.outlives and not is_strict():
+        elif not seen.location.outlives and not is_strict():
             rest[ident] = value
     return watch, carried, rest
 
 
 def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
-    """Notes what a trace changes in a place that is older than the whole trace."""
+    """Notes what a trace changes in a location that is older than the whole trace."""
     memory = around()
     assert memory is not None  # a block is staged
     if memory.begun is None or _is_built(seen, watch):
         return
     is_elsewhere = (id(seen.value), Elements) in watch.seen
-    if is_elsewhere and type(seen.place) is not Elements and not _is_rebound(seen):
+    if is_elsewhere and type(seen.location) is not Elements and not _is_rebound(seen):
         return  # a container that is noted itself
-    ident = seen.place.ident
+    ident = seen.location.ident
     name = block.own.get(ident)
     before = memory.begun.get(name) if name is not None else seen.value
-    is_renewed = telling.container_of(seen) is None and has_tensor(before)
+    is_renewed = change_messages.container_of(seen) is None and has_tensor(before)
     note_changed(seen, is_renewed, block.is_known(seen))
 
 
 def _is_rebound(seen: Seen) -> bool:
-    return seen.place.get() is not seen.value
+    return seen.location.get() is not seen.value
 
 
 def _is_built(seen: Seen, watch: Watch) -> bool:
     """True for Python values of an object that is given its variables meanwhile.
 
-    And for objects with variables where there was nothing: these are made once.
+    And for objects with variables where there was nothing: these are created once.
     """
     value = now(seen)
     if hasattr(type(value), "trainable_variables"):
         return seen.value is None or type(seen.value) is Undefined
-    return id(seen.place.owner) in watch.builds and not has_tensor(value)
+    return id(seen.location.owner) in watch.builds and not has_tensor(value)
 
 
 def _changes(one: Traced, other: Traced) -> list[Change]:
@@ -272,10 +272,10 @@ def _is_state(change: Change, in_loop: bool) -> bool:
 
 
 def _before(seen: Seen, *ends: dict[Any, Any]) -> Any:
-    """What a place held before, as those tell of it who have changed it: a value, or contents."""
-    ident = seen.place.ident
-    told = next(e[ident] for e in ends if ident in e)
-    return seen.held if isinstance(told, Contents) else seen.before
+    """The earlier value of a location, or contents, in the form in which its change was noted."""
+    ident = seen.location.ident
+    end = next(e[ident] for e in ends if ident in e)
+    return seen.contents if isinstance(end, Contents) else seen.before
 
 
 def _is_same_end(one: Any, other: Any) -> bool:
@@ -305,4 +305,4 @@ def _is_error(stop: BaseException | None) -> bool:
     return isinstance(stop, Exception) and getattr(stop, MARK, None) is None
 
 
-__all__ = ["Block", "settle"]
+__all__ = ["Block", "stage_to_fixpoint"]

@@ -1,4 +1,4 @@
-"""What conversion asks of modules that are imported after it: see `intaglio.base.hooks`."""
+"""Functions of later modules that conversion calls: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from intaglio.base.hooks import Hooks
 class AutographHooks(Hooks):
     """The calls of conversion to the modules that convert what converted code calls."""
 
-    # What converted code knows as `ag__`.
+    # The module that converted code refers to as `ag__`.
     operators: ModuleType
 
 

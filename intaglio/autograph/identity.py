@@ -1,8 +1,8 @@
-"""Which objects are one and the same, as far as it can be told while tracing.
+"""Which objects are one and the same, as far as tracing can determine it.
 
 A block has copies of the lists and dictionaries that its names hold, and a name that it sets
-has one of its own afterwards, which stands for what either branch, or the last turn, has left
-there. So two names may have the same object when the graph runs, and the trace has two.
+has one of its own afterwards, which stands for the result of either branch, or the last iteration,
+there. So two names may refer to one object when the graph runs, and to two in the trace.
 This is remembered; once one of them is changed in place, reading the other is an error.
 """
 
@@ -25,7 +25,7 @@ ANOTHER = (
 
 
 def slots(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any]]:
-    """The objects in a value that can be changed, by their places in it."""
+    """The mutable objects in a value, by their paths in it."""
     kind = type(value)
     if is_record(value):
         yield path, value
@@ -50,9 +50,9 @@ def _of_all(values: Sequence[Any]) -> dict[Any, Any]:
 
 
 class Moves:
-    """What the names of a loop may have at the beginning of a turn besides what they had before it.
+    """What the names of a loop may have at the beginning of an iteration besides what they had before it.
 
-    A turn may leave another object in a name: one that another name had, or has as well.
+    An iteration may leave another object in a name: one that another name had, or has as well.
     """
 
     def __init__(self) -> None:
@@ -70,25 +70,27 @@ class Identities:
     def __init__(self, values: Sequence[Any], moves: Moves | None = None) -> None:
         self.begun = values
         self.moves = moves or Moves()
-        self.starts: dict[Any, Any] = {}  # what the turn has begun with
+        self.starts: dict[Any, Any] = {}  # what the iteration has begun with
         self.in_loop = False
         self.copies: dict[int, Any] = {}
         self.ends: list[dict[Any, Any]] = []
-        self.stale: dict[Any, str] = {}  # places at whose end an object was changed elsewhere
+        self.stale: dict[
+            Any, str
+        ] = {}  # paths whose object was changed under another name by the end
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
         """Tells that the block goes on with copies of these values.
 
         Two of them may be the same object as far as the values may.
         """
-        mine = _of_all(values)
-        if not mine:
+        own = _of_all(values)
+        if not own:
             return
-        made = {
-            path: copy for path, copy in _of_all(copies).items() if mine.get(path, copy) is not copy
+        copied_paths = {
+            path: copy for path, copy in _of_all(copies).items() if own.get(path, copy) is not copy
         }
-        for path, copy in made.items():
-            value = mine[path]
+        for path, copy in copied_paths.items():
+            value = own[path]
             if is_of_trace(value):
                 note_packed(copy)
             aliases.note_copy(copy, [value, *self._older_twins(value)])
@@ -96,39 +98,39 @@ class Identities:
                 copy,
                 [
                     other
-                    for place, other in made.items()
-                    if mine[place] is value or aliases.may_be_same(mine[place], value)
+                    for location, other in copied_paths.items()
+                    if own[location] is value or aliases.may_be_same(own[location], value)
                 ],
             )
-        self.copies.update({id(copy): copy for copy in made.values()})
+        self.copies.update({id(copy): copy for copy in copied_paths.values()})
 
     def _older_twins(self, value: Any) -> list[Any]:
         return [v for v in aliases.twins_of(value) if id(v) not in self.copies]
 
     def put(self, values: Sequence[Any]) -> None:
-        """Tells what the names get: in a turn of a loop, what they had before it or others."""
+        """Notes what the names get: in an iteration of a loop, what they had before it or others."""
         if not self.in_loop:
             return
         self.copied(self.begun, values)
         self.starts = starts = _of_all(values)
-        for place, older in self.moves.older.items():
-            value = starts.get(self._path(place))
+        for key, older in self.moves.older.items():
+            value = starts.get(self._path(key))
             for old in older.values() if value is not None else ():
                 aliases.relate(value, [old, *self._older_twins(old)])
         for pair in self.moves.merged:
-            one, other = [starts.get(self._path(place)) for place in pair]
+            one, other = [starts.get(self._path(key)) for key in pair]
             if one is not None and other is not None:
                 aliases.relate(one, [other])
 
-    def _place(self, path: Any) -> Any:
+    def _key(self, path: Any) -> Any:
         """A path as it is in every trace: more state may be in front of the names."""
         return (path[0] - len(self.begun), *path[1:])
 
-    def _path(self, place: Any) -> Any:
-        return (place[0] + len(self.begun), *place[1:])
+    def _path(self, key: Any) -> Any:
+        return (key[0] + len(self.begun), *key[1:])
 
     def left(self, values: Sequence[Any], created: Container[int] = ()) -> None:
-        """Tells with which values a branch or a turn ends, or that the loop has none.
+        """Notes the values with which a branch or an iteration ends, or that the loop has none.
 
         `created` are the ids of objects that are new in it.
         """
@@ -137,7 +139,7 @@ class Identities:
             self._note_moves(end, created)
         self.ends.append(end)
         for path, value in end.items():
-            why = aliases.spoilt(value)
+            why = aliases.poisoned(value)
             if why is not None and id(value) in self.copies:
                 self.stale[path] = why
         for copy in self.copies.values():
@@ -148,11 +150,11 @@ class Identities:
         moved = [p for p, start in self.starts.items() if end.get(p, start) is not start]
         for path in moved:
             for old in self._older(end[path], created):
-                place = self._place(path)
+                key = self._key(path)
                 if old is not begun.get(path):
-                    self.moves.older.setdefault(place, {})[id(old)] = old
+                    self.moves.older.setdefault(key, {})[id(old)] = old
             self.moves.merged |= {
-                (self._place(path), self._place(other))
+                (self._key(path), self._key(other))
                 for other in self.starts
                 if other != path
                 and other in end
@@ -160,20 +162,20 @@ class Identities:
             }
 
     def _older(self, value: Any, created: Container[int]) -> list[Any]:
-        """The objects older than the loop that one at the end of a turn may be."""
+        """The objects older than the loop that one at the end of an iteration may be."""
         begun = _of_all(self.begun)
         for path, start in self.starts.items():
             if start is value:
-                older = self.moves.older.get(self._place(path), {})
+                older = self.moves.older.get(self._key(path), {})
                 return [begun[path], *older.values()] if path in begun else []
         is_known = provenance.of(aliases.origin(value)) is not Provenance.OLDER
         is_older = is_known and id(value) not in created
         return [value] if is_older or any(v is value for v in begun.values()) else []
 
     def results(self, values: Sequence[Any]) -> dict[int, Any]:
-        """Tells what stands for the ends after the block. The objects, by their ids."""
+        """Notes what stands for the ends after the block. Returns the objects, by their ids."""
         results = _of_all(values)
-        mine = {id(v) for v in results.values()}
+        own = {id(v) for v in results.values()}
         # What each may be at each end, before the results are among it.
         may_be = {
             path: [
@@ -187,15 +189,15 @@ class Identities:
             self.copies.pop(id(value), None)
             aliases.note_result(value)
             for same in may_be[path]:
-                others = [v for i, v in same.items() if i not in self.copies and i not in mine]
+                others = [v for i, v in same.items() if i not in self.copies and i not in own]
                 aliases.relate(value, others)
             aliases.relate(
                 value,
                 [
                     other
-                    for place, other in results.items()
+                    for key, other in results.items()
                     if any(
-                        place in end and id(end[place]) in same
+                        key in end and id(end[key]) in same
                         for end, same in zip(
                             [e for e in self.ends if path in e], may_be[path], strict=True
                         )
@@ -203,12 +205,12 @@ class Identities:
                 ],
             )
             if path in self.stale:
-                aliases.spoil(value, self.stale[path])
+                aliases.poison(value, self.stale[path])
         return {id(v): v for v in results.values()}
 
 
 def is_same_object(one: Any, other: Any) -> bool:
-    """`one is other`. Raises TypeError where only the graph knows."""
+    """`one is other`. Raises TypeError where it is decided only when the graph runs."""
     if aliases.may_be_same(one, other):
         raise TypeError(
             f"`is` asks whether two names have the same {type(one).__name__}, and a staged branch or loop "

@@ -59,7 +59,7 @@ class Branch:
             return placeholder(value)
 
     def line(self, name: str) -> str:
-        """Where the branch assigns a name, as far as its code tells."""
+        """Where the branch assigns a name, as far as its code shows."""
         lines = [
             i.positions.lineno
             for i in dis.get_instructions(inspect.unwrap(self.run))
@@ -69,7 +69,7 @@ class Branch:
 
 
 def joined(name: str, start: Any, main: Branch, other: Branch, x: Any, y: Any) -> tuple[Any, Any]:
-    """The name's values at the ends, made alike: tensors of the same types in the same places.
+    """The name's values at the ends in one structure: tensors of the same types at the same paths.
 
     `start` is what the name was before. Raises ValueError or TypeError, with the name, where
     that cannot be.
@@ -88,12 +88,12 @@ def joined(name: str, start: Any, main: Branch, other: Branch, x: Any, y: Any) -
 
 
 def agreed(name: str, x: Any, y: Any) -> bool:
-    """True for a flag that both branches leave alike: the graph need not be asked for it."""
+    """True for a flag with one value after both branches: no op is needed for it."""
     return is_flag(name) and type(x) is bool and x is y
 
 
 def _is_result(value: Any) -> bool:
-    """True for what the function's return value is before all ways have returned."""
+    """True for the function's return value before all paths have returned."""
     if type(value) is Maybe:
         return value.present is None
     return isinstance(value, UndefinedReturnValue)
@@ -131,13 +131,13 @@ def _optional(
         pair[there] = filled
     else:
         pair = list(_alike(name, *branches, known(values[0]), known(values[1])))
-    made: list[Maybe] = []
+    optional: list[Maybe] = []
     for branch, value, part, absent in zip(branches, values, pair, gone, strict=True):
         bit = None
         if not result:
             bit = value.present if type(value) is Maybe else branch.tensor(not absent)
-        made.append(Maybe(part, bit, why, lacking if result else None))
-    return made[0], made[1]
+        optional.append(Maybe(part, bit, why, lacking if result else None))
+    return optional[0], optional[1]
 
 
 def _check_optional(name: str, branch: Branch, start: Any, value: Any) -> None:
@@ -172,7 +172,7 @@ def _whole(branch: Branch, name: str, value: Any) -> Any:
 
 
 def is_data(value: Any) -> bool:
-    """True for numbers, strings and arrays: what a tensor can be made of."""
+    """True for numbers, strings and arrays: values that convert to a tensor."""
     if isinstance(value, TensorInParts):
         return False
     return (

@@ -1,4 +1,4 @@
-"""`break`, `continue` and `return` become flags, so that blocks have one way in and one way out."""
+"""`break`, `continue` and `return` become flags, so that blocks have one entry and one exit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOPS = (ast.While, ast.For)
 
 
 def statements_of(text: str, at: ast.AST) -> list[Any]:
-    """Statements from text, at the place of a node in the user's file."""
+    """Statements from text, at the position of a node in the user's file."""
     body = ast.parse(text).body
     for statement in body:
         for node in ast.walk(statement):
@@ -179,9 +179,9 @@ class Returns:
         self.flag = namer.new("do_return")
         self.value = namer.new("retval_")
         self.found = False
-        # Whether the flag tells something: it does not where all branches return.
+        # Whether the flag is needed: it is not where all branches return.
         self.tested = False
-        self.surely = False  # every way through the function ends in a return
+        self.surely = False  # every path through the function ends in a return
 
     def function_body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The lowered body, without the initial assignments."""
@@ -213,11 +213,11 @@ class Returns:
 
     def _set(self, node: ast.Return) -> list[ast.stmt]:
         text = f"try:\n {self.flag} = True\n {self.value} = None\nexcept:\n {self.flag} = False\n raise"
-        made = statements_of(text, node)
+        statements = statements_of(text, node)
         if node.value is not None:
-            made[0].body[1].value = node.value
-        made[0].generated = True
-        return made
+            statements[0].body[1].value = node.value
+        statements[0].generated = True
+        return statements
 
 
 def _moved_into_branches(statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -249,7 +249,7 @@ def _returns(statements: Sequence[ast.stmt]) -> bool:
 
 
 def exits(statements: Sequence[ast.stmt]) -> bool:
-    """True if no way through the user's block comes to its end: it returns, raises or goes on."""
+    """True if no path through the user's block reaches its end: each returns, raises or continues."""
     return any(map(_exits, statements))
 
 

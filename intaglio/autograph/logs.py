@@ -18,7 +18,7 @@ _ADDING = frozenset({"append", "extend"})
 def is_log(frame: origins.Frame) -> bool:
     """True if a line adds to a list in a branch, and its function does nothing else with the list.
 
-    The list is a variable around the function: what is an argument or somebody's attribute may be
+    The list is a variable around the function: an argument or another object's attribute may be
     looked at elsewhere.
     """
     try:
@@ -32,7 +32,7 @@ def is_log(frame: origins.Frame) -> bool:
         and n.lineno <= frame.lineno <= (n.end_lineno or n.lineno)
     ]
     if not around or not isinstance(around[-1], ast.FunctionDef):
-        return False  # a turn of a loop is traced once, whatever it adds
+        return False  # an iteration of a loop is traced once, whatever it adds
     function = around[-1]
     own = {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)}
     own |= {*vars(builtins)}  # `list.append(c, 3)`

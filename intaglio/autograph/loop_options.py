@@ -24,7 +24,7 @@ def set_loop_options(
 ) -> None:
     """Options of the loop whose first statement this is.
 
-    `maximum_iterations` ends a loop of the graph after so many turns. `shape_invariants`
+    `maximum_iterations` ends a loop of the graph after so many iterations. `shape_invariants`
     are pairs of a loop variable and the shape (or structure of shapes) that it keeps.
     `parallel_iterations` and `swap_memory` are without effect. Conversion takes the call
     out of the loop; in a loop that Python runs the options mean nothing.

@@ -43,10 +43,10 @@ def completed(
     state, fixed = before, set[str]()
     again = any(map(is_open, before))
     while again:
-        given = state
-        state, fixed = _tried(given, body, get_state, set_state, names)
-        # Where the body asks whether a name is None, a turn with a value goes other ways.
-        pairs = zip(given, state, strict=True)
+        initial = state
+        state, fixed = _tried(initial, body, get_state, set_state, names)
+        # Where the body tests a name for None, an iteration with a value takes other branches.
+        pairs = zip(initial, state, strict=True)
         found = any([b is None and type(s) is Maybe for b, s in pairs])
         again = found and (bool(fixed) or any(map(is_open, state)))
     return state, fixed
@@ -61,7 +61,7 @@ def _tried(
 ) -> tuple[State, set[str]]:
     try:
         with FuncGraph("loop_body").as_default():
-            set_state(at_start_of_turn(names, [_as_variable(v) for v in before]))
+            set_state(at_start_of_iteration(names, [_as_variable(v) for v in before]))
             ends = regions.ends(body)
             after = get_state()
     except UnboundLocalError as e:
@@ -86,7 +86,7 @@ def _as_variable(value: Any) -> Any:
 
 
 def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
-    """What the name is before the first turn, given what a turn makes of it."""
+    """What the name is before the first iteration, given what an iteration makes of it."""
     if isinstance(before, UndefinedReturnValue):
         if isinstance(after, UndefinedReturnValue):
             return before
@@ -124,8 +124,8 @@ def _tensor(name: str, leaf: Any) -> Any:
         ) from None
 
 
-def settled(name: str, before: Any, after: Any) -> Any:
-    """What the body made of a name, in the form that it had before the turn.
+def after_iteration(name: str, before: Any, after: Any) -> Any:
+    """A name's value after the body, in the form that it had before the iteration.
 
     Raises ValueError where it has no value any more.
     """
@@ -139,17 +139,17 @@ def settled(name: str, before: Any, after: Any) -> Any:
     if any(v is None for v in leaves) and not any(v is None for v in nest.flatten(before)):
         raise ValueError(f"'{name}' is None at the end of the iteration.")
     if type(before) is not Undefined and any(type(v) is Undefined for v in leaves):
-        told = next(map(deletion, leaves))
-        raise ValueError(f"'{name}' must be defined before the loop{told}")
+        cause = next(map(deletion, leaves))
+        raise ValueError(f"'{name}' must be defined before the loop{cause}")
     return after
 
 
-def at_start_of_turn(names: Sequence[str], state: Sequence[Any]) -> State:
-    """The state as a turn begins: no jump has been taken yet, or there would be no turn."""
+def at_start_of_iteration(names: Sequence[str], state: Sequence[Any]) -> State:
+    """The state as an iteration begins: no jump has been taken yet, or there would be no iteration."""
     return tuple([False if is_flag(n) else v for n, v in zip(names, state, strict=True)])
 
 
-def telling_of_numbers(
+def naming_numbers(
     body: Callable[[], None], names: Sequence[str], before: State
 ) -> Callable[[], None]:
     """The body, whose errors of dtypes name the Python numbers that the loop makes tensors of."""
@@ -157,7 +157,7 @@ def telling_of_numbers(
     if not numbers:
         return body
 
-    def told() -> None:
+    def with_notes() -> None:
         try:
             body()
         except TypeError as e:
@@ -169,4 +169,4 @@ def telling_of_numbers(
                     )
             raise
 
-    return told
+    return with_notes

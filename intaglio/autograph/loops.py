@@ -9,14 +9,19 @@ from typing import Any
 
 from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
-from intaglio.autograph.builtin_functions import len_, range_
+from intaglio.autograph.builtin_functions import len_, range_, tensor_of
 from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
-from intaglio.autograph.hidden_state import settle
+from intaglio.autograph.hidden_state import stage_to_fixpoint
 from intaglio.autograph.joins import is_data
 from intaglio.autograph.loop_options import declared_shapes
-from intaglio.autograph.loop_state import at_start_of_turn, completed, settled, telling_of_numbers
+from intaglio.autograph.loop_state import (
+    after_iteration,
+    at_start_of_iteration,
+    completed,
+    naming_numbers,
+)
 from intaglio.autograph.provenance import note_packed
 from intaglio.autograph.unrolling import Unrolled
 from intaglio.autograph.watches import watching
@@ -31,7 +36,7 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.trace.loops import Rows
 from intaglio.type_specs.grown_list import GrownList
 
-# Python loops that make this many ops are worth a word; so many turns are a mistake.
+# Python loops that make this many ops are worth a word; so many iterations are a mistake.
 LARGE_UNROLLED = 50_000
 LIMIT = 100_000_000
 _CHANGING = (
@@ -53,17 +58,22 @@ def while_stmt(
         _python_while(test, body, lambda: None)
         return
 
-    def asked() -> Any:
+    def condition() -> Any:
         return decided(test())
 
     scratch = FuncGraph("while_test")
     with watching(test, staged=False) as watch, scratch.as_default():
-        first = asked()
+        first = condition()
     changed = [s for s in watch.seen.values() if s.is_changed()]
 
     def staged() -> None:
         _staged(
-            lambda loop, turn: loop.run(asked, turn), body, get_state, set_state, names, options
+            lambda loop, iteration: loop.run(condition, iteration),
+            body,
+            get_state,
+            set_state,
+            names,
+            options,
         )
 
     if scratch.nodes or isinstance(first, Tensor):
@@ -71,13 +81,13 @@ def while_stmt(
     if is_staged(first) or isinstance(first, Tensor):
         check_condition(first, "while loop")
         for seen in changed:
-            if not seen.place.outlives:
-                raise NotImplementedError(_CHANGING.format(seen.place.name))
+            if not seen.location.outlives:
+                raise NotImplementedError(_CHANGING.format(seen.location.name))
         staged()
     elif scratch.nodes:
-        _python_while(asked, body, staged)
-    else:  # asked only once, as Python does
-        _python_while(asked, body, staged, first)
+        _python_while(condition, body, staged)
+    else:  # evaluated only once, as Python does
+        _python_while(condition, body, staged, first)
 
 
 def _python_while(
@@ -85,14 +95,14 @@ def _python_while(
 ) -> None:
     """A `while` as Python runs it, up to where its condition depends on a tensor.
 
-    The turns before are recorded as they are; `staged()` records the loop that is left. `first`
-    is what the condition was when it has been asked before.
+    The iterations before are recorded as they are; `staged()` records the loop that is left. `first`
+    is the condition's value if it was evaluated before.
     """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
-    turns = 0
+    count = 0
     while True:
-        again = test() if turns or first is None else first
+        again = test() if count or first is None else first
         if is_staged(again):
             check_condition(again, "while loop")
             staged()
@@ -100,18 +110,18 @@ def _python_while(
         if not again:
             return
         body()
-        turns += 1
-        _watch_turns(turns, graph, ops)
+        count += 1
+        _warn_if_unrolled(count, graph, ops)
 
 
-def _watch_turns(turns: int, graph: Any, ops: int) -> None:
-    if turns == LARGE_UNROLLED and graph is not None and len(graph.nodes) > ops:
+def _warn_if_unrolled(count: int, graph: Any, ops: int) -> None:
+    if count == LARGE_UNROLLED and graph is not None and len(graph.nodes) > ops:
         warnings.warn(
             f"Large unrolled loop detected. Did you mean to use a TF loop? It made "
-            f"{len(graph.nodes) - ops} ops in {turns} iterations.",
+            f"{len(graph.nodes) - ops} ops in {count} iterations.",
             stacklevel=4,
         )
-    if __debug__ and turns >= LIMIT:
+    if __debug__ and count >= LIMIT:
         raise ValueError("iteration limit exceeded")
 
 
@@ -129,15 +139,17 @@ def for_stmt(
     hook = getattr(type(sequence), "__autograph_for__", None)
     if hook is not None:
         hook(sequence, extra_test, body, get_state, set_state, names, options)
-    elif is_staged(sequence):
+        return
+    sequence = tensor_of(sequence)
+    if is_staged(sequence):
         node = sequence.node if isinstance(sequence, SymbolicTensor) else None
 
-        def stage(loop: _Loop, turn: Any) -> None:
+        def stage(loop: _Loop, iteration: Any) -> None:
             if node is not None and node.op is raw.Range:
                 start, limit, delta = node.inputs
-                loop.over_range(start, limit, delta, extra_test, turn)
+                loop.over_range(start, limit, delta, extra_test, iteration)
             else:
-                loop.over_tensor(convert.to_tensor(sequence), extra_test, turn)
+                loop.over_tensor(convert.to_tensor(sequence), extra_test, iteration)
 
         _staged(stage, body, get_state, set_state, names, options)
     elif type(sequence) is GrownList:
@@ -153,9 +165,9 @@ def for_stmt(
             body,
             lambda items: Unrolled(extra_test, body, get_state, set_state, names).run(
                 items,
-                lambda count, turn: _staged(
-                    lambda loop, once: loop.over_turns(count, extra_test, once),
-                    turn,
+                lambda count, iteration: _staged(
+                    lambda loop, once: loop.over_iterations(count, extra_test, once),
+                    iteration,
                     get_state,
                     set_state,
                     names,
@@ -179,7 +191,7 @@ def for_each(
 ) -> None:
     """A `for` over `source`, Python's where ops are carried out at once.
 
-    In a graph `has_next()` tells whether there is another item, and `take()` gives it.
+    In a graph `has_next()` is True if there is another item, and `take()` returns it.
     """
     if door.level().eager:
         python_for(source, extra_test, body)
@@ -191,8 +203,8 @@ def for_each(
         go_on = convert.to_tensor(extra_test())
         return control_flow.cond(go_on, has_next, lambda: convert.to_tensor(False))
 
-    def stage(loop: _Loop, turn: Any) -> None:
-        loop.run(test, turn)
+    def stage(loop: _Loop, iteration: Any) -> None:
+        loop.run(test, iteration)
 
     _staged(stage, lambda: body(take()), get_state, set_state, names, options, body)
 
@@ -211,7 +223,7 @@ def _staged(
     def attempt(block: Block, bodies: Sequence[Any]) -> None:
         stage(_Loop(block.get, block.put, block.names, options), bodies[0])
 
-    settle(attempt, (body,), get_state, set_state, names, (source or body,))
+    stage_to_fixpoint(attempt, (body,), get_state, set_state, names, (source or body,))
 
 
 def for_rows(
@@ -224,7 +236,7 @@ def for_rows(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> None:
-    """A staged `for` over `row(0)`, `row(1)`, ..., as many as the scalar `count` says."""
+    """A staged `for` over `row(0)`, `row(1)`, ..., for `count` rows, an int32 scalar."""
     loop = _Loop(get_state, set_state, names, options)
     zero, one = convert.to_tensor(0, count.dtype), convert.to_tensor(1, count.dtype)
     loop.over_range(zero, count, one, extra_test, lambda i: body(row(i)))
@@ -238,13 +250,13 @@ def python_for(
 ) -> None:
     """A `for` statement as Python runs it, up to where a jump depends on a tensor.
 
-    `staged(items)` records the turns that are left.
+    `staged(items)` records the iterations that are left.
     """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
     taking(sequence)
     items = iter(sequence)
-    turns = 0
+    count = 0
     while True:
         again = True if extra_test is None else extra_test()
         if not is_staged(again) and not again:
@@ -258,16 +270,16 @@ def python_for(
             staged(itertools.chain([item], items))
             return
         body(item)
-        turns += 1
-        _watch_turns(turns, graph, ops)
+        count += 1
+        _warn_if_unrolled(count, graph, ops)
 
 
 class _Wider(Exception):
-    """One turn made a shape less specific."""
+    """One iteration made a shape less specific."""
 
 
 class _Loop:
-    """One staged loop: its state as flat tensors, checked at every turn."""
+    """One staged loop: its state as flat tensors, checked at every iteration."""
 
     def __init__(
         self, get_state: Any, set_state: Any, names: Sequence[str], options: dict[str, Any]
@@ -277,19 +289,19 @@ class _Loop:
         self.names = names
         self.limit = options.get("maximum_iterations")
         self.invariants: list[Any] = declared_shapes(options)
-        # Shapes that a turn makes less specific: found now, and all that were found.
+        # Shapes that an iteration makes less specific: found now, and all that were found.
         self.grown: list[Any] = []
         self.widened: list[Any] = []
 
     def run(self, test: Callable[[], Any], body: Callable[[], None]) -> None:
         """Stages `while test(): body()`."""
-        body = telling_of_numbers(body, self.names, self.get_state())
+        body = naming_numbers(body, self.names, self.get_state())
         start = self._start(body)
         flat = self._flat(start)
 
         def once(*values: Any) -> list[Any]:
             self._restore(start, values)
-            self.set_state(at_start_of_turn(self.names, self.get_state()))
+            self.set_state(at_start_of_iteration(self.names, self.get_state()))
             if not regions.ends(body):
                 return list(values)
             return self._after(start, self.get_state())
@@ -305,7 +317,7 @@ class _Loop:
         self._restore(start, done if isinstance(done, (list, tuple)) else [done])
 
     def _staged(self, again: Any, once: Any, start: list[Any], flat: list[Any]) -> Any:
-        """The recorded loop; recorded anew with wider shapes where one turn made them so."""
+        """The recorded loop; recorded anew with wider shapes where one iteration made them so."""
         while True:
             try:
                 return control_flow.while_loop(
@@ -337,8 +349,8 @@ class _Loop:
 
         self._counted(start, delta, more, extra_test, body)
 
-    def over_turns(self, count: int, extra_test: Any, body: Any) -> None:
-        """Stages `count` turns; `body` gets their numbers."""
+    def over_iterations(self, count: int, extra_test: Any, body: Any) -> None:
+        """Stages `count` iterations; `body` gets their numbers."""
         zero, limit, one = (convert.to_tensor(n, dtypes.int32) for n in (0, count, 1))
         self._counted(zero, one, lambda i: raw.Less(i, limit), extra_test, body)
 
@@ -350,14 +362,14 @@ class _Loop:
             )
         rows = Rows(tensor)
         length = rows.length
-        held = rows.lists()
+        remaining = rows.lists()
 
-        def turn(i: Any) -> None:
-            row, held[:] = rows.take(i, held)
+        def iteration(i: Any) -> None:
+            row, remaining[:] = rows.take(i, remaining)
             body(row)
 
         zero, one = (convert.to_tensor(0, dtypes.int32), convert.to_tensor(1, dtypes.int32))
-        self._counted(zero, one, lambda i: raw.Less(i, length), extra_test, turn, held)
+        self._counted(zero, one, lambda i: raw.Less(i, length), extra_test, iteration, remaining)
 
     def _counted(
         self,
@@ -366,24 +378,24 @@ class _Loop:
         more: Any,
         extra_test: Any,
         body: Any,
-        held: list[Any] | None = None,
+        extra_state: list[Any] | None = None,
     ) -> None:
         """A loop with a counter of its own in front of the state.
 
-        `held` are further tensors that the body changes from turn to turn.
+        `extra_state` are further tensors that the body changes from iteration to iteration.
         """
-        counter = [start, *(held or ())]
+        counter = [start, *(extra_state or ())]
 
         def set_all(state: State) -> None:
             counter[:] = state[: len(counter)]
-            if held is not None:
-                held[:] = counter[1:]
+            if extra_state is not None:
+                extra_state[:] = counter[1:]
             self.set_state(tuple(state[len(counter) :]))
 
         inner = _Loop(
-            lambda: (counter[0], *(held or ()), *self.get_state()),
+            lambda: (counter[0], *(extra_state or ()), *self.get_state()),
             set_all,
-            ("iteration counter", *["rows left"] * len(held or ()), *self.names),
+            ("iteration counter", *["rows left"] * len(extra_state or ()), *self.names),
             {"maximum_iterations": self.limit, "shape_invariants": self.invariants},
         )
 
@@ -395,12 +407,12 @@ class _Loop:
                 again, lambda: convert.to_tensor(extra_test()), lambda: convert.to_tensor(False)
             )
 
-        def turn() -> None:
+        def iteration() -> None:
             i = counter[0]
             body(i)
             counter[0] = raw.AddV2(i, delta)
 
-        inner.run(test, turn)
+        inner.run(test, iteration)
 
     # -- state -------------------------------------------------------------------------
 
@@ -432,10 +444,10 @@ class _Loop:
         self.set_state(tuple(packed))
 
     def _after(self, start: Sequence[Any], end: State) -> list[Any]:
-        """The state after one turn as flat tensors. Raises where it changed its type."""
+        """The state after one iteration as flat tensors. Raises where it changed its type."""
         flat: list[Any] = []
         for name, before, after in zip(self.names, start, end, strict=True):
-            after = settled(name, before, after)
+            after = after_iteration(name, before, after)
             try:
                 nest.assert_same_structure(before, after, expand_composites=True)
             except (ValueError, TypeError) as e:
@@ -497,7 +509,7 @@ class _Loop:
 
 
 def _check_constant(name: str, before: Any, after: Any) -> None:
-    """Raises TypeError where a turn changes what is no tensor: a graph cannot hold it."""
+    """Raises TypeError where an iteration changes what is no tensor: a graph cannot hold it."""
     if before is not after and (type(before) is not type(after) or before != after):
         raise TypeError(
             f"'{name}' is a Python object of type {type(before).__name__} that one iteration "

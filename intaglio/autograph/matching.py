@@ -57,15 +57,15 @@ class Matches(ast.NodeTransformer):
         test = _all(tests) if tests else ast.Constant(True)
         taken = ast.Assign([ast.Name(found, ast.Store())], test)
         if _is_irrefutable(pattern):
-            made: list[ast.stmt] = [*_bound(pattern, subject), taken]
+            statements: list[ast.stmt] = [*_bound(pattern, subject), taken]
         else:
             missed = ast.Assign([ast.Name(found, ast.Store())], ast.Constant(False))
             other = ast.match_case(ast.MatchAs(), None, [missed])
             shape = ast.match_case(pattern, None, [taken])
-            made = [ast.Match(loaded(subject), [shape, other])]
+            statements = [ast.Match(loaded(subject), [shape, other])]
         rest = self._chain(subject, cases[1:])
-        made.append(ast.If(loaded(found), case.body, rest))
-        return [located(s, case.pattern) for s in made]
+        statements.append(ast.If(loaded(found), case.body, rest))
+        return [located(s, case.pattern) for s in statements]
 
 
 def _alternatives(case: ast.match_case) -> list[ast.match_case]:

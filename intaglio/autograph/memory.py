@@ -1,8 +1,8 @@
-"""What is remembered of the staged blocks inside one that is traced again.
+"""Memory of the staged blocks inside one that is traced again.
 
 A block that finds hidden state is traced again, and with it the blocks inside. They would find
 the same once more, each of them twice as often as the one around it. So each block remembers
-what those inside found: of these, in the order in which they come, as far as the places are
+what those inside found: of these, in the order of their traces, as far as the locations are
 its own state as well. What lies inside the block itself is made anew by each trace.
 """
 
@@ -19,11 +19,11 @@ class Memory:
 
     def __init__(self) -> None:
         self.hidden: list[Any] = []
-        self.spoilt: list[Any] = []
+        self.poisoned: list[Any] = []
         self.rebound: set[Any] = set()
         self.moves: Any = None
         self.block: Any = None
-        # What the names of an outermost block held at its beginning.
+        # The values of an outermost block's names at its beginning.
         self.begun: dict[str, Any] | None = None
         self._inside: dict[tuple[int, Any], Memory] = {}
         self._count = 0
@@ -33,7 +33,7 @@ class Memory:
         self._count = 0
 
     def next_inside(self, code: Any) -> Memory:
-        """The memory of the block inside that comes now, which is made of this code."""
+        """The memory of the next block inside, which comes from this code."""
         self._count += 1
         return self._inside.setdefault((self._count, code), Memory())
 
@@ -57,5 +57,5 @@ def remembering(memory: Memory | None) -> Generator[None]:
 
 
 def around() -> Memory | None:
-    """The memory of the block around the place that is traced."""
+    """The memory of the block around the code that is being traced."""
     return _memories.open[-1] if _memories.open else None

@@ -49,11 +49,11 @@ def keys_written(
     if name in ("pop", "setdefault", "__setitem__", "__delitem__"):
         return [args[0]] if args else []
     if name == "update" and not isinstance(owner, collections.Counter):
-        given = args[0] if args else ()
-        if isinstance(given, dict):
-            return [*given, *kwargs]
-        if isinstance(given, (list, tuple)):
-            return [*[pair[0] for pair in given], *kwargs]
+        argument = args[0] if args else ()
+        if isinstance(argument, dict):
+            return [*argument, *kwargs]
+        if isinstance(argument, (list, tuple)):
+            return [*[pair[0] for pair in argument], *kwargs]
     counted = name == "update" and isinstance(owner, collections.Counter)
     if counted and args and isinstance(args[0], (dict, list, tuple, str)):
         return [*args[0], *kwargs]

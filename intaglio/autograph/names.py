@@ -53,7 +53,7 @@ def symbol(node: ast.expr) -> str | None:
 
 
 def as_it_is_now(symbol: str) -> str:
-    """The text that reads or sets a symbol in what the objects on its way have become."""
+    """The text that reads or sets a symbol in the current values of the objects on its path."""
     node = ast.parse(symbol, mode="eval").body
     return ast.unparse(_through_now(node))
 

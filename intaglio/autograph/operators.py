@@ -1,4 +1,4 @@
-"""What converted code knows as `ag__`."""
+"""The functions that converted code calls as `ag__`."""
 
 from intaglio.autograph.aliases import current as now
 from intaglio.autograph.calls import attr, converted_call, library_call

@@ -1,7 +1,7 @@
-"""Values that only some ways through a graph give: a typed value and a bit that tells.
+"""Values that only some paths through a graph compute: a typed value and a presence bit.
 
 A name that has no value, or is None, before a staged statement and is set by a part of it
-is a `Maybe` afterwards. Where there is no value its tensors hold zeros that nobody sees:
+is a `Maybe` afterwards. Where there is no value its tensors are zeros that are never seen:
 reading the name checks the bit when the graph runs.
 """
 
@@ -22,7 +22,7 @@ RESULT = "the function return value"
 
 
 class Maybe:
-    """A value with a bit, `present`; `why` is said if it is read without being there.
+    """A value with a bit, `present`; `why` is the error message if it is read while absent.
 
     The value that a function returns needs no bit of its own, because the flag that it did
     return is one. `lacking` is the branch without a `return`, for the error if that one
@@ -112,14 +112,14 @@ def known(value: Any) -> Any:
 
 
 def placeholder(value: Any) -> Any:
-    """A structure like the value's, with zeros of the same types in the place of tensors."""
+    """A structure like the value's, with zeros of the same types instead of tensors."""
     return nest.map_structure(
         lambda v: zero(v) if isinstance(v, Tensor) else v, value, expand_composites=True
     )
 
 
 def zero(tensor: Any) -> Tensor:
-    """A tensor of the same type that nobody will look at."""
+    """A tensor of the same type whose value is never used."""
     dims, dtype = tensor.dims, tensor.dtype
     if shapes.known(dims) and dtype.is_numpy_compatible and dtype is not dtypes.string:
         return convert.to_tensor(np.zeros(dims, dtype.numpy), dtype)

@@ -1,8 +1,8 @@
-"""Where an object comes from, as far as converted code tells.
+"""Where an object comes from, as far as converted code marks it.
 
-Converted code says which objects it creates: a display, a comprehension, the call of a class.
-What code that is not converted returns may be new, or somebody's cache: nothing that can be
-asked of the object tells, since a debugger or a registry may refer to a new one as well. Any
+Converted code marks the objects it creates: a display, a comprehension, the call of a class.
+A result of unconverted code may be new, or come from a cache: nothing that can be
+read of the object decides it, since a debugger or a registry may refer to a new one as well. Any
 other object is older than the trace.
 """
 

@@ -89,7 +89,7 @@ class RaisedByGraph:
         self.sample = sample or self._raised(zeros)
 
     def record(self) -> None:
-        """Makes the graph raise, in the place reached."""
+        """Makes the graph raise, at the current point."""
         self.unless(False)
 
     def unless(self, test: Any) -> None:
@@ -103,14 +103,14 @@ class RaisedByGraph:
         """The exception for the values that the graph has computed."""
         error = self._raised([from_array(a) for a in arrays[1:]])
         if type(error) is AssertionError:
-            made = FailedAssertion(str(error) or "Assertion error")
-            return made.with_traceback(error.__traceback__)
+            failed = FailedAssertion(str(error) or "Assertion error")
+            return failed.with_traceback(error.__traceback__)
         return error
 
     def _raised(self, values: list[Any]) -> Exception:
         """What the statement raises with these values for the tensors."""
-        given = dict(zip(map(id, self.tensors), values, strict=True))
-        arguments = nest.map_structure(lambda v: given.get(id(v), v), self.values)
+        computed = dict(zip(map(id, self.tensors), values, strict=True))
+        arguments = nest.map_structure(lambda v: computed.get(id(v), v), self.values)
         try:
             with door.eagerly():
                 self.statement(*arguments)

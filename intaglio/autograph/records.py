@@ -23,12 +23,12 @@ class Record:
     def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Record:
         return cls(metadata[0], tuple(components))
 
-    def made(self) -> Any:
+    def instance(self) -> Any:
         """An object with these fields. Nobody's `__init__` is called."""
-        made = object.__new__(self.kind)
+        instance = object.__new__(self.kind)
         for field, value in zip(dataclasses.fields(self.kind), self.values, strict=True):
-            object.__setattr__(made, field.name, value)
-        return made
+            object.__setattr__(instance, field.name, value)
+        return instance
 
 
 def is_record(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """Calls of Python functions that are being called already, where recursion becomes a graph's.
 
 The first such call with a tensor makes a traced function of the Python function; what calls
-itself in there is a call of its graph.
+itself in it becomes a call of its graph.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ class _Calls(threading.local):
         self.maker: Maker | None = None
         self.active: list[Any] = []
         # With the Python functions, whose cells' ids are the keys.
-        self.made: dict[Any, tuple[FunctionType, Callable[..., Any]]] = {}
+        self.functions: dict[Any, tuple[FunctionType, Callable[..., Any]]] = {}
 
 
 _calls = _Calls()
 
 
 def set_maker(maker: Maker | None) -> Maker | None:
-    """Says what makes traced functions of Python ones; None leaves recursion to Python.
+    """Sets the maker of traced functions of Python ones; None leaves recursion to Python.
 
-    Returns what was said before.
+    Returns the previous maker.
     """
     before, _calls.maker = _calls.maker, maker
     if maker is None:
-        _calls.made.clear()
+        _calls.functions.clear()
     return before
 
 
 def enabled() -> bool:
-    """True where `call` is to be asked."""
+    """True where calls are to go through `call`."""
     return _calls.maker is not None
 
 
@@ -51,13 +51,13 @@ def call(
     kwargs: dict[str, Any],
     inside: bool,
 ) -> Any:
-    """A call of a user's function, `twin` once converted; `inside` another, not to trace it."""
+    """A call of a user's function, `twin` in converted form; with `inside` it becomes a call in the graph."""
     key = (function.__code__, tuple(map(id, function.__closure__ or ())))
     if inside and key in _calls.active and _has_tensors((args, kwargs)):
-        found = _calls.made.get(key)
+        found = _calls.functions.get(key)
         if found is None:
             assert _calls.maker is not None
-            found = _calls.made[key] = (function, _calls.maker(function))
+            found = _calls.functions[key] = (function, _calls.maker(function))
         return found[1](*args, **kwargs)
     _calls.active.append(key)
     try:

@@ -15,10 +15,10 @@ from intaglio.trace import control_flow
 
 
 class Recorded(Protocol):
-    """What stands for an exception in a graph; carried by the exception as `MARK`."""
+    """The node that represents an exception in a graph; the exception has it as `MARK`."""
 
     def record(self) -> None:
-        """Makes the graph raise it, in the place reached."""
+        """Makes the graph raise it, at the current point."""
         ...
 
 
@@ -36,12 +36,12 @@ class Region:
 
     @property
     def decided(self) -> bool:
-        """True where nothing that happens in a run comes before the place reached."""
+        """True where no effect of a run precedes the current point."""
         return self.whole and not any(n.op.must_run for n in self.graph.nodes)
 
 
 class Unreachable(BaseException):
-    """The graph has raised on every way to this place. Passes the user's handlers."""
+    """The graph has raised on every path to this point. Not caught by the user's handlers."""
 
 
 class _Regions(threading.local):

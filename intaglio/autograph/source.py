@@ -25,8 +25,8 @@ class Found:
         self.class_name = class_name
 
 
-Place = tuple[FunctionNode, str | None]  # a function and the class around it
-# What goes on with a statement of which the beginning stands above.
+Definition = tuple[FunctionNode, str | None]  # a function and the class around it
+# Lines that continue a statement that began above.
 _GOING_ON = (" ", "\t", "\n", "#", ")", "]", "}", "elif ", "else:", "except", "finally:")
 
 
@@ -36,10 +36,10 @@ class Source:
     def __init__(self, filename: str, lines: list[str]) -> None:
         self.filename = filename
         self.lines = lines
-        self._whole: dict[int, list[Place]] | None = None
-        self._parts: dict[int, dict[int, list[Place]]] = {}
+        self._whole: dict[int, list[Definition]] | None = None
+        self._parts: dict[int, dict[int, list[Definition]]] = {}
 
-    def at(self, code: CodeType) -> list[Place]:
+    def at(self, code: CodeType) -> list[Definition]:
         """The functions that begin on the code's first line and could be it."""
         start, end = self._statement(code.co_firstlineno)
         if start not in self._parts:
@@ -68,7 +68,7 @@ class Source:
             above -= 1
         return above < 0 or not self.lines[above].startswith("@")
 
-    def _parsed_part(self, start: int, end: int) -> dict[int, list[Place]]:
+    def _parsed_part(self, start: int, end: int) -> dict[int, list[Definition]]:
         text = "\n" * start + "".join(self.lines[start:end])
         try:
             return _functions(ast.parse(text, self.filename))
@@ -106,11 +106,11 @@ def around(code: CodeType) -> ast.Module:
     """The parsed file that code is in. Raises NoSourceError if it cannot be read."""
     found = _source_of(code.co_filename)
     if not code.co_name.startswith("<") and not found.at(code):
-        _demand_a_file(code)
+        _check_has_file(code)
     return found.tree()
 
 
-def _demand_a_file(code: CodeType) -> None:
+def _check_has_file(code: CodeType) -> None:
     """Raises NoSourceError if the text that is known is another one of the same name.
 
     What `python -c` runs has the name that texts given to `exec` have, too.
@@ -130,7 +130,7 @@ def find(function: FunctionType) -> Found:
         matches = [m for m in matches if _covers(m[0], code)]
         matches = [m for m in matches if not _encloses_another(m[0], matches)]
     if not matches:
-        _demand_a_file(code)
+        _check_has_file(code)
     if len(matches) != 1:
         raise NoSourceError(
             f"{len(matches)} functions at {code.co_filename}:{code.co_firstlineno} could be "
@@ -146,16 +146,16 @@ def _copied(part: Any) -> Any:
         fields = part.__dict__
         if not fields:
             return part  # operators and contexts are one for all
-        made = part.__class__.__new__(part.__class__)
+        copy = part.__class__.__new__(part.__class__)
         for name, value in fields.items():
-            made.__dict__[name] = _copied(value)
-        return made
+            copy.__dict__[name] = _copied(value)
+        return copy
     return [_copied(p) for p in part] if type(part) is list else part
 
 
-def _functions(tree: ast.Module) -> dict[int, list[Place]]:
+def _functions(tree: ast.Module) -> dict[int, list[Definition]]:
     """All functions by their first lines, those outside before those inside."""
-    found: dict[int, list[Place]] = {}
+    found: dict[int, list[Definition]] = {}
     pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, class_name = pending.pop()
@@ -169,8 +169,12 @@ def _functions(tree: ast.Module) -> dict[int, list[Place]]:
     return found
 
 
-def _fitting(functions: dict[int, list[Place]], code: CodeType) -> list[Place]:
-    return [place for place in functions.get(code.co_firstlineno, ()) if _may_be(place[0], code)]
+def _fitting(functions: dict[int, list[Definition]], code: CodeType) -> list[Definition]:
+    return [
+        candidate
+        for candidate in functions.get(code.co_firstlineno, ())
+        if _may_be(candidate[0], code)
+    ]
 
 
 def _may_be(node: FunctionNode, code: CodeType) -> bool:
@@ -189,14 +193,14 @@ def _same_arguments(node: ast.Lambda, code: CodeType) -> bool:
     return starred is (arguments.vararg is not None) and (*named, *rest) == code.co_varnames[:count]
 
 
-def _encloses_another(node: ast.AST, matches: Sequence[Place]) -> bool:
+def _encloses_another(node: ast.AST, matches: Sequence[Definition]) -> bool:
     """True for a lambda around another that fits as well: the inner one is meant."""
     inside = {id(n) for n in ast.walk(node) if n is not node}
     return any(id(other) in inside for other, _ in matches)
 
 
 def _covers(node: ast.AST, code: CodeType) -> bool:
-    """True if the code's instructions come from inside the node: tells lambdas on one line apart."""
+    """True if the code's instructions come from inside the node: distinguishes lambdas on one line."""
     body = node.body if isinstance(node, ast.Lambda) else node
     start = (body.lineno, body.col_offset)  # type: ignore[attr-defined]  # expressions have it
     end = (body.end_lineno, body.end_col_offset)  # type: ignore[attr-defined]  # expressions have it

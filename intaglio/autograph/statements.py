@@ -49,7 +49,7 @@ class Around(NamedTuple):
     modified: set[str]  # the symbols that the statement writes
     shared: Sequence[str]  # the names that it does not have for itself
     undefined: Sequence[str]  # those that it may be the first to assign
-    given: frozenset[str] = frozenset()  # those that it begins by assigning
+    assigned: frozenset[str] = frozenset()  # those that it begins by assigning
 
 
 class FunctionConverter:
@@ -81,11 +81,11 @@ class FunctionConverter:
             self.scope, self.generated, positional[0].arg if positional else None
         )
         self.captured = captured_names(body)
-        self.unset: set[str] = set()  # names that only have a place yet, no value
+        self.unset: set[str] = set()  # names that are declared, without a value yet
         self.expressions.objects = {
             n for n in (*known, *Activity.of(body).writes, *self.outside) if n.isidentifier()
         }
-        self.expressions.places = set(filter(is_composite, Activity.of(body).writes))
+        self.expressions.composite_names = set(filter(is_composite, Activity.of(body).writes))
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
         if returns.found:
@@ -136,9 +136,9 @@ class FunctionConverter:
         """
         local = around.modified - set(around.shared) - self.outer_names
         unset = set(around.undefined) - local
-        given = around.given
-        outer, self.unset = self.unset, ((self.unset - local) | unset) - given
-        done = self._block(statements, (defined - local) | unset | given)
+        assigned = around.assigned
+        outer, self.unset = self.unset, ((self.unset - local) | unset) - assigned
+        done = self._block(statements, (defined - local) | unset | assigned)
         self.unset = outer
         return done
 
@@ -221,7 +221,7 @@ class FunctionConverter:
         sequence = self.expressions.visit(node.iter)
         get, put = self._accessors(state, node)
         loop = self._function("loop_body", [item], shared, body, node)
-        made: list[ast.stmt] = [get, put, loop]
+        statements: list[ast.stmt] = [get, put, loop]
         test: ast.expr = ast.Constant(None)
         if extra is not None:
             check = self._function(
@@ -231,7 +231,7 @@ class FunctionConverter:
                 [located(ast.Return(self.expressions.visit(extra)), node)],
                 node,
             )
-            made.append(check)
+            statements.append(check)
             test = loaded(check.name)
         call = ag(
             "for_stmt",
@@ -244,16 +244,16 @@ class FunctionConverter:
             options,
             at=node,
         )
-        return [*made, *_undefined(undefined, node), _expression(call)]
+        return [*statements, *_undefined(undefined, node), _expression(call)]
 
     def _With(self, node: ast.With, defined: set[str]) -> list[ast.stmt]:
         for item in node.items:
             item.context_expr = self.expressions.outside_call(item.context_expr)
             if item.optional_vars is not None:
                 item.optional_vars = self.expressions.visit(item.optional_vars)
-                given = Activity.of(item.optional_vars).writes
-                defined |= given
-                self.unset = self.unset - given
+                assigned = Activity.of(item.optional_vars).writes
+                defined |= assigned
+                self.unset = self.unset - assigned
         node.body = self._block(node.body, defined)
         return [node]
 
@@ -303,10 +303,10 @@ class FunctionConverter:
     def _Expr(self, node: ast.Expr, defined: set[str]) -> list[ast.stmt]:
         call = node.value
         source = ast.unparse(call) if gives_anew(call) else None
-        made = self.expressions.visit(node)
+        statement = self.expressions.visit(node)
         if source is not None:
-            made.value = ag("unused", made.value, ast.Constant(source), at=node)
-        return [made]
+            statement.value = ag("unused", statement.value, ast.Constant(source), at=node)
+        return [statement]
 
     def _Delete(self, node: ast.Delete, defined: set[str]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -326,10 +326,10 @@ class FunctionConverter:
         node.args.defaults = [visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [None if d is None else visit(d) for d in node.args.kw_defaults]
         around = self.expressions.objects
-        made = FunctionConverter(self.namer, "ag__.STD", self.generated, around).convert(node)
+        converted = FunctionConverter(self.namer, "ag__.STD", self.generated, around).convert(node)
         mark = located(ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node)
-        made.decorator_list = [*made.decorator_list, mark]
-        return [made]
+        converted.decorator_list = [*converted.decorator_list, mark]
+        return [converted]
 
     def _AsyncFunctionDef(self, node: ast.AsyncFunctionDef, defined: set[str]) -> list[ast.stmt]:
         return [node]
@@ -367,16 +367,16 @@ class FunctionConverter:
     def _accessors(
         self, state: tuple[str, ...], at: ast.stmt
     ) -> tuple[ast.FunctionDef, ast.FunctionDef]:
-        ways = [as_it_is_now(n) if is_composite(n) else n for n in state]
+        current = [as_it_is_now(n) if is_composite(n) else n for n in state]
         reads = [
-            n if n is way else f"ag__.ldu(lambda: {way}, {n!r})"
-            for n, way in zip(state, ways, strict=True)
+            n if n is read else f"ag__.ldu(lambda: {read}, {n!r})"
+            for n, read in zip(state, current, strict=True)
         ]
         give = statements_of(
             f"def f():\n return ({', '.join(reads)}{',' if len(reads) == 1 else ''})", at
         )
         if state:
-            targets = f"({', '.join(ways)}{',' if len(state) == 1 else ''})"
+            targets = f"({', '.join(current)}{',' if len(state) == 1 else ''})"
             take = statements_of(f"{targets} = vars_", at)
         else:
             take = [located(ast.Pass(), at)]
@@ -395,34 +395,34 @@ class FunctionConverter:
         """A local function around a block, which shares the state's plain names."""
         label = self.namer.new(name)
         self.generated.add(label)
-        made = statements_of(f"def {label}({', '.join(arguments)}):\n pass", at)[0]
+        definition = statements_of(f"def {label}({', '.join(arguments)}):\n pass", at)[0]
         shared = [n for n in state if not is_composite(n)]
         head: list[ast.stmt] = []
         for kind, word in ((ast.Global, "global"), (ast.Nonlocal, "nonlocal")):
             names = [n for n in shared if (n in self.global_names) == (kind is ast.Global)]
             if names:
                 head += statements_of(f"{word} {', '.join(names)}", at)
-        made.body = [*head, *(body or [located(ast.Pass(), at)])]
-        return made
+        definition.body = [*head, *(body or [located(ast.Pass(), at)])]
+        return definition
 
     def _options(self, node: ast.While | ast.For) -> ast.Dict:
         """The loop's options; a leading call of set_loop_options is taken out of the body."""
-        flags = 0  # that jumps are lowered to stand before it
+        flags = 0  # the flags of lowered jumps precede it
         while is_flag_off(node.body[flags], self.generated):
             flags += 1
         first = node.body[flags]
         if not is_options(first):
             return ast.Dict([], [])
         node.body[flags : flags + 1] = [located(ast.Pass(), first)]
-        keys, values = named(first.value)  # type: ignore[attr-defined]  # is_options says so
+        keys, values = named(first.value)  # type: ignore[attr-defined]  # checked by is_options
         return ast.Dict(keys, [self.expressions.visit(v) for v in values])
 
 
 def _rewritten(rewrite: ast.NodeTransformer, body: Sequence[ast.stmt]) -> list[ast.stmt]:
     done: list[ast.stmt] = []
     for statement in body:
-        made = rewrite.visit(statement)
-        done.extend(made if isinstance(made, list) else [made])
+        rewritten = rewrite.visit(statement)
+        done.extend(rewritten if isinstance(rewritten, list) else [rewritten])
     return done
 
 
@@ -449,8 +449,8 @@ def _undefined(names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
 
 
 def _return(text: str, at: ast.AST) -> list[ast.stmt]:
-    made = statements_of(f"def f():\n {text}", at)[0]
-    return made.body
+    definition = statements_of(f"def f():\n {text}", at)[0]
+    return definition.body
 
 
 def _starred_names(node: ast.stmt) -> list[str]:

@@ -27,7 +27,7 @@ class _OutOfBounds:
         self.text = text
 
     def record(self) -> None:
-        """Makes the graph raise it, in the place reached."""
+        """Makes the graph raise it, at the current point."""
         check_handlers(self.exception())
         node = raw.Assert(convert.to_tensor(False), [convert.to_tensor(self.text)])
         node.attrs = {**node.attrs, RAISES: self.exception}

@@ -1,8 +1,8 @@
-"""Python loops that a tensor may end: each turn that is left becomes a branch, or the rest a loop.
+"""Python loops that a tensor may end: each iteration that is left becomes a branch, or the rest a loop.
 
-A Python loop has Python items: layers, keys, numbers that index lists. So its turns are
+A Python loop has Python items: layers, keys, numbers that index lists. So its iterations are
 recorded one by one, each under the condition that no jump was taken before. Where that
-would make a graph too large, and the items can be rows of tensors, the turns that are left
+would make a graph too large, and the items can be rows of tensors, the iterations that are left
 become a loop over these.
 """
 
@@ -23,24 +23,24 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 
 # Turns recorded one by one make a graph of at most this many ops.
-MOST_OPS = 4_000
+MAX_UNROLLED_OPS = 4_000
 # And there are no more of them than this: what has not ended by then may never do so.
-MOST_TURNS = 1_000_000
+MAX_UNROLLED_ITERATIONS = 1_000_000
 PHRASE = (
     "break and return statements which depend on a TF condition are not supported in "
     "Python for loops. Did you intend to make it a TF loop?"
 )
 
-Turn = Callable[[Any], None]
+Body = Callable[[Any], None]
 
 
 class Unrolled:
-    """The turns of a Python loop from the one on that a tensor decides about."""
+    """The iterations of a Python loop from the one on that a tensor decides about."""
 
     def __init__(
         self,
         extra_test: Any,
-        body: Turn,
+        body: Body,
         get_state: Callable[[], State],
         set_state: Callable[[State], None],
         names: Sequence[str],
@@ -51,28 +51,28 @@ class Unrolled:
         self.set_state = set_state
         self.names = names
 
-    def run(self, items: Iterator[Any], staged: Callable[[int, Turn], None]) -> None:
-        """Records the turns; `staged(count, turn)` records a loop over their numbers."""
+    def run(self, items: Iterator[Any], staged: Callable[[int, Body], None]) -> None:
+        """Records the iterations; `staged(count, turn)` records a loop over their numbers."""
         graph = control_flow.recording()
-        left = list(itertools.islice(items, MOST_TURNS + 1))
-        endless = len(left) > MOST_TURNS
+        left = list(itertools.islice(items, MAX_UNROLLED_ITERATIONS + 1))
+        endless = len(left) > MAX_UNROLLED_ITERATIONS
         start = len(graph.nodes)
         for number, item in enumerate(left):
             if number == 1:
                 ops = size(graph.nodes[start:])
-                if ops * len(left) > MOST_OPS:
+                if ops * len(left) > MAX_UNROLLED_OPS:
                     self._loop([] if endless else left[1:], ops, staged)
                     return
-            self._turn(item)
+            self._iteration(item)
 
-    def _turn(self, item: Any) -> None:
+    def _iteration(self, item: Any) -> None:
         @functools.wraps(self.body)
-        def turn() -> None:
+        def iteration() -> None:
             self.body(item)
 
         if_stmt(
             self.extra_test(),
-            turn,
+            iteration,
             lambda: None,
             self.get_state,
             self.set_state,
@@ -80,16 +80,16 @@ class Unrolled:
             len(self.names),
         )
 
-    def _loop(self, left: list[Any], ops: int, staged: Callable[[int, Turn], None]) -> None:
+    def _loop(self, left: list[Any], ops: int, staged: Callable[[int, Body], None]) -> None:
         rows = stacked(left) if left else None
         if rows is None:
             raise NotImplementedError(_too_large(len(left), ops))
 
-        def turn(number: Any) -> None:
+        def iteration(number: Any) -> None:
             self.body(nest.map_structure(lambda t: raw.GatherV2(t, number, 0), rows))
 
         try:
-            staged(len(left), turn)
+            staged(len(left), iteration)
         except (TypeError, ValueError) as e:
             raise NotImplementedError(
                 f"{_too_large(len(left), ops)} As a loop over tensors it fails: {e}"
@@ -126,10 +126,10 @@ def size(nodes: Sequence[Node]) -> int:
     return len(nodes) + sum([size(graph.nodes) for graph in inner])
 
 
-def _too_large(turns: int, ops: int) -> str:
-    many = turns or f"more than {MOST_TURNS}"
+def _too_large(count: int, ops: int) -> str:
+    many = count or f"more than {MAX_UNROLLED_ITERATIONS}"
     return (
-        f"{PHRASE} Each turn that is left becomes a branch of the graph: {many} turns of about "
-        f"{ops} ops are more than the {MOST_OPS} ops that a loop may unroll to. Write "
+        f"{PHRASE} Each iteration that is left becomes a branch of the graph: {many} iterations of about "
+        f"{ops} ops are more than the {MAX_UNROLLED_OPS} ops that a loop may unroll to. Write "
         "`for i in tf.range(n):`, or loop over a tensor."
     )

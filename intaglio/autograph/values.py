@@ -13,7 +13,7 @@ from intaglio.opdef import raw
 class Undefined:
     """Stands for a name that was not assigned: any use raises UnboundLocalError.
 
-    Or for one whose value cannot be told: any use raises TypeError then, which says `why`.
+    Or for one whose value is unknown: any use raises TypeError with `why` then.
     """
 
     __slots__ = ("deleted", "symbol_name", "why")

@@ -1,4 +1,4 @@
-"""What is logged about conversion: as much as was asked for.
+"""The log of conversion, up to the verbosity that is set.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/autograph/set_verbosity.
 """
@@ -19,7 +19,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
     0: only what could not be converted; 1: each function that is; 2: each call too; 3: the
     converted code too. Before the first call of this the environment variable
-    AUTOGRAPH_VERBOSITY says it. `alsologtostdout` prints it too.
+    AUTOGRAPH_VERBOSITY sets it. `alsologtostdout` prints it too.
 
     >>> tf.autograph.set_verbosity(0)
     """
@@ -28,7 +28,7 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 
 def report(level: int, line: Callable[[], str]) -> None:
-    """Logs what `line()` gives, if so much is asked for."""
+    """Logs `line()`, if the verbosity is high enough."""
     if level > _shown[0]:
         return
     text = line()

@@ -1,7 +1,7 @@
-"""Who is told what a staged block changes while it is traced.
+"""Watches of what a staged block changes while it is traced.
 
-A watch remembers what each place held that the block may change, so that the block can be
-traced again with those that changed as state (`hidden_state`). Converted code tells of what
+A watch remembers the value of each location that the block may change, so that the block can be
+traced again with those that changed as state (`hidden_state`). Converted code reports what
 it writes through the functions here.
 """
 
@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, containers, provenance, renewed
+from intaglio.autograph import aliases, attribute_writes, containers, provenance
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
+from intaglio.autograph.locations import Attribute, Elements, Item, Location, variables_of
 from intaglio.autograph.mutators import LOSING, SETTING, WRITING, keys_written, mutators_of
 from intaglio.autograph.optional import Maybe, value_or
-from intaglio.autograph.places import Attribute, Elements, Item, Place, variables_of
 from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.opdef.tensor import Tensor
-from intaglio.type_specs.grown_list import GrownList, Witness
+from intaglio.type_specs.grown_list import GrownList, ListObserver
 
 ANOTHER_NAME = (
     "this {} has another name, by which a staged branch or loop changes it in place, and a graph chooses "
@@ -38,93 +38,93 @@ ANOTHER_NAME = (
 
 
 class Seen:
-    """What a place held before the block; of a container also its contents."""
+    """The value of a location before the block; of a container also its contents."""
 
     __slots__ = (
         "before",
         "certain",
-        "held",
+        "contents",
         "items",
+        "location",
         "may_only",
-        "place",
-        "spoilt",
+        "poisoned",
         "value",
         "where",
     )
 
     def __init__(
-        self, place: Place, certain: bool, where: Any = (), may_only: bool = False
+        self, location: Location, certain: bool, where: Any = (), may_only: bool = False
     ) -> None:
-        self.place = place
-        self.value = place.get()
-        # True if the place is known to be older than the block.
+        self.location = location
+        self.value = location.get()
+        # True if the location is known to be older than the block.
         self.certain = certain
         # Where the user's program changes it, or the code that does; or may do so, for all
         # that is known yet.
         self.where = where
         self.may_only = may_only or not where
-        self.held = _held(self.value, type(place) is Elements)
-        self.spoilt = aliases.spoilt(self.value)
-        # The elements of a list that are places of their own, because they are written one by one.
+        self.contents = _contents_of(self.value, type(location) is Elements)
+        self.poisoned = aliases.poisoned(self.value)
+        # The elements of a list that are locations of their own: they are written one by one.
         self.items: set[int] = set()
         # The value as it was, though the block may change the list itself.
-        self.before = self.value.held() if type(self.value) is GrownList else self.value
+        self.before = self.value.snapshot() if type(self.value) is GrownList else self.value
 
     @property
     def elements(self) -> list[Any] | None:
         """The elements of an ordinary list, None for what is none."""
-        return self.held if type(self.value) is list else None
+        return self.contents if type(self.value) is list else None
 
     def is_grown(self) -> bool:
         """True if the container that was there is longer or shorter, or has other elements.
 
-        Items of dictionaries are places of their own, and so may elements of lists be.
+        Items of dictionaries are locations of their own, and so may elements of lists be.
         """
-        if self.held is None:
+        if self.contents is None:
             return False
-        now = _held(self.value, True) or Contents()
-        if self.items and len(now) == len(self.held):
-            pairs = zip(now, self.held, strict=True)
+        now = _contents_of(self.value, True) or Contents()
+        if self.items and len(now) == len(self.contents):
+            pairs = zip(now, self.contents, strict=True)
             return any(a is not b for i, (a, b) in enumerate(pairs) if i not in self.items)
         if isinstance(self.value, dict):
-            return now[::2] != self.held[::2]
-        return not containers.is_equal(now, self.held)
+            return now[::2] != self.contents[::2]
+        return not containers.is_equal(now, self.contents)
 
     def _holds_others(self) -> bool:
-        now = _held(self.value, True) or Contents()
-        return not containers.is_equal(now, self.held or Contents())
+        now = _contents_of(self.value, True) or Contents()
+        return not containers.is_equal(now, self.contents or Contents())
 
     def _is_another(self) -> bool:
         return aliases.current(self.value) is not self.value
 
     def is_in_grown(self) -> bool:
         """True for an element of a list that has become one that grows: it changes as a whole."""
-        owner = self.place.owner if isinstance(self.place, Item) else None
+        owner = self.location.owner if isinstance(self.location, Item) else None
         return type(aliases.current(owner)) is GrownList
 
-    def is_spoilt(self) -> bool:
-        """True if meanwhile nobody can tell any more what the container holds."""
-        return aliases.spoilt(self.value) != self.spoilt
+    def is_poisoned(self) -> bool:
+        """True if the container was poisoned meanwhile."""
+        return aliases.poisoned(self.value) != self.poisoned
 
     def is_changed(self) -> bool:
-        """True if the place holds something else, or a container with other contents."""
-        return self.is_grown() or self.is_spoilt() or self.place.get() is not self.value
+        """True if the location has another value, or a container with other contents."""
+        return self.is_grown() or self.is_poisoned() or self.location.get() is not self.value
 
     def restore(self) -> None:
         """Puts back what was there."""
         if type(self.value) is GrownList:
-            if self.held is not None:
-                self.value.become(self.held)
-        elif self.held is not None and (self._holds_others() or self._is_another()):
-            containers.put_contents(self.value, self.held)
+            if self.contents is not None:
+                self.value.become(self.contents)
+        elif self.contents is not None and (self._holds_others() or self._is_another()):
+            containers.put_contents(self.value, self.contents)
         aliases.put_back(self.value)
-        if self.spoilt is None:
+        if self.poisoned is None:
             aliases.mend(self.value)
-        if self.place.get() is not self.value:
-            self.place.put(self.value)
+        if self.location.get() is not self.value:
+            self.location.put(self.value)
 
 
-def _held(value: Any, any_container: bool) -> Contents | None:
+def _contents_of(value: Any, any_container: bool) -> Contents | None:
     if type(value) is GrownList:
         return Contents(value.flows) if any_container else None
     if type(value) is list or (any_container and isinstance(value, CONTAINERS)):
@@ -133,44 +133,44 @@ def _held(value: Any, any_container: bool) -> Contents | None:
 
 
 class Watch:
-    """The places that one trace of a block may have changed."""
+    """The locations that one trace of a block may have changed."""
 
     def __init__(self, staged: bool = True, is_retrace: bool = True) -> None:
         self.staged = staged  # False if Python may run it as it is
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.created: dict[int, Any] = {}  # objects created in the block, kept alive
         # Of what code that is not converted returns, the trace has had it before, or it is
-        # new: the first trace of a block cannot tell, and collects it.
+        # new: the first trace of a block cannot decide it, and collects it.
         self.is_retrace = is_retrace
         self.received: dict[int, Any] = {}
-        # The places in it that the block changes, and True if it takes items of an iterator.
+        # The locations that the block changes, and True if it takes items of an iterator.
         self.pending: set[tuple[int, Any]] = set()
         self.is_advancing = False
-        self.held: dict[int, Any] = {}  # of each list, what it held at first
+        self.contents: dict[int, Any] = {}  # of each list, its first contents
         self.items: dict[int, set[int]] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
         self.copied: set[int] = set()  # arrays of which the block changes a copy
 
     def note(
-        self, place: Place, certain: bool = False, where: Any = (), may_only: bool = False
+        self, location: Location, certain: bool = False, where: Any = (), may_only: bool = False
     ) -> None:
-        """Remembers what a place holds, the first time."""
-        ident = place.ident
+        """Remembers the value of a location, the first time."""
+        ident = location.ident
         known = self.seen.get(ident)
         if known is not None and known.may_only and where and not may_only:
             known.where, known.may_only = where, False
         if known is not None or ident[0] in self.created:
             return
-        seen = self.seen[ident] = Seen(place, certain, where, may_only)
+        seen = self.seen[ident] = Seen(location, certain, where, may_only)
         if isinstance(seen.value, collections.defaultdict):  # a look may add an item
             origin = provenance.of(seen.value)
             name = _label(seen.value)
             inside = Elements(None, (seen.value,), name, origin)
             self.note(inside, certain, where, may_only)
-        if seen.held is not None:  # another name may have told of the list already
-            seen.held = self.held.setdefault(id(seen.value), seen.held)
-        if isinstance(place, Item) and type(place.owner) is list:
-            self.items.setdefault(ident[0], set()).add(place.key)
+        if seen.contents is not None:  # another name may have reported the list already
+            seen.contents = self.contents.setdefault(id(seen.value), seen.contents)
+        if isinstance(location, Item) and type(location.owner) is list:
+            self.items.setdefault(ident[0], set()).add(location.key)
 
     @property
     def inside(self) -> dict[int, Any]:
@@ -182,7 +182,7 @@ class Watch:
         return id(value) in self.created or id(value) in self.received
 
     def restore(self, idents: Iterable[Any]) -> None:
-        """Puts back what these places held, the last to be written first."""
+        """Restores these locations, the last written first."""
         wanted = set(idents)
         for ident in reversed([i for i in self.seen if i in wanted]):
             self.seen[ident].restore()
@@ -204,8 +204,8 @@ def watching(
     watch = Watch(staged, is_retrace)
     for block in blocks:
         function: Any = inspect.unwrap(block)
-        for place in variables_of(function):
-            watch.note(place, True, function.__code__, may_only=True)
+        for location in variables_of(function):
+            watch.note(location, True, function.__code__, may_only=True)
     _watches.stack.append(watch)
     try:
         yield watch
@@ -220,10 +220,10 @@ def is_watched() -> bool:
     return any([watch.staged for watch in _watches.stack])
 
 
-def _note(place: Place, may_only: bool = False) -> None:
+def _note(location: Location, may_only: bool = False) -> None:
     where = origins.capture(3)[:1]
     for watch in _watches.stack:
-        watch.note(place, where=where, may_only=may_only)
+        watch.note(location, where=where, may_only=may_only)
 
 
 # -- what converted code writes -----------------------------------------------------------
@@ -237,7 +237,7 @@ def written(owner: Any) -> Any:
 def own(value: Any) -> Any:
     """A value that is about to be changed in place: a staged block has its own.
 
-    Under other names the old one cannot be told from then on.
+    Under other names the old one is poisoned from then on.
     """
     value = ld(value)
     note_write(value)
@@ -254,23 +254,23 @@ def own(value: Any) -> Any:
         return value
     note_changing(value)
     kind = type(value).__name__
-    aliases.spoil(value, ANOTHER_NAME.format(kind))
-    made = copy.copy(value)
-    note_created(made)
-    return made
+    aliases.poison(value, ANOTHER_NAME.format(kind))
+    copied = copy.copy(value)
+    note_created(copied)
+    return copied
 
 
 def _own_array(value: Any) -> Any:
     """A copy of an array. Who else has the array does not see what becomes of the copy."""
     if not in_block(value):
         if provenance.of(value) is not Provenance.OLDER:
-            aliases.spoil(value, ANOTHER_NAME.format("ndarray"))
+            aliases.poison(value, ANOTHER_NAME.format("ndarray"))
         _note_contents(value)
         for watch in _watches.stack:
             watch.copied.add(id(value))
-    made = value.copy()
-    note_created(made)
-    return made
+    copied = value.copy()
+    note_created(copied)
+    return copied
 
 
 def looked(owner: Any) -> Any:
@@ -295,7 +295,7 @@ def note_arguments(arguments: Any) -> None:
 
 
 class _Written:
-    """Stands for an object in the target of an assignment, and tells what is written."""
+    """Stands for an object in the target of an assignment, and reports what is written."""
 
     __slots__ = ("_owner",)
 
@@ -352,20 +352,20 @@ class _Written:
 
 
 def note_write(owner: Any) -> None:
-    """An object is about to be changed in place: what may be the same one cannot be told then."""
+    """An object is about to be changed in place: possible aliases of it are poisoned."""
     for twin in aliases.twins_of(owner):
         if _watches.stack and not aliases.is_copy(twin):
             is_ours = provenance.is_of_trace(twin)
             origin = Provenance.CREATED if is_ours else provenance.of(twin)
             _note(_elements(twin, origin))
-        aliases.spoil(twin, ANOTHER.format(_label(twin)))
+        aliases.poison(twin, ANOTHER.format(_label(twin)))
 
 
-def note_place(owner: Any, key: Any, is_attribute: bool) -> None:
+def note_location(owner: Any, key: Any, is_attribute: bool) -> None:
     """A block has an attribute or item of its own, which it may write."""
-    place = _attribute(owner, key) if is_attribute else _item(owner, key)
+    location = _attribute(owner, key) if is_attribute else _item(owner, key)
     for watch in _watches.stack:
-        watch.note(place)
+        watch.note(location)
 
 
 def note_attribute(owner: Any, name: str) -> None:
@@ -374,11 +374,11 @@ def note_attribute(owner: Any, name: str) -> None:
         _note(_attribute(owner, name))
 
 
-def _attribute(owner: Any, name: str) -> Place:
+def _attribute(owner: Any, name: str) -> Location:
     return Attribute(owner, name, f"{_label(owner)}.{name}", provenance.of(owner))
 
 
-def _item(owner: Any, key: Any) -> Place:
+def _item(owner: Any, key: Any) -> Location:
     at = key + len(owner) if type(owner) is list and key < 0 else key
     return Item(owner, at, f"{_label(owner)}[{key!r}]", provenance.of(owner))
 
@@ -398,7 +398,7 @@ def _note_item(owner: Any, key: Any) -> None:
 
 def _set(owner: Any, key: Any) -> None:
     if not _watches.stack:
-        renewed.note_set(owner, key)
+        attribute_writes.note_set(owner, key)
 
 
 def _note_inside(owner: Any, method: str) -> None:
@@ -432,10 +432,10 @@ def _label(owner: Any) -> str:
     return "list" if type(owner) is GrownList else type(owner).__name__
 
 
-class _Witness(Witness):
-    """Lists that grow tell by themselves of what is done to them."""
+class _ListObserver(ListObserver):
+    """Growing lists report their own changes."""
 
-    def made(self, grown: GrownList) -> None:
+    def created(self, grown: GrownList) -> None:
         note_created(grown)
 
     def changing(self, grown: GrownList) -> None:
@@ -448,7 +448,7 @@ class _Witness(Witness):
             _note_contents(grown)
 
 
-WITNESS = _Witness()
+OBSERVER = _ListObserver()
 
 
 def _is_variable(value: Any) -> bool:
@@ -475,8 +475,8 @@ def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
     if not (_watches.stack or aliases.any_twins()):
         return
     if isinstance(function, FunctionType):
-        for place in variables_of(function):
-            _note(place, may_only=True)
+        for location in variables_of(function):
+            _note(location, may_only=True)
         for argument in args:
             if type(argument) is list or isinstance(argument, collections.defaultdict):
                 _note_contents(argument, may_only=True)
@@ -511,14 +511,14 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def note_created(value: Any) -> None:
-    """An object was created: what is written to it inside is nobody's state."""
+    """An object was created: writes to it inside the block are no state."""
     provenance.note_created(value)
     for watch in _watches.stack:
         watch.created[id(value)] = value
 
 
 def note_returned(value: Any, new: bool) -> None:
-    """Code that is not converted has returned a value: it has created it, or nobody knows."""
+    """Unconverted code has returned a value: it has created it, or that is unknown."""
     if not in_trace():
         return
     if new and type(value) is not tuple:
@@ -553,5 +553,5 @@ def in_block(value: Any) -> bool:
 
 __all__ = [
     "Seen", "Watch", "created", "in_block", "is_watched", "looked", "note_advance", "note_arguments", "note_attribute", "note_call",
-    "note_changing", "note_copies", "note_created", "note_place", "note_returned", "own", "watching", "written",
+    "note_changing", "note_copies", "note_created", "note_location", "note_returned", "own", "watching", "written",
 ]  # fmt: skip

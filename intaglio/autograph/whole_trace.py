@@ -1,7 +1,7 @@
-"""A whole trace: what was Python's before it became state is Python's again at its end.
+"""A whole trace: Python objects that became state are Python objects again at its end.
 
 What may outlive the trace and changes in a staged block changes once, while it is traced,
-and not when the graph runs. At the end of the trace this is said, line by line.
+and not when the graph runs. At the end of the trace there is a warning for each such line.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from intaglio.autograph import aliases, containers, provenance, renewed, telling
+from intaglio.autograph import aliases, attribute_writes, change_messages, containers, provenance
 from intaglio.autograph.carried import has_tensor
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import remembering
@@ -19,7 +19,7 @@ from intaglio.base import nest
 
 
 class _Change(NamedTuple):
-    """A place that may outlive the trace, and that a staged block changes."""
+    """A location that may outlive the trace, and that a staged block changes."""
 
     seen: Seen
     is_argument: bool  # in an argument of the traced function
@@ -31,9 +31,9 @@ class _Change(NamedTuple):
 
         A tensor of the graph that is left there raises where it is used.
         """
-        if telling.container_of(self.seen) is not None:
+        if change_messages.container_of(self.seen) is not None:
             return True
-        is_tensor = has_tensor(self.seen.place.get())
+        is_tensor = has_tensor(self.seen.location.get())
         return not (self.is_renewed if is_tensor else self.is_state)
 
 
@@ -48,7 +48,7 @@ class _Trace:
         self.changed: dict[Any, _Change] = {}
 
     def lasting(self) -> list[_Change]:
-        """The changed places that are not as a run of the graph would leave them."""
+        """The changed locations whose values differ from those that a run of the graph would leave."""
         return [c for c in self.changed.values() if c.is_lasting()]
 
 
@@ -63,42 +63,42 @@ _traces = _Traces()
 
 
 def leave(seen: Seen, value: Any) -> None:
-    """Notes what Python would have left in a place that outlives the trace."""
+    """Notes what Python would have left in a location that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
-    if _traces.open and seen.place.may_outlive and is_python:
+    if _traces.open and seen.location.may_outlive and is_python:
         _traces.open[-1].left.append((seen, value))
 
 
 def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     """Notes what a staged block changes, if it may outlive the trace.
 
-    `is_renewed` tells that the trace has set it before, `is_state` that it is the block's.
+    `is_renewed`: the trace has set it before. `is_state`: it is state of the block.
     """
     if not _traces.open:
         return
-    trace, ident = _traces.open[-1], seen.place.ident
+    trace, ident = _traces.open[-1], seen.location.ident
     if ident in trace.changed:
         first = trace.changed[ident]
         trace.changed[ident] = first._replace(is_state=is_state)
         return
-    owner = telling.container_of(seen)
+    owner = change_messages.container_of(seen)
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
     is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
-    if is_argument or (seen.place.may_outlive and not is_of_trace):
-        is_renewed = is_renewed or renewed.is_set(ident)
+    if is_argument or (seen.location.may_outlive and not is_of_trace):
+        is_renewed = is_renewed or attribute_writes.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
 
 
 def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     """What a traced call returns. Lists and numbers that became state are Python's again after it.
 
-    A list has the tensors of the graph then, as TensorFlow leaves them: their use says so.
+    A list has the graph's tensors then, as in TensorFlow: using them raises an error.
     """
     trace = _Trace(arguments)
     _traces.open.append(trace)
     provenance.begin_trace()
-    renewed.begin_trace()
+    attribute_writes.begin_trace()
     changed: list[_Change] = []
     known = aliases.state()
     try:
@@ -110,20 +110,20 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     finally:
         _traces.open.pop()
         provenance.end_trace()
-        renewed.end_trace()
+        attribute_writes.end_trace()
         for seen, value in reversed(trace.left):
-            if has_tensor(seen.place.get()):
+            if has_tensor(seen.location.get()):
                 put_end(seen, value)
         aliases.reset(known)
     for change in changed:
-        telling.of_the_trace(change.seen, change.is_argument)
+        change_messages.of_the_trace(change.seen, change.is_argument)
     return result
 
 
 def put_end(seen: Seen, value: Any) -> None:
-    """Makes a place what it was at the end of some trace: `value` is what `carried.now` gave."""
+    """Restores a location to its state at the end of a trace: `value` is a result of `carried.now`."""
     if isinstance(value, Contents):
         containers.put_contents(seen.value, value)
         value = seen.value
-    if seen.place.get() is not value:
-        seen.place.put(value)
+    if seen.location.get() is not value:
+        seen.location.put(value)

@@ -13,23 +13,23 @@ from typing import Any
 from intaglio.base import later
 
 # A module of the alias that has no counterpart: its names, and where each is.
-Places = Mapping[str, str]
+Origins = Mapping[str, str]
 
 
 class Alias(MetaPathFinder, Loader):
     """`import name` gives the package `target`; `import name.a.b` what `target.a.b` is.
 
-    Nothing is imported before it is asked for, and nothing twice: the modules under the
-    alias *are* the modules of the target. `made` adds modules that the target does not
-    have. `missing(name)` says what a module that is nowhere would need.
+    Modules are imported on first use, and only once: the modules under the
+    alias *are* the modules of the target. `extra` adds modules that the target does not
+    have. `missing(name)` is the message for a module that does not exist.
     """
 
     def __init__(
-        self, name: str, target: str, made: Mapping[str, Places], missing: Callable[[str], str]
+        self, name: str, target: str, extra: Mapping[str, Origins], missing: Callable[[str], str]
     ) -> None:
         self.name = name
         self._target = target
-        self._made = made
+        self._extra = extra
         self._missing = missing
 
     # -- the protocol of importlib -------------------------------------------------------
@@ -48,7 +48,7 @@ class Alias(MetaPathFinder, Loader):
         """None: importlib makes a module, which `exec_module` throws away."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Puts the module meant in the place of the one that importlib made.
+        """Replaces the module that importlib created by the target module.
 
         importlib returns what it finds in `sys.modules` afterwards. Given the module itself
         it would overwrite its `__spec__`.
@@ -59,23 +59,23 @@ class Alias(MetaPathFinder, Loader):
 
     def _module(self, fullname: str) -> types.ModuleType | None:
         rest = fullname[len(self.name) + 1 :]
-        if rest in self._made:
-            return _made(fullname, self._made[rest])
-        if any(key.startswith(f"{rest}.") for key in self._made):
-            return _made(fullname, {})
+        if rest in self._extra:
+            return _extra_module(fullname, self._extra[rest])
+        if any(key.startswith(f"{rest}.") for key in self._extra):
+            return _extra_module(fullname, {})
         found: Any = later.named(self._target)
         for part in rest.split(".") if rest else ():
             found = getattr(found, part, None)
         return found if isinstance(found, types.ModuleType) else None
 
 
-def _made(fullname: str, places: Places) -> types.ModuleType:
-    """A module of these names. What was made before is found again."""
+def _extra_module(fullname: str, names: Origins) -> types.ModuleType:
+    """A module of these names. The module of an earlier call is returned again."""
     module = sys.modules.get(fullname)
     if module is None or not hasattr(module, "__getattr__"):
         module = types.ModuleType(fullname)
         module.__path__ = []
-        module.__getattr__, module.__dir__ = later.attributes(fullname, places)  # type: ignore[method-assign]  # PEP 562
+        module.__getattr__, module.__dir__ = later.attributes(fullname, names)  # type: ignore[method-assign]  # PEP 562
     return module
 
 

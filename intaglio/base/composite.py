@@ -1,7 +1,7 @@
-"""What makes a value composite: an object that stands for several tensors.
+"""Composite values: objects that represent several tensors.
 
 Ragged and sparse tensors, extension types and optionals are composite. `nest` opens them
-when asked to (`expand_composites=True`), through the value's type spec.
+with `expand_composites=True`, through the value's type spec.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import Any
 class ActsAsTensor:
     """The class of everything that acts as a tensor: tensors, variables, what derives from it.
 
-    It says nothing of how. Libraries derive classes from it that have `__tf_tensor__`.
+    It does not prescribe how. Libraries derive classes from it that have `__tf_tensor__`.
     """
 
     __slots__ = ()
 
 
-# Keras tells tensors by the name and module of a class, not by isinstance.
+# Keras recognises tensors by the name and module of a class, not by isinstance.
 ActsAsTensor.__name__ = ActsAsTensor.__qualname__ = "Tensor"
 ActsAsTensor.__module__ = "tensorflow.python.types.core"
 
 
 class CompositeTensor:
-    """A value made of tensors, with a type spec that takes it apart and rebuilds it.
+    """A value of several tensors, with a type spec that flattens and rebuilds it.
 
     The spec has `_to_components(value)`, `_from_components(components)` and
     `_component_specs`. A value is composite because its class derives from this one.

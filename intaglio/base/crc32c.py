@@ -34,7 +34,7 @@ _TABLE = _byte_table()
 
 @functools.cache
 def _pair_table() -> np.ndarray:
-    """What two bytes do to a checksum, by the 16 bits they meet."""
+    """The change of a checksum by two bytes, by the 16 bits that they are combined with."""
     one = np.array(_TABLE, np.uint32)
     low = np.tile(one, 256)
     return one[low & 0xFF] ^ (low >> np.uint32(8)) ^ np.repeat(one, 256)
@@ -101,9 +101,9 @@ def _of_rows(
             table[:, width - length : width - length + 4] ^= 0xFF
     else:
         before = np.cumsum(lengths) - lengths
-        places = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+        indices = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
         blank = width - lengths
-        table[np.arange(width) >= blank[:, None]] = octets[places]
+        table[np.arange(width) >= blank[:, None]] = octets[indices]
         first = (np.arange(len(starts)) * width + blank)[lengths >= 4]
         table.reshape(-1)[first[:, None] + np.arange(4)] ^= 0xFF
     columns = np.ascontiguousarray(table.view("<u2").reshape(-1, size // 2).T)
@@ -136,7 +136,7 @@ def _side_by_side(pairs: np.ndarray) -> int:
 
 
 def _columns(columns: np.ndarray, first: int) -> np.ndarray:
-    """The checksum that begins with `first` of what stands in each place of the columns."""
+    """The checksums of the columns, each continued from `first`."""
     table = _pair_table()
     crc = np.full(columns.shape[1], first, np.uint32)
     for column in columns:
@@ -182,9 +182,9 @@ def _move_tables(length: int) -> np.ndarray:
         length >>= 1
     tables = np.zeros((4, 256), np.uint32)
     for bit, image in enumerate(columns):
-        place, within = divmod(bit, 8)
+        byte, within = divmod(bit, 8)
         having = (np.arange(256) >> within & 1).astype(bool)
-        tables[place, having] ^= np.uint32(image)
+        tables[byte, having] ^= np.uint32(image)
     return tables
 
 

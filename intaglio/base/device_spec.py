@@ -12,7 +12,7 @@ NUMBERS = ("replica", "task")
 
 
 class DeviceSpec:
-    """Job, replica, task, type and index of a device; None stands for any.
+    """Job, replica, task, type and index of a device; None is a wildcard.
 
     >>> tf.DeviceSpec(job="ps", device_type="CPU", device_index=0).to_string()
     '/job:ps/device:CPU:0'
@@ -98,7 +98,7 @@ class DeviceSpec:
         return DeviceSpec(**{**dict(zip(FIELDS, self._values, strict=True)), **kwargs})
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """The spec with the fields that `dev` knows taken from there."""
+        """The spec with the fields that `dev` specifies replaced by its values."""
         known = zip(FIELDS, dev._values, strict=True)
         return self.replace(**{k: v for k, v in known if v is not None})
 

@@ -110,7 +110,7 @@ def _known(device: Any) -> None:
 
 
 def merged_devices(outer: str, inner: str) -> str:
-    """A device asked for inside another one: what the inner name leaves open is the outer's.
+    """A device scope inside another one: fields that the inner name omits are the outer's.
 
     Types are written `/device:CPU:0`, as operations show them.
     """
@@ -122,12 +122,12 @@ def merged_devices(outer: str, inner: str) -> str:
 def elsewhere(name: str) -> str | None:
     """The full name of a device that is not of this process; None for one that is."""
     parts = _device_parts(name)
-    place = [parts.get("job", "localhost")]
-    place += [parts.get(k, "0") for k in ("replica", "task")]
-    if all(a in (b, "*") for a, b in zip(place, ("localhost", "0", "0"), strict=True)):
+    address = [parts.get("job", "localhost")]
+    address += [parts.get(k, "0") for k in ("replica", "task")]
+    if all(a in (b, "*") for a, b in zip(address, ("localhost", "0", "0"), strict=True)):
         return None
     device = parts.get("device", "CPU:0")
-    return f"/job:{place[0]}/replica:{place[1]}/task:{place[2]}/device:{device}"
+    return f"/job:{address[0]}/replica:{address[1]}/task:{address[2]}/device:{device}"
 
 
 def _device_parts(name: str) -> dict[str, str]:

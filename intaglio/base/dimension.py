@@ -30,12 +30,12 @@ def _arithmetic(function: Callable[[Any, Any], Any], reflected: bool = False) ->
 
     def apply(self: Dimension, other: Any) -> Any:
         try:
-            mine, theirs = self.value, _size(other)
+            own, others = self.value, _size(other)
         except TypeError:
             return NotImplemented
-        if mine is None or theirs is None:
+        if own is None or others is None:
             return Dimension(None)
-        return Dimension(function(theirs, mine) if reflected else function(mine, theirs))
+        return Dimension(function(others, own) if reflected else function(own, others))
 
     return apply
 
@@ -44,8 +44,8 @@ def _comparison(function: Callable[[Any, Any], bool]) -> Any:
     """An operator that gives True or False, or None if an operand is unknown."""
 
     def compare(self: Dimension, other: Any) -> Any:
-        mine, theirs = self.value, _size(other)
-        return None if mine is None or theirs is None else function(mine, theirs)
+        own, others = self.value, _size(other)
+        return None if own is None or others is None else function(own, others)
 
     return compare
 
@@ -86,12 +86,12 @@ class Dimension:
 
     def __eq__(self, other: object) -> Any:
         try:
-            theirs = _size(other)
+            others = _size(other)
         except (TypeError, ValueError):
             return NotImplemented
-        if self._value is None or theirs is None:
+        if self._value is None or others is None:
             return None
-        return self._value == theirs
+        return self._value == others
 
     def __ne__(self, other: object) -> Any:
         equal = self == other
@@ -126,8 +126,8 @@ class Dimension:
 
     def is_compatible_with(self, other: Any) -> bool:
         """True if both could be the same size."""
-        theirs = _size(other)
-        return self._value is None or theirs is None or self._value == theirs
+        others = _size(other)
+        return self._value is None or others is None or self._value == others
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raises ValueError unless both could be the same size."""

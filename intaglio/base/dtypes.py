@@ -328,7 +328,7 @@ def as_dtype(type_value: Any) -> DType:
         found = None
     if found is not None:
         return found
-    # A NumPy type is a class, which knows `dtype` as something of its instances only.
+    # A NumPy type is a class; only its instances have a `dtype`.
     numpy: Any = value if isinstance(value, type) else getattr(value, "dtype", value)
     if numpy is None:  # NumPy reads it as float64
         raise TypeError("Cannot convert the argument `type_value`: None to a TensorFlow DType.")

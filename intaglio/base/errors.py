@@ -80,10 +80,12 @@ def _status(name: str, code: int, doc: str) -> type[OpError]:
     def __init__(self: OpError, node_def: Any, op: Any, message: str, *args: Any) -> None:
         OpError.__init__(self, node_def, op, message, code, *args)
 
-    made = type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
-    CLASS_OF[code] = made
-    CODE_OF[made] = code
-    return made
+    error_class = type(
+        name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__}
+    )
+    CLASS_OF[code] = error_class
+    CODE_OF[error_class] = code
+    return error_class
 
 
 CLASS_OF: dict[int, type[OpError]] = {}
@@ -161,7 +163,7 @@ class ShapeError(ValueError):
     """An op's inputs do not fit together; shape inference found it.
 
     Graph building raises it as the ValueError it is; eager execution turns it into
-    InvalidArgumentError, with the text `eager` where kernels say it in another way.
+    InvalidArgumentError, with the text `eager` where the kernel's message differs.
     """
 
     def __init__(self, message: str, eager: str | None = None) -> None:
@@ -204,7 +206,7 @@ def from_kernel(error: BaseException, reaches_outside: str = "") -> type[OpError
     return None
 
 
-# The attribute of an error that the steps stand in.
+# The attribute of an error that has the steps.
 _STEPS = "_intaglio_steps"
 
 

@@ -72,7 +72,7 @@ class GFile:
             self._writer = files.opened(self._path, "ab" if self._append else "wb")
         return self._writer
 
-    def _as_given(self, data: bytes) -> Any:
+    def _decoded(self, data: bytes) -> Any:
         return data if self._binary else data.decode(self._encoding)
 
     def size(self) -> int:
@@ -95,13 +95,13 @@ class GFile:
         """`n` bytes from where reading is, or all that remain; as text unless in binary mode."""
         file = self._reading()
         with files.explained(self._path):
-            return self._as_given(file.read(n))
+            return self._decoded(file.read(n))
 
     def readline(self) -> Any:
         """The next line with its end; empty at the end of the file."""
         file = self._reading()
         with files.explained(self._path):
-            return self._as_given(file.readline())
+            return self._decoded(file.readline())
 
     def readlines(self) -> list[Any]:
         """All lines that remain."""

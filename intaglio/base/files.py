@@ -78,7 +78,7 @@ class System(Protocol):
 
     @contextlib.contextmanager
     def replaced(self, path: str) -> Generator[Any]:
-        """A binary file that takes the place of `path` once all is written."""
+        """A binary file that replaces `path` once all is written."""
         ...
 
 
@@ -291,9 +291,9 @@ def explained(path: str) -> Generator[None]:
     try:
         yield
     except OSError as e:
-        for theirs, ours, text in _CLASSES:
-            if isinstance(e, theirs):
-                raise ours(None, None, f"{path}; {text}") from None
+        for error_class, new_class, text in _CLASSES:
+            if isinstance(e, error_class):
+                raise new_class(None, None, f"{path}; {text}") from None
         said = e.strerror or str(e)
         raise errors.UnknownError(None, None, f"{path}; {said}") from e
 
@@ -325,7 +325,7 @@ def is_folder(path: str) -> bool:
 
 @contextlib.contextmanager
 def replaced(path: str) -> Generator[Any]:
-    """A binary file to write, which takes the place of `path` once it is whole."""
+    """A binary file to write, which replaces `path` once it is complete."""
     system = system_of(path)
     with explained(path), system.replaced(path) as file:
         yield file
@@ -368,5 +368,5 @@ def rename(source: str, target: str, overwrite: bool) -> None:
 
 
 def join(first: str, *others: str) -> str:
-    """Paths put together; one that begins with a slash stands alone."""
+    """Joined paths; an absolute path discards those before it."""
     return posixpath.join(first, *others)

@@ -1,8 +1,8 @@
-"""Python code that this package writes: its source, its globals and what each line stands for.
+"""Generated Python code: its source, its globals and a map of its lines.
 
 Graphs, entries of traced functions, calls of native programs and eager calls become flat Python
-functions. All of them are made here, so that a frame of generated code can be recognised and
-explained, whatever wrote it.
+functions. All of them are compiled here, so that a frame of generated code can be recognised and
+explained, whichever module generated it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MODULE = "intaglio.generated"
 
 @functools.lru_cache(maxsize=512)
 def _code(source: str, filename: str) -> CodeType:
-    """The code of a source; graphs made over and over in a loop share it.
+    """The code object of a source, cached: graphs that a program builds repeatedly share it.
 
     `fit` and `predict` of Keras make their datasets anew at every call, and Python keeps
     the file names that it compiles for.
@@ -30,11 +30,11 @@ def _code(source: str, filename: str) -> CodeType:
 
 
 class GeneratedCode:
-    """Source that defines functions, what the names in it are, and what its lines stand for.
+    """Source that defines functions, its globals, and a map of its lines.
 
-    `name` says what was written, such as "graph f": it shows in tracebacks as the file
-    `<intaglio graph f>`. `line_map[i]` is what line i + 1 stands for, such as the node of a
-    graph; lines beyond its end stand for nothing.
+    `name` describes the code, such as "graph f": it shows in tracebacks as the file
+    `<intaglio graph f>`. `line_map[i]` is the origin of line i + 1, such as the node of a
+    graph; lines beyond its end have none.
     """
 
     __slots__ = ("filename", "globals", "line_map", "source")
@@ -55,13 +55,13 @@ class GeneratedCode:
         return self.globals[name]
 
     def at(self, line: int) -> Any:
-        """What a line stands for, counted from 1, or None."""
+        """The origin of a line, counted from 1, or None."""
         return self.line_map[line - 1] if 0 < line <= len(self.line_map) else None
 
     def show(self) -> None:
         """Lets tracebacks show the lines of the source from now on.
 
-        Called where an error came through the code: text that nobody will read is not kept.
+        Called where an error passed through the code: other sources are not kept as text.
         """
         lines = self.source.splitlines(keepends=True)
         linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)

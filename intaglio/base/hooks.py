@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from intaglio.base.messages import Form
     from intaglio.base.shapes import Dims
 
-# By record ("intaglio.base.hooks") and field, the place of what it is: see `later.named`.
-_PLACES: dict[str, Mapping[str, str]] = {}
+# By record ("intaglio.base.hooks") and field, the "module:name" of its value: see `later.named`.
+_TARGETS: dict[str, Mapping[str, str]] = {}
 
 
-def wire(places: Mapping[str, Mapping[str, str]]) -> None:
-    """Names what the fields of all records are: by the record's module, field to place.
+def wire(targets: Mapping[str, Mapping[str, str]]) -> None:
+    """Sets the targets of the fields of all records: by the record's module, field to "module:name".
 
     Called once, by `intaglio.bootstrap`.
     """
-    _PLACES.update(places)
+    _TARGETS.update(targets)
 
 
 class Hooks:
@@ -37,16 +37,16 @@ class Hooks:
 
         Raises AttributeError for a field that bootstrap does not name.
         """
-        place = _PLACES.get(type(self).__module__, {}).get(field)
-        if place is None:
+        target = _TARGETS.get(type(self).__module__, {}).get(field)
+        if target is None:
             raise AttributeError(f"{type(self).__name__} has no field {field!r} that is wired")
-        found = later.named(place)
+        found = later.named(target)
         setattr(self, field, found)
         return found
 
 
 class BaseHooks(Hooks):
-    """What types and shapes ask of the layer that knows protocol buffers."""
+    """Functions of the layer for protocol buffers that types and shapes call."""
 
     # A shape as a TensorShapeProto.
     shape_proto: Callable[[Dims], Any]

@@ -1,4 +1,4 @@
-"""Attributes of a module that are imported when they are first asked for (PEP 562).
+"""Attributes of a module that are imported on first access (PEP 562).
 
 The catalogue is large and a program uses little of it: what few programs need is a module of
 its own, named in a table, and `import intaglio` does not pay for it.
@@ -13,47 +13,47 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def named(place: str) -> Any:
+def named(target: str) -> Any:
     """A module ("intaglio.tf.image") or a name in one ("intaglio.tf.image:ResizeMethod"), imported."""
-    home, _, attribute = place.partition(":")
+    home, _, attribute = target.partition(":")
     module = importlib.import_module(home)
     return getattr(module, attribute) if attribute else module
 
 
-# By package: the place of a function that says of a module and a name it lacks what to do.
+# By package: the target of a function that returns the advice for a name that a module lacks.
 _ADVISERS: dict[str, str] = {}
 
 
-def advise(package: str, place: str) -> None:
+def advise(package: str, target: str) -> None:
     """From now on errors about names that modules of `package` lack end in advice.
 
-    `place` is that of a function of the module and the name.
+    `target` is that of a function of the module and the name.
     """
-    _ADVISERS[package] = place
+    _ADVISERS[package] = target
     _adopt()
 
 
 def _adopt() -> None:
     """Gives the imported modules of packages with an adviser a `__getattr__`."""
     for name, module in list(sys.modules.items()):
-        # In this order: what is kept from being imported stands there as None.
+        # In this order: a module whose import is blocked is None in `sys.modules`.
         if _adviser(name) and "__getattr__" not in vars(module):
             module.__getattr__ = attributes(name, {})[0]  # type: ignore[method-assign]  # PEP 562
 
 
 def _adviser(module: str) -> str | None:
-    for package, place in _ADVISERS.items():
+    for package, target in _ADVISERS.items():
         if module == package or module.startswith(f"{package}."):
-            return place
+            return target
     return None
 
 
 def attributes(
-    module: str, places: Mapping[str, str]
+    module: str, origins: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of `module`, by which it has what `places` names.
+    """`__getattr__` and `__dir__` of `module`, by which it has what `origins` names.
 
-    A place is what `named` takes. What was found stays in the module, so that only the first
+    A target is an argument of `named`. The value stays in the module, so that only the first
     access comes here.
 
         __getattr__, __dir__ = later.attributes(__name__, {"image": "intaglio.tf.image"})
@@ -62,19 +62,19 @@ def attributes(
     """
 
     def find(name: str) -> Any:
-        if name not in places:
+        if name not in origins:
             message = f"module {module!r} has no attribute {name!r}"
             adviser = None if name.startswith("__") else _adviser(module)
             if adviser is not None:
                 message += named(adviser)(module, name)
             raise AttributeError(message, name=name, obj=sys.modules[module])
-        found = named(places[name])
+        found = named(origins[name])
         if isinstance(found, types.ModuleType) and _adviser(found.__name__):
             _adopt()
         setattr(sys.modules[module], name, found)
         return found
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *places})
+        return sorted({*vars(sys.modules[module]), *origins})
 
     return find, names

@@ -1,4 +1,4 @@
-"""Locks that a forked process finds free: the threads that may have held them are not in it."""
+"""Locks that are reset in a forked process: threads that may have held them are not in it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _locks: list[Any] = []
 
 
 def lasting_lock() -> Any:
-    """A lock for what lives as long as the process, held for moments; its thread may take it again."""
-    made = threading.RLock()
-    _locks.append(made)
-    return made
+    """A re-entrant lock for process-wide state, held for short times only."""
+    lock = threading.RLock()
+    _locks.append(lock)
+    return lock
 
 
 def _freed() -> None:

@@ -1,4 +1,4 @@
-"""Memory that begins with a line of the cache, so that no vector in it lies on two."""
+"""Memory aligned to a cache line, so that no vector in it straddles two lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def copied(array: Any, dtype: Any = None) -> Any:
 
 
 def arrays_at(shape: tuple[int, ...], dtype: Any) -> Callable[[int], Any]:
-    """The function of an address: the array of this shape and dtype that lies there, in C order.
+    """The function of an address: the array of this shape and dtype at that address, in C order.
 
     Whoever has the array sees to it that the memory stays.
     """
@@ -44,5 +44,5 @@ def arrays_at(shape: tuple[int, ...], dtype: Any) -> Callable[[int], Any]:
 
 
 def pointer_at(address: int) -> int:
-    """The address that lies at an address; 0 for a null pointer."""
+    """The pointer stored at an address; 0 for a null pointer."""
     return ctypes.c_void_p.from_address(address).value or 0

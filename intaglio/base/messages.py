@@ -1,4 +1,4 @@
-"""Types and shapes as protocol buffers: the layer that knows the messages says how."""
+"""Types and shapes as protocol buffers, by functions of the layer that has the messages."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _classify(kind: type) -> int:
 
 
 def kind_of(value: Any, expand_composites: bool = False) -> int:
-    """LEAF, or the way in which the value is a structure."""
+    """LEAF, or the kind of structure that the value is."""
     kind = _kinds.get(type(value))
     if kind is None:
         kind = _classify(type(value))
@@ -201,7 +201,7 @@ def flatten_with_paths(
 def rebuild(like: Any, parts: Sequence[Any]) -> Any:
     """A structure like `like` with other parts, given in the order of `children`.
 
-    Raises TypeError if the type of `like` cannot be made from its parts.
+    Raises TypeError if the type of `like` cannot be rebuilt from its components.
     """
     return _rebuilt(like, parts, kind_of(like, True))
 
@@ -230,15 +230,15 @@ def _rebuilt_mapping(like: Any, values: dict[Any, Any]) -> Any:
     if cls is dict:
         return {key: values[key] for key in like}
     if isinstance(like, defaultdict):
-        made: Any = cls(like.default_factory)
-        made.update((key, values[key]) for key in like)
-        return made
+        mapping: Any = cls(like.default_factory)
+        mapping.update((key, values[key]) for key in like)
+        return mapping
     try:
         if isinstance(like, MutableMapping):  # a Counter counts what it is called with
-            made = cls()
+            mapping = cls()
             for key in like:
-                made[key] = values[key]
-            return made
+                mapping[key] = values[key]
+            return mapping
         return cls({key: values[key] for key in like})
     except TypeError as e:
         raise TypeError(
@@ -302,7 +302,7 @@ def map_structure(
     expand_composites: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """`func` of the leaves that stand in the same place, in a structure like the first.
+    """`func` of corresponding leaves, in a structure like the first.
 
     Raises TypeError if `func` cannot be called, ValueError or TypeError if the
     structures differ (see `assert_same_structure`).
@@ -341,7 +341,7 @@ def _mapped(func: Callable[[Any], Any], value: Any, expand: bool) -> Any:
 
 
 def flatten_up_to(shallow: Any, structure: Any, check_types: bool = False) -> list[Any]:
-    """What stands in `structure` where `shallow` has its leaves.
+    """The parts of `structure` where `shallow` has its leaves.
 
     Raises ValueError if lengths or keys differ, TypeError if `structure` is not as deep,
     or, with `check_types`, if types differ.
@@ -384,7 +384,7 @@ def _collect_up_to(above: Any, below: Any, check_types: bool, found: list[Any]) 
 
 
 def map_structure_up_to(shallow: Any, func: Callable[..., Any], *structures: Any) -> Any:
-    """`func` applied to what stands where `shallow` has its leaves."""
+    """`func` applied to the parts where `shallow` has its leaves."""
     columns = [flatten_up_to(shallow, s) for s in structures]
     results = [func(*row) for row in zip(*columns, strict=True)]
     return pack_sequence_as(shallow, results)

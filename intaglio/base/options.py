@@ -6,13 +6,13 @@ from typing import Any
 
 
 class Options:
-    """What has been asked for; a layer that acts on an option reads it here.
+    """The options that the user has set; a layer that acts on an option reads it here.
 
     `run_functions_eagerly`: calls of a `tf.function` run its Python body.
     `data_debug_mode`: `tf.data` runs its functions eagerly.
     `deterministic`: ops must give the same answer on every run.
     `threads_intra`, `threads_inter`: threads in one op, ops at once; 0 leaves it open.
-    `soft_placement`: an op asked for on a device that is not there runs on one that is.
+    `soft_placement`: an op for a device that does not exist runs on one that does.
     `log_placement`: devices of ops are printed.
     `filter_tracebacks`: tracebacks leave this package's own frames out.
     `optimizer`: the graph optimisations set by name.

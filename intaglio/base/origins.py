@@ -1,4 +1,4 @@
-"""Where in the user's program something was made: file, line, function."""
+"""Where in the user's program an object was created: file, line, function."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Frame(NamedTuple):
 
 
 # A recorded stack: (code, instruction offset) pairs, innermost first. Lines are worked
-# out only when somebody asks, because tracing records one of these for every node.
+# out only on access, because tracing records one of these for every node.
 Origin = tuple[tuple[CodeType, int], ...]
 
 DEPTH = 6
@@ -46,10 +46,10 @@ def capture(skip: int = 1) -> Origin:
     known = _ours
     while frame is not None:
         code = frame.f_code
-        ours = known.get(code.co_filename)
-        if ours is None:
-            ours = known[code.co_filename] = is_ours(code)
-        if not ours:
+        is_own = known.get(code.co_filename)
+        if is_own is None:
+            is_own = known[code.co_filename] = is_ours(code)
+        if not is_own:
             found.append((code, frame.f_lasti))
             if len(found) == DEPTH:
                 break

@@ -304,7 +304,7 @@ def brackets(dims: Dims) -> str:
 
 
 def mismatch(a: Dims, b: Dims) -> str:
-    """What the runtime says of two shapes that cannot be the same."""
+    """The runtime's message about two incompatible shapes."""
     if a is None or b is None or len(a) != len(b):
         return f"Shapes must be equal rank, but are {len(a or ())} and {len(b or ())}"
     for i, (x, y) in enumerate(zip(a, b, strict=True)):

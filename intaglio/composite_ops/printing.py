@@ -30,7 +30,7 @@ def print(
 ) -> Any:
     """Prints its inputs whenever the program reaches it: in a graph, when the graph runs.
 
-    Tensors may stand inside structures. `summarize` elements of both ends of each dimension
+    Tensors may be inside structures. `summarize` elements of both ends of each dimension
     are shown, -1 shows all. `output_stream` is `sys.stderr` (the default), `sys.stdout`, a
     level of `logging`, or `"file://..."`, to which the text is appended.
 
@@ -60,27 +60,27 @@ def _is_text(value: Any) -> bool:
     return value.dtype is string and not value.shape.rank
 
 
-def _stream(asked: Any) -> str:
-    if asked is None or asked is sys.stderr:
+def _stream(stream: Any) -> str:
+    if stream is None or stream is sys.stderr:
         return "stderr"
-    if asked is sys.stdout:
+    if stream is sys.stdout:
         return "stdout"
-    if isinstance(asked, str) and asked.startswith("file://"):
-        return asked
-    if isinstance(asked, int) and asked in _LEVELS:
-        return _LEVELS[asked]
-    level = getattr(asked, "__name__", "")
-    if level in ("info", "warning", "warn", "error") and callable(asked):
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    if isinstance(stream, int) and stream in _LEVELS:
+        return _LEVELS[stream]
+    level = getattr(stream, "__name__", "")
+    if level in ("info", "warning", "warn", "error") and callable(stream):
         return f"log({'warning' if level == 'warn' else level})"
     raise ValueError(
-        f"Unsupported output stream, logging level, or file.{asked}. Supported streams "
+        f"Unsupported output stream, logging level, or file.{stream}. Supported streams "
         "are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, "
         "tf.logging.error. File needs to be in the form of 'file://<filepath>'."
     )
 
 
 def _is_tensor(value: Any) -> bool:
-    """True for tensors, what stands for one tensor (variables), and what has a text."""
+    """True for tensors, variables, and composite values with a text form."""
     kind = type(value)
     return (
         isinstance(value, Tensor) or hasattr(kind, "__tf_tensor__") or hasattr(kind, "__tf_text__")

@@ -49,7 +49,7 @@ def _known(tensor: Tensor) -> Any:
         return node.op(*inputs).numpy()
 
 
-# Ops without attributes that conditions on sizes are made of.
+# Ops without attributes of which conditions on sizes consist.
 _COMPARISONS = frozenset(
     (raw.Greater, raw.GreaterEqual, raw.Less, raw.LessEqual, raw.Equal, raw.NotEqual)
 )

@@ -1,8 +1,8 @@
-"""Everything that knows how CPython and NumPy lay out objects, or counts references to them.
+"""All code that depends on the layout of CPython's and NumPy's objects, or on reference counts.
 
 No other layer uses `ctypes.pythonapi`, reference counts, or `id()` as an address; machine code that
 works on objects takes every offset, address and symbol from `layout`. Where `AVAILABLE` is false
-nothing of this may be used but `is_sole_owner`, which then never says yes.
+nothing of this may be used but `is_sole_owner`, which is always False then.
 """
 
 from intaglio.cpython import layout as layout

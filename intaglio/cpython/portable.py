@@ -1,4 +1,4 @@
-"""Whether nothing may be assumed of the interpreter but what Python's documentation says.
+"""Whether the interpreter may be assumed to do only what Python's documentation promises.
 
 That is so on implementations other than CPython, and on free-threaded builds, whose objects have
 another layout and whose reference counts other threads change at any time. `INTAGLIO_PORTABLE=1`
@@ -12,7 +12,7 @@ import sys
 
 PORTABLE = (
     sys.implementation.name != "cpython"
-    # `sysconfig` would say it too, but takes ten milliseconds to be imported.
+    # `sysconfig` has it too, but its import takes ten milliseconds.
     or "free-threading build" in sys.version
     or bool(os.environ.get("INTAGLIO_PORTABLE"))
 )

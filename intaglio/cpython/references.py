@@ -30,7 +30,7 @@ def _calibrated() -> int:
 
 
 _OWN = _calibrated()
-# No count is this one where counts say nothing.
+# No count equals this one where counts are unreliable.
 _SOLE = _OWN if AVAILABLE else -1
 
 

@@ -1,6 +1,6 @@
 """`tf.data`: datasets, their stages as ops, iterators. Everything here runs on arrays.
 
-The families of ops are imported when one of their ops is first asked for.
+The families of ops are imported on the first use of one of their ops.
 """
 
 from intaglio.opdef import raw

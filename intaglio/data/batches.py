@@ -71,7 +71,7 @@ class Batches:
         return selecting.sparse(self, batch_size, row_shape, name)
 
     def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: str | None = None) -> Any:
-        """The rows of batches in batches of `batch_size`, or of several sizes in turn.
+        """The rows of batches in batches of `batch_size`, or of several sizes, repeated cyclically.
 
         Raises ValueError for elements that are no batches.
         """

@@ -9,7 +9,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import VARIANT_MARKER
-from intaglio.data.positions import elements_of, held, of_elements
+from intaglio.data.positions import dataset_of, elements_of, of_elements
 from intaglio.data.sources import Rows
 from intaglio.data.stage import (
     AUTOTUNE,
@@ -21,14 +21,14 @@ from intaglio.data.stage import (
     Element,
     Root,
     Stage,
-    demand,
     divided,
     exhausted,
     flattened,
     in_sequence,
+    require,
 )
 from intaglio.opdef.op import op
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
 
 
 def gathered(source: Advance, size: int, drop_remainder: bool) -> list[Element]:
@@ -52,7 +52,7 @@ def stacked(elements: Sequence[Element]) -> Element:
     return tuple([_stack(column) for column in zip(*elements, strict=True)])
 
 
-def _stack(parts: tuple[Any, ...], told: Callable[..., str] | None = None) -> Any:
+def _stack(parts: tuple[Any, ...], message_of: Callable[..., str] | None = None) -> Any:
     first = parts[0]
     if first.dtype is VARIANT_MARKER:
         return Variants.stacked(parts)
@@ -65,7 +65,7 @@ def _stack(parts: tuple[Any, ...], told: Callable[..., str] | None = None) -> An
     shape = first.shape
     for number, part in enumerate(parts):
         if part.shape != shape:
-            raise errors.invalid_argument((told or _does_not_fit)(number, part, first))
+            raise errors.invalid_argument((message_of or _does_not_fit)(number, part, first))
     if first.dtype != object:
         return np.stack(parts)
     whole = np.empty((len(parts), *shape), object)
@@ -82,13 +82,13 @@ def _does_not_fit(number: int, part: Any, first: Any) -> str:
 
 
 def _different(component: int) -> Callable[..., str]:
-    def told(number: int, part: Any, first: Any) -> str:
+    def message(number: int, part: Any, first: Any) -> str:
         return (
             f"Cannot batch tensors with different shapes in component {component}. First "
             f"element had shape {_dims(first.shape)} and element {number} had shape {_dims(part.shape)}."
         )
 
-    return told
+    return message
 
 
 def _dims(shape: Sequence[int]) -> str:
@@ -103,7 +103,7 @@ def _batches(
     together: Callable[[Sequence[Element]], Element],
 ) -> Stage:
     size, drop = int(batch_size), bool(drop_remainder)
-    demand(size > 0, "Batch size must be greater than zero.")
+    require(size > 0, "Batch size must be greater than zero.")
 
     def open(root: Root) -> Advance:
         source = dataset.open(root)
@@ -150,7 +150,7 @@ class ParallelBatchDataset(DatasetOp):
 
     def kernel(self, input_dataset, batch_size, num_parallel_calls, drop_remainder):
         calls = int(num_parallel_calls)
-        demand(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
+        require(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
 
         def together(elements: Sequence[Element]) -> Element:
             columns = enumerate(zip(*elements, strict=True))
@@ -220,7 +220,7 @@ class DenseToSparseBatchDataset(DatasetOp):
 
 
 def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
-    """Arrays as the rows of a sparse tensor, in which all their elements stand."""
+    """Arrays as the rows of a sparse tensor with all their elements."""
     for part in parts:
         if part.ndim != row_shape.size:
             raise errors.invalid_argument(
@@ -239,16 +239,16 @@ def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
     counts = [p.size for p in parts]
     indices = np.empty((sum(counts), 1 + row_shape.size), np.int64)
     indices[:, 0] = np.repeat(np.arange(len(parts)), counts)
-    places = [np.indices(p.shape).reshape(p.ndim, p.size).T for p in parts]
-    indices[:, 1:] = np.concatenate(places)
+    indices_of_parts = [np.indices(p.shape).reshape(p.ndim, p.size).T for p in parts]
+    indices[:, 1:] = np.concatenate(indices_of_parts)
     values = np.concatenate([p.ravel() for p in parts])
     shape = np.array([len(parts), *row], np.int64)
-    return Variants([HeldTensor(a) for a in (indices, values, shape)], (3,))
+    return Variants([VariantTensor(a) for a in (indices, values, shape)], (3,))
 
 
 @op
 class RebatchDatasetV2(DatasetOp):
-    """Batches of other sizes: those of `batch_sizes` in turn."""
+    """Batches of other sizes: `batch_sizes`, repeated cyclically."""
 
     signature = (
         "input_dataset: variant, batch_sizes: int64, drop_remainder: bool;"
@@ -257,7 +257,7 @@ class RebatchDatasetV2(DatasetOp):
 
     def kernel(self, input_dataset, batch_sizes, drop_remainder):
         sizes = batch_sizes.reshape(-1).tolist()
-        demand(
+        require(
             bool(sizes) and all(s >= 0 for s in sizes) and any(sizes),
             f"Each of the batch sizes must be at least zero, and one greater, but they are {sizes}.",
         )
@@ -274,18 +274,18 @@ class RebatchDatasetV2(DatasetOp):
 class _Rebatched:
     """Slices of batches put together to batches of other sizes."""
 
-    __slots__ = ("_drop", "_parts", "_sizes", "_source", "_turn")
+    __slots__ = ("_drop", "_next_size", "_parts", "_sizes", "_source")
 
     def __init__(self, source: Advance, sizes: list[int], drop: bool) -> None:
         self._source = source
         self._sizes = sizes
         self._drop = drop
-        self._turn = 0
+        self._next_size = 0
         self._parts: list[Element] = []  # batches of the input that are left
 
     def advance(self) -> Element:
         """The next batch."""
-        wanted = self._sizes[self._turn]
+        wanted = self._sizes[self._next_size]
         have = sum([len(p[0]) for p in self._parts])
         while have < wanted or not self._parts:
             try:
@@ -298,7 +298,7 @@ class _Rebatched:
             _count(part)
             self._parts.append(part)
             have += len(part[0])
-        self._turn = (self._turn + 1) % len(self._sizes)
+        self._next_size = (self._next_size + 1) % len(self._sizes)
         return self._take(wanted)
 
     def _take(self, wanted: int) -> Element:
@@ -318,11 +318,11 @@ class _Rebatched:
 
     def save(self) -> Any:
         """The batches that are left, and which size is next."""
-        return [of_elements(self._parts), self._turn]
+        return [of_elements(self._parts), self._next_size]
 
     def restore(self, position: Any) -> None:
         """Has these batches."""
-        parts, self._turn = position
+        parts, self._next_size = position
         self._parts = elements_of(parts)
 
 
@@ -354,12 +354,12 @@ def _slices(stage: Stage, root: Root) -> Advance:
     source = stage.open(root)
     rows: Advance = exhausted
     whole: Element = ()
-    place: Root | None = None
+    probe: Root | None = None
 
     def enter(element: Element) -> None:
-        nonlocal rows, whole, place
-        place = Root()
-        rows, whole = _rows_of(element, place), element
+        nonlocal rows, whole, probe
+        probe = Root()
+        rows, whole = _rows_of(element, probe), element
 
     def advance() -> Element:
         while True:
@@ -372,10 +372,10 @@ def _slices(stage: Stage, root: Root) -> Advance:
         if position is not None:
             element, within = position
             enter(tuple(element))
-            if place is not None:
-                place.restore(within)
+            if probe is not None:
+                probe.restore(within)
 
-    root.keep(lambda: place and [list(whole), place.save()], restore)
+    root.keep(lambda: probe and [list(whole), probe.save()], restore)
     return advance
 
 
@@ -395,9 +395,9 @@ class WindowDataset(DatasetOp):
 
     def kernel(self, input_dataset, size, shift, stride, drop_remainder):
         n, step, apart, drop = int(size), int(shift), int(stride), bool(drop_remainder)
-        demand(n > 0, "Window size must be greater than zero.")
-        demand(step > 0, "Window shift must be greater than zero.")
-        demand(apart > 0, "Window stride must be greater than zero.")
+        require(n > 0, "Window size must be greater than zero.")
+        require(step > 0, "Window shift must be greater than zero.")
+        require(apart > 0, "Window stride must be greater than zero.")
         known = input_dataset.cardinality
         span = (n - 1) * apart + 1
         if known >= 0:
@@ -432,7 +432,7 @@ def _windows(stage: Stage, root: Root, size: int, shift: int, stride: int, drop:
         skip = max(shift - len(waiting), 0)
         del waiting[:shift]
         columns = zip(*window, strict=True)
-        return tuple([held([(c,) for c in column]) for column in columns])
+        return tuple([dataset_of([(c,) for c in column]) for column in columns])
 
     def restore(position: Any) -> None:
         nonlocal skip, ended

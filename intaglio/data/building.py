@@ -25,8 +25,8 @@ def kind(name: str) -> Any:
     return type(name, (HOOKS.dataset,), {"__module__": HOOKS.dataset.__module__})
 
 
-def made(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
-    """A dataset that prints as `name`, with the options of the datasets it is made of."""
+def dataset_of_handle(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
+    """A dataset of a handle that prints as `name`, with the merged options of its input datasets."""
     dataset = kind(name)(handle)
     dataset._element_spec = structure
     for other in inputs:
@@ -65,7 +65,7 @@ def transformed(
     """The dataset that an op makes of another, with elements of the same type."""
     structure = attrs.pop("structure", dataset.element_spec)
     handle = op(dataset.handle_tensor, *arguments, **element.output_attrs(structure), **attrs)
-    return made(label, handle, structure, [dataset])
+    return dataset_of_handle(label, handle, structure, [dataset])
 
 
 def in_rows(dataset: Any) -> Any:
@@ -86,7 +86,7 @@ def in_rows(dataset: Any) -> Any:
 
 def retyped(dataset: Any, structure: Any) -> Any:
     """The dataset of the same components, as elements of another type."""
-    return made(type(dataset).__name__, dataset.handle_tensor, structure, [dataset])
+    return dataset_of_handle(type(dataset).__name__, dataset.handle_tensor, structure, [dataset])
 
 
 def traced(function: Any, dataset: Any, transformation: str) -> Traced:
@@ -95,7 +95,7 @@ def traced(function: Any, dataset: Any, transformation: str) -> Traced:
 
 
 def predicate(function: Any, dataset: Any, transformation: str) -> Traced:
-    """A predicate of the dataset's elements. Raises ValueError unless it gives a bool scalar."""
+    """A predicate of the dataset's elements. Raises ValueError unless it returns a bool scalar."""
     found = traced(function, dataset, transformation)
     spec = found.structure
     known = getattr(spec, "dtype", None)
@@ -143,12 +143,12 @@ def padded_specs(structure: Any, padded_shapes: Any, size: int | None) -> tuple[
                 "You must provide `padded_shapes` argument because component "
                 f"{[s.dims for s in specs].index(None)} has unknown rank."
             )
-        given: Sequence[Any] = [s.dims for s in specs]
+        shapes: Sequence[Any] = [s.dims for s in specs]
     else:
-        given = nest.flatten_up_to(structure, padded_shapes)
+        shapes = nest.flatten_up_to(structure, padded_shapes)
     vectors: list[Any] = []
     batched_specs: list[Any] = []
-    for spec, shape in zip(specs, given, strict=True):
+    for spec, shape in zip(specs, shapes, strict=True):
         if isinstance(shape, Tensor) and not isinstance(shape, EagerTensor):
             # Computed by the graph: how long each side is shows when it runs.
             rank = None if shape.dims is None else shape.dims[0]
@@ -232,5 +232,5 @@ def is_dataset(value: Any) -> bool:
 
 
 def determinism(deterministic: bool | None) -> str:
-    """The attribute by which ops are told to keep the order."""
+    """The attribute that makes ops keep the order."""
     return {None: "default", True: "true", False: "false"}[deterministic]

@@ -15,8 +15,8 @@ from intaglio.opdef import convert, door, raw
 def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`function(*args)`, of which one argument is a dataset or an iterator."""
     stage = _STAGED.get(function)
-    given = any(building.is_dataset(a) for a in args)
-    if door.level().eager or stage is None or not given:
+    has_dataset = any(building.is_dataset(a) for a in args)
+    if door.level().eager or stage is None or not has_dataset:
         return function(*args, **kwargs)
     return stage(*args, **kwargs)
 

@@ -7,7 +7,7 @@ import secrets
 from typing import Any
 
 from intaglio.base import errors
-from intaglio.data.positions import counted, elements_of, held, of_elements
+from intaglio.data.positions import counted, dataset_of, elements_of, of_elements
 from intaglio.data.record_files import RecordWriter
 from intaglio.data.snapshots import elements_in, record_of
 from intaglio.data.stage import OUTPUTS, Advance, DatasetOp, Element, Opened, Root, Stage
@@ -96,10 +96,10 @@ class _Memory:
 
     def stage(self) -> Stage | None:
         """A dataset of the elements if they are complete."""
-        return None if self._elements is None else held(self._elements)
+        return None if self._elements is None else dataset_of(self._elements)
 
     def begin(self) -> _Collected:
-        """A place for an iteration's elements."""
+        """Storage for an iteration's elements."""
         return _Collected(self)
 
     def complete(self, elements: list[Element]) -> None:
@@ -156,7 +156,7 @@ class _File:
         return Stage("Cache", -2, lambda root: _read(self.data, self.width, root))
 
     def begin(self) -> _Written:
-        """A place for an iteration's elements."""
+        """Storage for an iteration's elements."""
         return _Written(self)
 
     def save(self) -> None:
@@ -174,7 +174,7 @@ def _read(path: str, width: int, root: Root) -> Advance:
 
 
 class _Written:
-    """The elements of one iteration, on their way into a file.
+    """The elements of one iteration, while they are written to a file.
 
     Raises AlreadyExistsError if another iteration writes the file.
     """
@@ -213,7 +213,7 @@ class _Written:
             os.remove(self._lock)
 
     def __del__(self) -> None:
-        if self._writer is not None:  # dropped half-way
+        if self._writer is not None:  # dropped before the end
             self._writer.close()
             os.remove(self._partial)
             os.remove(self._lock)

@@ -20,7 +20,7 @@ from intaglio.data.stage import (
     Element,
     Root,
     Stage,
-    demand,
+    require,
 )
 from intaglio.opdef.op import op
 
@@ -34,10 +34,10 @@ class UniqueDataset(DatasetOp):
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset, output_types):
-        demand(
+        require(
             len(output_types) == 1, "UniqueDataset only supports inputs with a single component."
         )
-        demand(
+        require(
             output_types in _COMPARED,
             "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or "
             "`tf.string` component.",
@@ -61,7 +61,7 @@ class UniqueDataset(DatasetOp):
 
 
 def _identity(component: Any) -> Any:
-    """What tells one component from others."""
+    """What distinguishes a component from others."""
     value = np.asarray(component)
     if value.ndim == 0:
         return value.item()
@@ -143,10 +143,10 @@ def _counted(stage: Stage, wanted: int, root: Root) -> Advance:
 
 @op
 class OptionsDataset(DatasetOp):
-    """The elements, with options that say how the whole pipeline computes them.
+    """The elements, with options for the computation of the whole pipeline.
 
-    Stages look at the options once they have opened what they read from, so that options
-    hold for what stands above them too.
+    Stages read the options after they have opened their input, so that options
+    apply to the stages above them too.
     """
 
     signature = f"input_dataset: variant; serialized_options: str, {OUTPUTS} -> handle: variant"

@@ -1,4 +1,4 @@
-"""Numbers drawn with weights, many at a time, as `sample_from_datasets` wants them.
+"""Random indices with weights, many at a time, for `sample_from_datasets`.
 
 TensorFlow draws each number from a stateless op whose two seeds are the next of a dataset of
 random numbers. The same numbers come out here, of blocks computed side by side.
@@ -35,55 +35,55 @@ class RandomChoicesDataset(Source):
         sums = np.cumsum(weights, axis=-1).reshape(-1)
 
         def open(root: Root) -> Advance:
-            draws = _Draws(Samples(*seed_generator.seeds()), sums)
-            root.keep(draws.save, draws.restore)
-            return draws.advance
+            choices = _RandomIndices(Samples(*seed_generator.seeds()), sums)
+            root.keep(choices.save, choices.restore)
+            return choices.advance
 
         return Stage("RandomChoices", INFINITE, open)
 
 
-class _Draws:
+class _RandomIndices:
     """The numbers of one iteration."""
 
-    __slots__ = ("_at", "_drawn", "_samples", "_start", "_sums")
+    __slots__ = ("_at", "_indices", "_samples", "_start", "_sums")
 
     def __init__(self, samples: Samples, sums: np.ndarray) -> None:
         self._samples = samples
         self._sums = sums
         self._start: Any = samples.save()
-        self._drawn: list[Any] = []
+        self._indices: list[Any] = []
         self._at = 0
 
     def advance(self) -> Element:
         """The next number."""
-        if self._at == len(self._drawn):
-            self._draw()
-        number = self._drawn[self._at]
+        if self._at == len(self._indices):
+            self._refill()
+        number = self._indices[self._at]
         self._at += 1
         return (number,)
 
-    def _draw(self) -> None:
+    def _refill(self) -> None:
         self._start = self._samples.save()
-        count = _TOGETHER if self._drawn else 8
+        count = _TOGETHER if self._indices else 8
         numbers = [self._samples.next() for _ in range(2 * count)]
         seeds = np.array(numbers, np.uint64).reshape(count, 2)
         wanted = _uniform(seeds) * self._sums[-1]
-        self._drawn = list(np.searchsorted(self._sums, wanted, side="right"))
+        self._indices = list(np.searchsorted(self._sums, wanted, side="right"))
         self._at = 0
 
     def save(self) -> Any:
         """Where the block began, how long it is, and how much of it was given."""
-        return [self._start, len(self._drawn), self._at]
+        return [self._start, len(self._indices), self._at]
 
     def restore(self, position: Any) -> None:
         """Computes the block again, and goes on in it."""
         start, length, at = position
         self._samples.restore(tuple(start))
-        self._drawn, self._at = [], 0
+        self._indices, self._at = [], 0
         if length > 8:
-            self._drawn = [0]  # so that a long block is drawn
+            self._indices = [0]  # so that a long block is drawn
         if length:
-            self._draw()
+            self._refill()
         self._at = at
 
 

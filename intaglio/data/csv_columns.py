@@ -29,7 +29,7 @@ from intaglio.type_specs.type_spec import TensorSpec
 class CsvDatasetV2(Dataset):
     """The records of CSV files as tuples, each field of the type of its default.
 
-    A dtype in the place of a default says that the field must be there. Raises ValueError or
+    A dtype instead of a default means that the field is required. Raises ValueError or
     InvalidArgumentError for defaults and columns that do not fit together,
     InvalidArgumentError at a record that cannot be read.
     """
@@ -104,7 +104,7 @@ def matching(file_pattern: Any) -> list[str]:
 
 
 class Header:
-    """What the files' first lines say, and the arguments."""
+    """The column names of the files' first lines, checked against the arguments."""
 
     def __init__(
         self, names: list[str], dialect: csv_files.Dialect, na_value: str, compression: str
@@ -157,21 +157,21 @@ def chosen_columns(select: Any, names: Sequence[str]) -> list[int]:
         raise ValueError("`select_columns` should not be empty.")
     if len({*select}) != len(select):
         raise ValueError("`select_columns` contains duplicate columns")
-    places = {n: i for i, n in enumerate(names)}
+    positions = {n: i for i, n in enumerate(names)}
     for column in select:
-        if not (column in places if isinstance(column, str) else 0 <= column < len(names)):
+        if not (column in positions if isinstance(column, str) else 0 <= column < len(names)):
             raise ValueError(
                 f"Column {column} specified in `select_columns` must be of one of the columns: "
-                f"{places.keys()}."
+                f"{positions.keys()}."
             )
-    return sorted([places[c] if isinstance(c, str) else c for c in select])
+    return sorted([positions[c] if isinstance(c, str) else c for c in select])
 
 
-def named_names(given: Any, header: Header, has_header: bool) -> list[str]:
+def named_names(column_names: Any, header: Header, has_header: bool) -> list[str]:
     """The columns' names. Raises ValueError if there are none, or some twice."""
-    if given is None and not has_header:
+    if column_names is None and not has_header:
         raise ValueError("Expected `column_names` or `header` arguments. Neither is provided.")
-    names = header.column_names() if given is None else list(given)
+    names = header.column_names() if column_names is None else list(column_names)
     counts = collections.Counter(names)
     if len(counts) != len(names):
         twice = {n for n, c in counts.items() if c > 1}
@@ -186,16 +186,16 @@ def _empty(dtype: DType) -> Any:
 
 
 def column_defaults(
-    given: Any, header: Header, count: int, columns: list[int], limit: Any
+    defaults: Any, header: Header, count: int, columns: list[int], limit: Any
 ) -> list[Any]:
     """The default of each column: as given, else empty ones of the narrowest types."""
-    if given is None:
+    if defaults is None:
         return [_empty(t) for t in header.types(count, columns, limit)]
-    if len(given) == count != len(columns):
-        given = [given[c] for c in columns]
-    if len(given) != len(columns):
-        raise ValueError(f"There are {len(given)} `column_defaults` for {len(columns)} columns.")
-    return [d if isinstance(d, (DType, type, Tensor)) else convert.to_tensor(d) for d in given]
+    if len(defaults) == count != len(columns):
+        defaults = [defaults[c] for c in columns]
+    if len(defaults) != len(columns):
+        raise ValueError(f"There are {len(defaults)} `column_defaults` for {len(columns)} columns.")
+    return [d if isinstance(d, (DType, type, Tensor)) else convert.to_tensor(d) for d in defaults]
 
 
 def batches_of_columns(

@@ -128,10 +128,10 @@ def _column(
         )
     if dtype is string:
         instead = default[0] if len(default) else b""
-        given = [instead if e else f for f, e in zip(fields, empty, strict=True)]
-        return filled(given, (len(given),))
-    given = [b"0" if e else f for f, e in zip(fields, empty, strict=True)]
-    numbers = _numbers(number, given, dtype)
+        texts = [instead if e else f for f, e in zip(fields, empty, strict=True)]
+        return filled(texts, (len(texts),))
+    texts = [b"0" if e else f for f, e in zip(fields, empty, strict=True)]
+    numbers = _numbers(number, texts, dtype)
     if any(empty):
         numbers[empty] = default[0]
     return numbers

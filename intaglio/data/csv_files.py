@@ -18,7 +18,7 @@ from intaglio.base.dtypes import DType, float32, float64, int32, int64, string
 from intaglio.data.files import over_files, text_array
 from intaglio.data.record_files import opened
 from intaglio.data.sources import Source
-from intaglio.data.stage import UNKNOWN, Element, Stage, demand
+from intaglio.data.stage import UNKNOWN, Element, Stage, require
 from intaglio.opdef.op import op
 
 
@@ -124,7 +124,7 @@ def converter(dtype: DType) -> Callable[[bytes, int], Any]:
 
 
 class _Columns:
-    """Which fields become components, and what stands for empty ones."""
+    """Which fields become components, and the defaults of empty ones."""
 
     def __init__(
         self,
@@ -193,17 +193,17 @@ class CSVDatasetV2(Source):
         output_types,
     ):
         chosen, left_out = select_cols.tolist(), exclude_cols.tolist()
-        demand(not (chosen and left_out), "Either select_cols or exclude_cols should be empty")
-        demand(
+        require(not (chosen and left_out), "Either select_cols or exclude_cols should be empty")
+        require(
             not chosen or len(chosen) == len(output_types), "select_cols should match output size"
         )
         for name, columns in (("select_cols", chosen), ("exclude_cols", left_out)):
-            demand(
+            require(
                 all(a < b for a, b in itertools.pairwise(columns)),
                 f"{name} should be strictly increasing indices",
             )
-            demand(all(c >= 0 for c in columns), f"{name} should be non-negative")
-        demand(len(field_delim[()]) == 1, "field_delim should be only 1 char")
+            require(all(c >= 0 for c in columns), f"{name} should be non-negative")
+        require(len(field_delim[()]) == 1, "field_delim should be only 1 char")
         dialect = Dialect(field_delim[()], bool(use_quote_delim), bool(header))
         compression = compression_type[()].decode()
         columns = _Columns(record_defaults, output_types, chosen, left_out, na_value[()])

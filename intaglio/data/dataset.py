@@ -15,12 +15,12 @@ from intaglio.base.dtypes import as_dtype, int32, int64, string, variant
 from intaglio.data import (
     building,
     builtin_functions,
+    constructors,
     element,
     folding,
     iterating,
-    making,
+    late,
     resampling,
-    seldom,
     selecting,
 )
 from intaglio.data.batches import Batches
@@ -33,7 +33,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]
-_AS_ARRAYS = ("RaggedTensor", "SparseTensor")  # their modules are imported by who uses them
+_AS_ARRAYS = ("RaggedTensor", "SparseTensor")  # their modules are imported by those who use them
 
 
 class DatasetV2:
@@ -43,7 +43,7 @@ class DatasetV2:
 
 
 class Dataset(Batches, DatasetV2, CompositeTensor):
-    """Elements of one type, computed when they are asked for.
+    """A sequence of elements of one type, computed lazily.
 
     `element_spec` is the structure of the elements' types. Every transformation makes a new
     dataset. Inside a traced function a dataset is a tensor of the graph, and a `for` over
@@ -103,7 +103,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     def __reduce__(self) -> Any:
         if not isinstance(self.handle_tensor, EagerTensor):
             raise TypeError("A dataset of a graph cannot be pickled.")
-        data = seldom.serializing.to_bytes(self.handle_tensor._array)
+        data = late.serializing.to_bytes(self.handle_tensor._array)
         options = self._options.to_text()
         return _unpickled, (type(self).__name__, data, self.element_spec, options)
 
@@ -123,7 +123,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         return iterating.begin(self)
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """The elements with NumPy arrays in the place of tensors. Eager only.
+        """The elements with NumPy arrays instead of tensors. Eager only.
 
         Raises TypeError for datasets of datasets, and of other values without arrays.
         """
@@ -177,7 +177,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: the tensors."""
-        return making.from_tensors(tensors, name)
+        return constructors.from_tensors(tensors, name)
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -185,7 +185,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
         Raises ValueError for scalars and for first dimensions that differ.
         """
-        return making.from_tensor_slices(tensors, name)
+        return constructors.from_tensor_slices(tensors, name)
 
     @staticmethod
     def from_generator(
@@ -201,12 +201,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         Raises TypeError if it is not callable, or without `output_types` or
         `output_signature`; InvalidArgumentError at an element that does not fit them.
         """
-        return making.from_generator(generator, output_types, output_shapes, args, output_signature)
+        return constructors.from_generator(
+            generator, output_types, output_shapes, args, output_signature
+        )
 
     @staticmethod
     def range(*args: Any, **kwargs: Any) -> Dataset:
         """start, start + step, ... before stop, as `output_type` (int64)."""
-        return making.range_of(args, **kwargs)
+        return constructors.range_of(args, **kwargs)
 
     @staticmethod
     def random(
@@ -215,7 +217,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """Random int64 numbers below 2**32, without end."""
-        return making.random_numbers(seed, rerandomize_each_iteration, name)
+        return constructors.random_numbers(seed, rerandomize_each_iteration, name)
 
     @staticmethod
     def counter(
@@ -242,7 +244,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
         Raises InvalidArgumentError if there are none.
         """
-        return making.list_files(file_pattern, shuffle, seed, name)
+        return constructors.list_files(file_pattern, shuffle, seed, name)
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -361,7 +363,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements of `cycle_length` datasets that `map_func` makes, in turn."""
+        """The elements of `cycle_length` datasets that `map_func` returns, interleaved."""
         return selecting.interleaved(
             self,
             map_func,
@@ -478,7 +480,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """(class, element) pairs, some left out, so that classes come as `target_dist` says.
+        """(class, element) pairs, some left out, so that classes have the distribution `target_dist`.
 
         Without `initial_dist` the classes' shares are estimated from the elements seen.
         """
@@ -496,9 +498,9 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         `checkpoint_args` are those of a `tf.train.CheckpointManager`, without its
         `checkpoint`: where the writing is goes to `directory` after every element, or after
         every `checkpoint_interval` of them, which `step_counter` counts. A call that finds a
-        checkpoint there goes on where it was made. Raises ValueError for `checkpoint`.
+        checkpoint there continues from it. Raises ValueError for `checkpoint`.
         """
-        seldom.storing.saved(self, path, compression, shard_func, checkpoint_args)
+        late.storing.saved(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
     def load(
@@ -510,9 +512,9 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     ) -> Dataset:
         """The elements that `save` wrote. Raises NotFoundError if nothing is there.
 
-        With `wait` it waits until somebody has written them.
+        With `wait` it waits until they have been written.
         """
-        return seldom.storing.loaded(path, element_spec, compression, reader_func, wait)
+        return late.storing.loaded(path, element_spec, compression, reader_func, wait)
 
     def snapshot(
         self,
@@ -523,37 +525,37 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """The elements, written to a folder once and read from there afterwards."""
-        return seldom.storing.snapshotted(self, path, compression, reader_func, shard_func, name)
+        return late.storing.snapshotted(self, path, compression, reader_func, shard_func, name)
 
     # -- options ---------------------------------------------------------------------------
 
     def options(self) -> Options:
-        """The options of the dataset and of those it is made of, which do not change."""
+        """The options of the dataset merged with those of its inputs; read-only."""
         return self._options.frozen()
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """The same elements with `options` added. Raises TypeError for other objects."""
         if not isinstance(options, Options):
             raise TypeError(f"`options` must be a tf.data.Options object, but got {options!r}.")
-        made = building.transformed(
+        dataset = building.transformed(
             raw.OptionsDataset,
             "_OptionsDataset",
             self,
             serialized_options=options.to_text(),
             name=name,
         )
-        made._options = self._options.merge(options)
-        return made
+        dataset._options = self._options.merge(options)
+        return dataset
 
 
 def of_handle(handle: Any, element_spec: Any) -> Dataset:
     """The data set behind a handle that came out of a graph."""
-    return building.made("_VariantDataset", handle, element_spec)
+    return building.dataset_of_handle("_VariantDataset", handle, element_spec)
 
 
 def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
     """The dataset that was pickled."""
-    stage = seldom.serializing.from_bytes(data)
-    made = building.made(name, from_array(stage), element_spec)
-    made._options = Options.from_text(options)
-    return made
+    stage = late.serializing.from_bytes(data)
+    dataset = building.dataset_of_handle(name, from_array(stage), element_spec)
+    dataset._options = Options.from_text(options)
+    return dataset

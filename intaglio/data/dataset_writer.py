@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.data import seldom
+from intaglio.data import late
 from intaglio.data.dataset import Dataset
 
 
@@ -20,4 +20,4 @@ class TFRecordWriter:
 
     def write(self, dataset: Dataset) -> None:
         """Writes the elements. Raises TypeError unless they are string scalars."""
-        seldom.storing.written_records(dataset, self._filename, self._compression_type)
+        late.storing.written_records(dataset, self._filename, self._compression_type)

@@ -1,7 +1,7 @@
-"""Elements and their types: structures of tensors, and other values made of tensors.
+"""Elements and their types: structures of tensors and composite values.
 
 In datasets tuples and mappings are structure, and lists are tensors, as
-https://www.tensorflow.org/api_docs/python/tf/data/Dataset says.
+in https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec, TypeSpe
 
 
 class NoneTensorSpec(BatchableTypeSpec):
-    """The type of None in the place of a tensor."""
+    """The type of None instead of a tensor."""
 
     __slots__ = ()
 
@@ -161,7 +161,7 @@ def packer(structure: Any) -> Any:
 def compatible(one: Any, other: Any) -> Any:
     """The most specific structure above both.
 
-    Raises TypeError if they are nested in different ways or no types are above both.
+    Raises TypeError if their structures differ or their types have no common supertype.
     """
     try:
         nest.assert_same_structure(one, other)
@@ -177,7 +177,7 @@ def compatible(one: Any, other: Any) -> Any:
 
 
 def as_numpy(value: Any) -> Any:
-    """An element with arrays in the place of tensors."""
+    """An element with arrays instead of tensors."""
 
     def array(leaf: Any) -> Any:
         # By its name: its module is imported by programs that use it.
@@ -193,5 +193,5 @@ def _dense(sparse: Any) -> Tensor:
 
 
 def zeros(dtype: DType) -> Any:
-    """What padding is made of where the user names no value."""
+    """The default padding values."""
     return b"" if dtype.name == "string" else np.zeros((), dtype.numpy)

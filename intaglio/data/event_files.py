@@ -29,7 +29,16 @@ class EventWriter:
     of a program share a writer.
     """
 
-    __slots__ = ("__weakref__", "_closed", "_due", "_file", "_lock", "_pause", "_queue", "_room")
+    __slots__ = (
+        "__weakref__",
+        "_capacity",
+        "_closed",
+        "_due",
+        "_file",
+        "_lock",
+        "_pause",
+        "_queue",
+    )
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -42,7 +51,7 @@ class EventWriter:
         self._file: RecordWriter | None = None
         self._queue: list[bytes] = []
         self._closed = False
-        self._room = self._pause = self._due = 0.0
+        self._capacity = self._pause = self._due = 0.0
 
     def open(self, folder: str, max_queue: int, flush_millis: int, suffix: str) -> None:
         """Begins a file in the folder, if none is open."""
@@ -53,7 +62,7 @@ class EventWriter:
             now = time.time()
             name = f"events.out.tfevents.{int(now)}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}{suffix}"
             self._file = RecordWriter(files.join(folder, name))
-            self._room, self._pause = max_queue, flush_millis / 1000
+            self._capacity, self._pause = max_queue, flush_millis / 1000
             self._due = time.monotonic() + self._pause
             head = event_messages.Event(wall_time=now, file_version=VERSION)
             head.source_metadata.writer = SOURCE
@@ -69,7 +78,7 @@ class EventWriter:
                 what = "closed" if self._closed else "not initialized"
                 raise FailedPreconditionError(None, None, f"The summary writer is {what}.")
             self._queue.append(event.SerializeToString())
-            if len(self._queue) > self._room or time.monotonic() > self._due:
+            if len(self._queue) > self._capacity or time.monotonic() > self._due:
                 self._flush()
 
     def _flush(self) -> None:

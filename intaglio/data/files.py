@@ -1,4 +1,4 @@
-"""Datasets of what stands in files: lines of text, records, and the names themselves.
+"""Datasets of the contents of files: lines of text, records; and of file names.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/TextLineDataset and
 https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset.
@@ -127,7 +127,7 @@ class FixedLengthRecordDatasetV2(Source):
             with opened(path, compression) as f:
                 if not compression:
                     body = f.seek(0, os.SEEK_END) - head - foot
-                    _demand_whole(path, body, head, size, foot)
+                    _check_whole(path, body, head, size, foot)
                     f.seek(0)
                 f.read(head)
                 read_so_far, rest = 0, b""
@@ -137,12 +137,12 @@ class FixedLengthRecordDatasetV2(Source):
                     for at in range(0, usable, size):
                         yield (text_array(rest[at : at + size]),)
                     rest, read_so_far = rest[usable:], read_so_far + usable
-            _demand_whole(path, read_so_far + len(rest) - foot, head, size, foot)
+            _check_whole(path, read_so_far + len(rest) - foot, head, size, foot)
 
         return Stage("FixedLengthRecord", UNKNOWN, over_files(filenames, read))
 
 
-def _demand_whole(path: str, body: int, head: int, size: int, foot: int) -> None:
+def _check_whole(path: str, body: int, head: int, size: int, foot: int) -> None:
     if body % size:
         raise errors.invalid_argument(
             f'Excluding the header ({head} bytes) and footer ({foot} bytes), input file "{path}" '
@@ -151,7 +151,7 @@ def _demand_whole(path: str, body: int, head: int, size: int, foot: int) -> None
         )
 
 
-def demand_matches(names: Any, pattern: Any) -> None:
+def check_matches(names: Any, pattern: Any) -> None:
     """Raises InvalidArgumentError if no file was found."""
     if not len(names):
         shown = ", ".join([os.fsdecode(p) for p in np.asarray(pattern).ravel()])

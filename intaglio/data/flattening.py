@@ -19,36 +19,36 @@ from intaglio.data.stage import (
     Root,
     Shared,
     Stage,
-    demand,
     exhausted,
+    require,
 )
 from intaglio.data.threads import ahead, in_order
 from intaglio.opdef.op import op
 
 
 class Inner:
-    """A dataset that a function made of an element, opened.
+    """An open iterator over the dataset that a function returns for an element.
 
     Its position holds the element: datasets themselves are no plain values.
     """
 
-    __slots__ = ("_made_of", "_root", "advance")
+    __slots__ = ("_arguments", "_root", "advance")
 
-    def __init__(self, call: Callable[..., Any], made_of: Element, shared: Shared) -> None:
-        opened = Opened(call(*made_of)[0], shared)
-        self._made_of = made_of
+    def __init__(self, call: Callable[..., Any], arguments: Element, shared: Shared) -> None:
+        opened = Opened(call(*arguments)[0], shared)
+        self._arguments = arguments
         self._root = opened.root
         self.advance = opened.advance
 
     def save(self) -> Any:
         """The element and where the dataset is."""
-        return [list(self._made_of), self._root.save()]
+        return [list(self._arguments), self._root.save()]
 
     @classmethod
     def restored(cls, call: Callable[..., Any], position: Any, shared: Shared) -> Inner:
-        """The dataset made again, at a position."""
-        made_of, inner = position
-        found = cls(call, tuple(made_of), shared)
+        """The dataset rebuilt, at a position."""
+        arguments, inner = position
+        found = cls(call, tuple(arguments), shared)
         found._root.restore(inner)
         return found
 
@@ -97,7 +97,7 @@ def _flattened(root: Root, outer: Advance, call: Callable[..., Element]) -> Adva
 
 
 class _Cycle:
-    """The elements of `len(slots)` datasets in turn, `block` of each.
+    """The elements of `len(slots)` datasets interleaved, `block` of each.
 
     With `arrived`, which is set when one has computed an element, those that are still
     computing are passed over.
@@ -142,16 +142,16 @@ class _Cycle:
                 return
             self._slots[at] = Inner(self._call, element, self._shared)
 
-    def _turn_to_ready(self, arrived: threading.Event) -> None:
-        """Gives the turn to the next dataset that has an element, once there is one."""
+    def _advance_to_ready(self, arrived: threading.Event) -> None:
+        """Advances to the next dataset that has an element ready; waits for one."""
         count = len(self._slots)
-        places = [(self._at + i) % count for i in range(count)]
+        order = [(self._at + i) % count for i in range(count)]
         while True:
             arrived.clear()
-            for at in places:
+            for at in order:
                 if self._slots[at] is None:
                     self._refill(at)
-            computing = [(at, self._slots[at]) for at in places if self._slots[at]]
+            computing = [(at, self._slots[at]) for at in order if self._slots[at]]
             for at, inner in computing:
                 if inner is not None and inner.advance.ready():  # type: ignore[attr-defined]  # iterators of ours have it
                     if at != self._at:
@@ -166,7 +166,7 @@ class _Cycle:
         slots = self._slots
         while True:
             if self._arrived is not None:
-                self._turn_to_ready(self._arrived)
+                self._advance_to_ready(self._arrived)
             inner = slots[self._at]
             if inner is None:
                 self._refill(self._at)
@@ -186,7 +186,7 @@ class _Cycle:
             self._at, self._taken = (self._at + 1) % len(slots), 0
 
     def save(self) -> Any:
-        """Where the open datasets are, and whose turn it is."""
+        """The positions of the open datasets, and which one is next."""
         inner = [s and s.save() for s in self._slots]
         return [inner, self._at, self._taken, self._ended]
 
@@ -198,7 +198,7 @@ class _Cycle:
         ]
 
 
-def _in_turn(
+def _interleaved(
     root: Root,
     outer: Advance,
     call: Any,
@@ -206,14 +206,14 @@ def _in_turn(
     block: int,
     arrived: threading.Event | None = None,
 ) -> Advance:
-    turns = _Cycle(root.shared, outer, call, cycle, block, arrived)
-    root.keep(turns.save, turns.restore)
-    return turns.advance
+    cycle_state = _Cycle(root.shared, outer, call, cycle, block, arrived)
+    root.keep(cycle_state.save, cycle_state.restore)
+    return cycle_state.advance
 
 
 @op
 class InterleaveDataset(DatasetOp):
-    """The elements of several datasets that f makes, in turn."""
+    """The elements of several datasets that f returns, interleaved."""
 
     signature = (
         "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64,"
@@ -222,25 +222,25 @@ class InterleaveDataset(DatasetOp):
 
     def kernel(self, input_dataset, other_arguments, cycle_length, block_length, f):
         cycle, block = int(cycle_length), int(block_length)
-        demand(cycle > 0, "cycle_length must be greater than zero.")
-        demand(block > 0, "block_length must be greater than zero.")
+        require(cycle > 0, "cycle_length must be greater than zero.")
+        require(block > 0, "block_length must be greater than zero.")
 
         def open(root: Root) -> Advance:
             outer = input_dataset.open(root)
             call = runner(root.shared, f, other_arguments, "InterleaveDataset")
-            return _in_turn(root, outer, call, cycle, block)
+            return _interleaved(root, outer, call, cycle, block)
 
         return Stage("Interleave", UNKNOWN, open)
 
 
-def _open_at_a_time(asked: int) -> int:
+def _open_at_a_time(calls: int) -> int:
     """How many datasets are open at a time if the user names no number, as TensorFlow has it."""
-    return -(-cores() // 3) if asked == AUTOTUNE else asked
+    return -(-cores() // 3) if calls == AUTOTUNE else calls
 
 
 @op
 class ParallelInterleaveDatasetV4(DatasetOp):
-    """The elements of several datasets that f makes, in turn, each computed ahead."""
+    """The elements of several datasets that f returns, interleaved, each computed ahead."""
 
     signature = (
         "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64,"
@@ -262,18 +262,18 @@ class ParallelInterleaveDatasetV4(DatasetOp):
         deterministic,
     ):
         wanted, block = int(cycle_length), int(block_length)
-        demand(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
-        demand(block > 0, "`block_length` must be > 0")
-        asked, given = parallelism(num_parallel_calls), int(buffer_output_elements)
-        size = given if given > 0 else max(block, AHEAD)
+        require(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
+        require(block > 0, "`block_length` must be > 0")
+        calls, buffered = parallelism(num_parallel_calls), int(buffer_output_elements)
+        size = buffered if buffered > 0 else max(block, AHEAD)
 
         def open(root: Root) -> Advance:
             outer, options = input_dataset.open(root), root.shared.options
             call = runner(root.shared, f, other_arguments, "ParallelInterleaveDatasetV4")
-            threads = threads_for(asked, f, options)
-            cycle = _open_at_a_time(asked) if wanted == AUTOTUNE else wanted
+            threads = threads_for(calls, f, options)
+            cycle = _open_at_a_time(calls) if wanted == AUTOTUNE else wanted
             if threads == 1:
-                return _in_turn(root, outer, call, cycle, block)
+                return _interleaved(root, outer, call, cycle, block)
 
             ordered = in_order(deterministic, options)
             arrived = None if ordered else threading.Event()
@@ -288,6 +288,6 @@ class ParallelInterleaveDatasetV4(DatasetOp):
                     ),
                 )
 
-            return _in_turn(root, outer, computed_ahead, cycle, block, arrived)
+            return _interleaved(root, outer, computed_ahead, cycle, block, arrived)
 
         return Stage("ParallelInterleave", UNKNOWN, open)

@@ -30,8 +30,8 @@ def _stepped(
     Raises TypeError if the next state is of another type.
     """
     while True:
-        given = (state, dataset.element_spec)
-        found = Traced(function, given, transformation)
+        argument_specs = (state, dataset.element_spec)
+        found = Traced(function, argument_specs, transformation)
         after = found.structure
         if parameter == "scan_func":
             if type(after) is not tuple or len(after) != 2:
@@ -101,7 +101,7 @@ def scanned(dataset: Any, initial_state: Any, function: Any, name: str | None) -
         preserve_cardinality=True,
         name=name,
     )
-    return building.made("_ScanDataset", handle, structure, [dataset])
+    return building.dataset_of_handle("_ScanDataset", handle, structure, [dataset])
 
 
 def grouped(
@@ -151,7 +151,7 @@ def grouped(
         **element.output_attrs(structure),
         name=name,
     )
-    return building.made("_GroupByWindowDataset", handle, structure, [dataset])
+    return building.dataset_of_handle("_GroupByWindowDataset", handle, structure, [dataset])
 
 
 def reduced_by_key(
@@ -183,7 +183,7 @@ def reduced_by_key(
         finalize_func=last.graph,
         **element.output_attrs(last.structure),
     )
-    return building.made("_GroupByReducerDataset", handle, last.structure, [dataset])
+    return building.dataset_of_handle("_GroupByReducerDataset", handle, last.structure, [dataset])
 
 
 def bucketed(
@@ -246,7 +246,7 @@ def _up_to(boundaries: Sequence[int], number: Any, structure: Any, padded_shapes
     with control_dependencies([check]):
         limit = raw.GatherV2(limits, number, np.int32(0))
     specs = nest.flatten(structure)
-    given = (
+    argument_specs = (
         [spec.shape for spec in specs]
         if padded_shapes is None
         else nest.flatten_up_to(structure, padded_shapes)
@@ -255,7 +255,7 @@ def _up_to(boundaries: Sequence[int], number: Any, structure: Any, padded_shapes
         raw.Pack([limit if d is None or d == -1 else np.int64(d) for d in TensorShape(g).as_list()])
         if len(TensorShape(g))
         else np.zeros(0, np.int64)
-        for g in given
+        for g in argument_specs
     ]
     return nest.pack_sequence_as(structure, shapes)
 

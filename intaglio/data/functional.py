@@ -1,4 +1,4 @@
-"""Datasets made with functions of their elements: map, filter, scan, flat_map, interleave, reduce.
+"""Transformations by functions of elements: map, filter, scan, flat_map, interleave, reduce.
 
 The functions are graphs; they run compiled, on arrays, with what they capture behind the
 element's components.
@@ -23,8 +23,8 @@ from intaglio.data.stage import (
     Root,
     Shared,
     Stage,
-    demand,
     exhausted,
+    require,
 )
 from intaglio.data.threads import ParallelCalls, ahead, automatic, in_order, pool_size
 from intaglio.ir import walk
@@ -54,7 +54,7 @@ def runner(
 
 
 def failure(error: Exception, name: str) -> Exception:
-    """The error of a user's function, told with the transformation's name and the node's."""
+    """The error of a user's function, with the names of the transformation and the node."""
     node = interpreter.failing_node(error)
     if node is None:
         return error
@@ -70,31 +70,31 @@ def failure(error: Exception, name: str) -> Exception:
         f"Error in user-defined function passed to {name} transformation: {text}\n"
         f"\t [[{{{{node {node.traced_name}}}}}]]"
     )
-    made = (
+    raised = (
         OpError(None, node, message, error.error_code)  # type: ignore[attr-defined]  # an OpError has a code
         if kind is OpError
         else kind(None, node, message)
     )
-    if node.frames and hasattr(made, "add_note"):
+    if node.frames and hasattr(raised, "add_note"):
         lines = "".join([f"  {frame}\n" for frame in reversed(node.frames)])
-        made.add_note(f"Node {node.traced_name} is defined at (most recent call last):\n{lines}")
-    return made
+        raised.add_note(f"Node {node.traced_name} is defined at (most recent call last):\n{lines}")
+    return raised
 
 
 def parallelism(num_parallel_calls: Any) -> int:
-    """The number of calls asked for. Raises InvalidArgumentError for numbers that are none."""
-    asked = int(num_parallel_calls)
-    demand(asked > 0 or asked == AUTOTUNE, "num_parallel_calls must be greater than zero.")
-    return asked
+    """The requested number of calls. Raises InvalidArgumentError unless it is positive."""
+    calls = int(num_parallel_calls)
+    require(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
+    return calls
 
 
-def threads_for(asked: int, graph: Any, options: Options) -> int:
+def threads_for(calls: int, graph: Any, options: Options) -> int:
     """How many calls to make at a time; AUTOTUNE: several if the graph calls Python or reads."""
-    if asked == AUTOTUNE:
+    if calls == AUTOTUNE:
         nodes = [*graph.nodes, *[n for g in walk.nested(graph) for n in g.nodes]]
         waits = any(n.op.reaches_outside == "python" or late.ReadFile.is_op(n.op) for n in nodes)
-        asked = automatic(options) if waits else 1
-    return pool_size(asked, options)
+        calls = automatic(options) if waits else 1
+    return pool_size(calls, options)
 
 
 @op
@@ -109,7 +109,7 @@ class PrefetchDataset(DatasetOp):
 
     def kernel(self, input_dataset, buffer_size):
         size = int(buffer_size)
-        demand(
+        require(
             size >= AUTOTUNE, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
         )
         if not size:
@@ -167,13 +167,13 @@ class ParallelMapDatasetV2(DatasetOp):
     )
 
     def kernel(self, input_dataset, other_arguments, num_parallel_calls, f, deterministic):
-        asked = parallelism(num_parallel_calls)
+        wanted_calls = parallelism(num_parallel_calls)
 
         def open(root: Root) -> Advance:
             source = input_dataset.open(root)
             call = runner(root.shared, f, other_arguments, "ParallelMapDatasetV2")
             options = root.shared.options
-            threads = threads_for(asked, f, options)
+            threads = threads_for(wanted_calls, f, options)
             if threads == 1:
                 return lambda: call(*source())
             calls = ParallelCalls(source, call, threads, in_order(deterministic, options))
@@ -259,9 +259,9 @@ class ScanDataset(DatasetOp):
 
             def advance() -> Element:
                 nonlocal state
-                made = call(*state, *source())
-                state = made[:width]
-                return made[width:]
+                outputs = call(*state, *source())
+                state = outputs[:width]
+                return outputs[width:]
 
             def restore(position: Any) -> None:
                 nonlocal state

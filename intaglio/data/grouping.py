@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.data.functional import runner
-from intaglio.data.positions import elements_of, held, of_elements
+from intaglio.data.positions import dataset_of, elements_of, of_elements
 from intaglio.data.stage import (
     OUTPUTS,
     UNKNOWN,
@@ -17,8 +17,8 @@ from intaglio.data.stage import (
     Root,
     Shared,
     Stage,
-    demand,
     exhausted,
+    require,
 )
 from intaglio.opdef.op import op
 
@@ -63,7 +63,7 @@ class GroupByWindowDataset(DatasetOp):
 
 
 class _Windows:
-    """Groups of elements that fill up, and the dataset made of the last full one."""
+    """Windows of elements by key, and the dataset reduced from the last full one."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Windows:
         self._results: Advance = exhausted
 
     def _begin(self, key: Any, window: Sequence[Element]) -> Opened:
-        opened = Opened(self._reduce(key, held(window))[0], self._shared)
+        opened = Opened(self._reduce(key, dataset_of(window))[0], self._shared)
         self._open, self._results = (key, window, opened), opened.advance
         return opened
 
@@ -114,7 +114,7 @@ class _Windows:
         if number not in self._sizes:
             self._keys[number] = key
             self._sizes[number] = size = int(self._size_of(key)[0])
-            demand(size > 0, f"Window size must be greater than zero, but got {size}.")
+            require(size > 0, f"Window size must be greater than zero, but got {size}.")
         group = self._groups.setdefault(number, [])
         group.append(element)
         if len(group) == self._sizes[number]:
@@ -146,7 +146,7 @@ class _Windows:
 
 @op
 class GroupByReducerDataset(DatasetOp):
-    """For each key one element, made of all elements that have it; keys in rising order."""
+    """For each key one element, reduced from all elements that have it; keys in rising order."""
 
     signature = (
         "input_dataset: variant, key_func_other_arguments: *Tkey_func_other_arguments,"

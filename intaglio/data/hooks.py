@@ -1,4 +1,4 @@
-"""What specs and parts of datasets ask of the classes that use them: see `intaglio.base.hooks`."""
+"""Functions of later modules that specs and stages of datasets call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

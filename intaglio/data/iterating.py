@@ -15,7 +15,7 @@ from intaglio.autograph import loops
 from intaglio.base import errors
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import string
-from intaglio.data import element, seldom
+from intaglio.data import element, late
 from intaglio.data.iterators import IteratorResource
 from intaglio.data.specs import IteratorSpec, OptionalSpec
 from intaglio.function.user_errors import without_our_frames
@@ -93,13 +93,13 @@ class Iterator(CompositeTensor):
 
     def _save(self) -> Any:
         """The position as a string tensor."""
-        state = seldom.serializing.to_bytes(self._own_resource().save())
+        state = late.serializing.to_bytes(self._own_resource().save())
         return convert.to_tensor(state, string)
 
     def _restore(self, state: Any) -> None:
-        """Goes to a position that `_save` gave, of an iterator over an equal dataset."""
+        """Restores a position from `_save`, of an iterator over an equal dataset."""
         data = np.asarray(state).item()
-        self._own_resource().restore(seldom.serializing.from_bytes(data))
+        self._own_resource().restore(late.serializing.from_bytes(data))
 
     def _own_resource(self) -> IteratorResource:
         if self._resource is None:
@@ -109,12 +109,12 @@ class Iterator(CompositeTensor):
     def _checkpoint_values(self) -> dict[str, Any]:
         """What a checkpoint keeps of the iterator."""
         state = np.empty((), object)
-        state[()] = seldom.serializing.to_bytes(self._own_resource().save())
+        state[()] = late.serializing.to_bytes(self._own_resource().save())
         return {"ITERATOR_STATE": state}
 
     def _restore_checkpoint_values(self, values: Mapping[str, Any]) -> None:
         state = values["ITERATOR_STATE"].item()
-        self._own_resource().restore(seldom.serializing.from_bytes(state))
+        self._own_resource().restore(late.serializing.from_bytes(state))
 
     def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
         return {}
@@ -122,7 +122,7 @@ class Iterator(CompositeTensor):
     def __reduce__(self) -> Any:
         resource = self._own_resource()
         parts = [resource.stage, resource.save()]
-        return _unpickled, (seldom.serializing.to_bytes(parts), self._element_spec)
+        return _unpickled, (late.serializing.to_bytes(parts), self._element_spec)
 
     def get_next_as_optional(self) -> Optional:
         """The next element as an optional, empty after the last."""
@@ -223,7 +223,7 @@ class Optional(CompositeTensor):
 
 
 class NumpyIterator:
-    """The elements of a dataset with arrays in the place of tensors."""
+    """The elements of a dataset with arrays instead of tensors."""
 
     def __init__(self, dataset: Any) -> None:
         self._iterator: Iterator = dataset.__iter__()
@@ -243,7 +243,7 @@ class NumpyIterator:
         return self._iterator._save()
 
     def restore(self, state: Any) -> None:
-        """Goes to a position that `save` gave."""
+        """Restores a position from `save`."""
         self._iterator._restore(state)
 
     def __repr__(self) -> str:
@@ -252,7 +252,7 @@ class NumpyIterator:
 
 def _unpickled(data: bytes, element_spec: Any) -> Iterator:
     """The iterator that was pickled, at its position."""
-    stage, position = seldom.serializing.from_bytes(data)
+    stage, position = late.serializing.from_bytes(data)
     resource = IteratorResource()
     resource.begin(stage)
     resource.restore(position)

@@ -18,7 +18,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as boolean
-from intaglio.data import seldom
+from intaglio.data import late
 from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Root, Stage
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -341,7 +341,7 @@ class DatasetCardinality(OptionalOp):
 
 @op
 class GetElementAtIndex(Op):
-    """One element by its number, where the dataset can tell."""
+    """One element by its index, where the dataset has random access."""
 
     signature = f"dataset: variant, index: int64; {ELEMENTS} -> components: *output_types"
     differentiable = False
@@ -373,4 +373,4 @@ class DatasetFingerprint(Op):
         return Spec(uint64, ())
 
     def kernel(self, input_dataset):
-        return np.uint64(seldom.serializing.fingerprint(input_dataset))
+        return np.uint64(late.serializing.fingerprint(input_dataset))

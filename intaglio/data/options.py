@@ -1,4 +1,4 @@
-"""Options of datasets: said how, not what, is computed.
+"""Options of datasets: how, not what, is computed.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Options.
 """
@@ -43,7 +43,7 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class _Group:
-    """Named settings, each None until it is set; `_kinds` says of which type each is."""
+    """Named settings, each None until it is set; `_kinds` has their types."""
 
     _kinds: dict[str, Any] = {}
 
@@ -76,21 +76,21 @@ class _Group:
     __hash__ = None  # type: ignore[assignment]  # as Python has it for what compares by value
 
     def merged(self, other: Any) -> Any:
-        """These settings, and those that `other` has set in their place."""
-        made = type(self)()
+        """These settings, overridden by those that `other` has set."""
+        group = type(self)()
         for name in self._kinds:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if isinstance(mine, _Group):
-                object.__setattr__(made, name, mine.merged(theirs))
+            own, others = getattr(self, name), getattr(other, name)
+            if isinstance(own, _Group):
+                object.__setattr__(group, name, own.merged(others))
             else:
-                object.__setattr__(made, name, mine if theirs is None else theirs)
-        return made
+                object.__setattr__(group, name, own if others is None else others)
+        return group
 
     def frozen(self) -> Any:
         """The same settings, which cannot be changed."""
-        made = self.merged(type(self)())
-        made._freeze()
-        return made
+        group = self.merged(type(self)())
+        group._freeze()
+        return group
 
     def _freeze(self) -> None:
         for name in self._kinds:
@@ -111,12 +111,12 @@ class _Group:
         return found
 
     def adopt(self, settings: dict[str, Any]) -> None:
-        """Sets what the `settings` of another group of the kind say."""
+        """Sets what the `settings` of another group of the same type have set."""
         for name, value in settings.items():
             kind = self._kinds[name]
-            mine = getattr(self, name)
-            if isinstance(mine, _Group):
-                mine.adopt(value)
+            own = getattr(self, name)
+            if isinstance(own, _Group):
+                own.adopt(value)
             else:
                 is_enum = isinstance(kind, type) and issubclass(kind, enum.Enum)
                 object.__setattr__(self, name, kind(value) if is_enum else value)
@@ -145,11 +145,11 @@ class DistributeOptions(_Group):
         self.auto_shard_policy = AutoShardPolicy.AUTO
 
     def merged(self, other: Any) -> Any:
-        """These settings, and those that `other` has changed in their place."""
-        made = super().merged(other)
+        """These settings, overridden by those that `other` has changed."""
+        group = super().merged(other)
         if other.auto_shard_policy is AutoShardPolicy.AUTO:
-            made.auto_shard_policy = self.auto_shard_policy
-        return made
+            group.auto_shard_policy = self.auto_shard_policy
+        return group
 
     def settings(self) -> dict[str, Any]:
         """What has been changed, as plain values."""
@@ -198,7 +198,7 @@ class Options(_Group):
 
     `deterministic`, `threading.private_threadpool_size`, `autotune.enabled`,
     `autotune.cpu_budget` and `experimental_warm_start` have an effect: parallel stages may
-    give elements out of order, the number of threads, what `AUTOTUNE` stands for, threads
+    return elements out of order, the number of threads, the value of `AUTOTUNE`, threads
     that begin before the first element is asked for. The others are kept.
     """
 
@@ -231,7 +231,7 @@ class Options(_Group):
         super().__setattr__(self._renamed.get(name, name), value)
 
     def merge(self, options: Options) -> Options:
-        """These options, with what `options` sets in their place."""
+        """These options, overridden by what `options` sets."""
         return self.merged(options)
 
     def to_text(self) -> str:
@@ -242,7 +242,7 @@ class Options(_Group):
     @classmethod
     def from_text(cls, text: str) -> Options:
         """The options that `to_text` wrote."""
-        made = cls()
+        options = cls()
         if text:
-            made.adopt(ast.literal_eval(text))
-        return made
+            options.adopt(ast.literal_eval(text))
+        return options

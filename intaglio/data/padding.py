@@ -1,4 +1,4 @@
-"""Datasets filled up to a number of elements, with a mask that says which are real.
+"""Datasets padded to a number of elements, with a mask of the real ones.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/experimental/pad_to_cardinality.
 """

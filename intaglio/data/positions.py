@@ -1,4 +1,4 @@
-"""Positions that hold elements: buffers, windows, errors on their way."""
+"""Positions with elements: buffers, windows, pending errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def of_elements(elements: Sequence[Element]) -> Any:
 
 
 def elements_of(value: Any) -> list[Element]:
-    """The elements that `of_elements` made a plain value of."""
+    """The inverse of `of_elements`."""
     if value is None:
         return []
     count, columns = value
@@ -67,16 +67,16 @@ def of_error(error: BaseException) -> Any:
 
 
 def error_of(value: Any) -> errors.OpError:
-    """The error that `of_error` made a plain value of."""
+    """The inverse of `of_error`."""
     code, message = value
     return errors.CLASS_OF[code](None, None, message)
 
 
-# The recipe of datasets of elements that are held, which no op made.
-HELD = "elements"
+# The recipe of datasets of elements in memory, which no op made.
+ELEMENTS = "elements"
 
 
-def held(elements: Sequence[Element]) -> Stage:
+def dataset_of(elements: Sequence[Element]) -> Stage:
     """A dataset of these elements."""
 
     def open(root: Root) -> Advance:
@@ -87,5 +87,5 @@ def held(elements: Sequence[Element]) -> Stage:
         return remaining.__next__
 
     stage = Stage("Window", len(elements), open, elements.__getitem__)
-    stage.recipe = (HELD, {"elements": elements})
+    stage.recipe = (ELEMENTS, {"elements": elements})
     return stage

@@ -1,7 +1,7 @@
 """Queues of elements between threads, as resources and ops.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/queue. Putting an element in waits for
-room, taking one out for an element.
+Follows https://www.tensorflow.org/api_docs/python/tf/queue. Enqueueing waits for
+free capacity, dequeueing for an element.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from intaglio.runtime import random_state
 
 Element = tuple[Any, ...]
 _numbers = itertools.count()
-_BLOCKS = 16  # of random numbers, made at a time
+_BLOCKS = 16  # of random numbers, generated at a time
 
 
 class Queue:
@@ -50,7 +50,7 @@ class Queue:
         self._closed = self._cancelled = False
         self._items: Any = deque()
 
-    # What kinds of queues do in their own way.
+    # What each kind of queue does differently.
 
     def _put(self, element: Element) -> None:
         self._items.append(element)
@@ -79,7 +79,7 @@ class Queue:
         return self._closed
 
     def enqueue(self, elements: list[Element]) -> None:
-        """Puts the elements in, one by one, when there is room.
+        """Enqueues the elements, one by one, when there is capacity.
 
         Raises CancelledError if the queue is closed, or closed meanwhile with cancelling.
         """
@@ -134,7 +134,7 @@ class Queue:
         return [self._stacked(list(c)) for c in zip(*elements, strict=True)]
 
     def close(self, cancel: bool) -> None:
-        """Nothing more is put in; what waits for room fails at once with `cancel`."""
+        """Refuses further elements; pending enqueues fail at once with `cancel`."""
         with self._changed:
             self._closed = True
             self._cancelled = self._cancelled or cancel
@@ -218,7 +218,7 @@ class QueueTable:
         self._lock = threading.Lock()
 
     def get(self, container: str, name: str, make: Callable[[], Queue]) -> Queue:
-        """The queue of that name, made if there is none; a new one without a name."""
+        """The queue of that name, created if there is none; a new one without a name."""
         if not name:
             return make()
         with self._lock:

@@ -31,8 +31,8 @@ def as_ragged(dataset: Any, row_splits_dtype: Any) -> Any:
                 nest.flatten(after), nest.flatten_up_to(before, value), strict=True
             )
         ]
-        made = nest.pack_sequence_as(after, parts)
-        return tuple(element.flat_tensors(after, made))
+        packed = nest.pack_sequence_as(after, parts)
+        return tuple(element.flat_tensors(after, packed))
 
     return building.retyped(dataset.map(encoded), after)
 

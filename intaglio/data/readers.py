@@ -41,7 +41,7 @@ def _of_files(names: Any, read: Callable[[Any], Any], num_parallel_reads: Any) -
     """What the files hold that a dataset names."""
 
     def of_file(name: Any) -> Any:
-        return building.made("_FileDataset", read(name), _LINES)
+        return building.dataset_of_handle("_FileDataset", read(name), _LINES)
 
     if num_parallel_reads is None:
         return names.flat_map(of_file).handle_tensor

@@ -20,8 +20,8 @@ from intaglio.data.stage import (
     Root,
     Stage,
     bounded,
-    demand,
     exhausted,
+    require,
     shortest,
     summed,
 )
@@ -55,18 +55,18 @@ def _repeated(stage: Stage, times: int, root: Root) -> Advance:
     shared = root.shared
     opened: Opened | None = None
     source: Advance = exhausted
-    turn = 0
-    fresh = False  # nothing has come out of this turn yet
+    epoch = 0
+    fresh = False  # this epoch has no element yet
     if times:
         opened = Opened(stage, shared)
-        source, turn, fresh = opened.advance, 1, True
+        source, epoch, fresh = opened.advance, 1, True
 
     def save() -> Any:
-        return [turn, fresh, opened and opened.root.save()]
+        return [epoch, fresh, opened and opened.root.save()]
 
     def restore(position: Any) -> None:
-        nonlocal opened, source, turn, fresh
-        turn, fresh, inner = position
+        nonlocal opened, source, epoch, fresh
+        epoch, fresh, inner = position
         opened, source = None, exhausted
         if inner is not None:
             opened = Opened(stage, shared)
@@ -76,17 +76,17 @@ def _repeated(stage: Stage, times: int, root: Root) -> Advance:
     root.keep(save, restore)
 
     def advance() -> Element:
-        nonlocal opened, source, turn, fresh
+        nonlocal opened, source, epoch, fresh
         while True:
             try:
                 element = source()
                 fresh = False
                 return element
             except StopIteration:
-                if turn == times or (times < 0 and fresh):
+                if epoch == times or (times < 0 and fresh):
                     opened, source = None, exhausted
                     raise
-                turn += 1
+                epoch += 1
                 fresh = True
                 opened = Opened(stage, shared)
                 source = opened.advance
@@ -171,11 +171,11 @@ class ShardDataset(DatasetOp):
 
     def kernel(self, input_dataset, num_shards, index, require_non_empty):
         shards, at = int(num_shards), int(index)
-        demand(
+        require(
             shards > 0,
             f"Number of shards must be greater than zero (currently num_shards = {shards}).",
         )
-        demand(
+        require(
             0 <= at < shards, f"Index must be between 0 and {shards - 1} (currently index = {at})."
         )
         known = input_dataset.cardinality
@@ -223,7 +223,7 @@ class ShuffleDatasetV3(DatasetOp):
 
     def kernel(self, input_dataset, buffer_size, seed_generator):
         capacity = int(buffer_size)
-        demand(
+        require(
             capacity > 0 or capacity == UNKNOWN,
             "buffer_size must be greater than zero or UNKNOWN_CARDINALITY",
         )
@@ -235,51 +235,51 @@ class ShuffleDatasetV3(DatasetOp):
 
 
 def _shuffled(root: Root, stage: Stage, capacity: int, seeds: Any) -> Advance:
-    """Draws like TensorFlow: the element drawn changes places with the buffer's oldest."""
+    """Draws like TensorFlow: the chosen element is swapped with the buffer's oldest."""
     source = stage.open(root)
     samples = Samples(*seeds.seeds())
     draw = samples.next
-    # A ring of `size` places; without a capacity it takes all elements and then stands still.
+    # A ring buffer of `size` elements; without a capacity it takes all elements before the first result.
     slots: list[Any] = []
     size = capacity
-    start = held = 0
+    start = filled = 0
     ended = False
 
     def advance() -> Element:
-        nonlocal size, start, held, ended
+        nonlocal size, start, filled, ended
         if not ended:
             try:
-                while held < capacity or capacity < 0:
+                while filled < capacity or capacity < 0:
                     element = source()
-                    if held == len(slots):
+                    if filled == len(slots):
                         slots.append(element)
                     else:
-                        slots[(start + held) % size] = element
-                    held += 1
+                        slots[(start + filled) % size] = element
+                    filled += 1
             except StopIteration:
                 ended = True
                 size = size if capacity > 0 else len(slots)
-        if not held:
+        if not filled:
             raise StopIteration
-        chosen = (start + draw() % held) % size
+        chosen = (start + draw() % filled) % size
         found = slots[chosen]
         slots[chosen], slots[start] = slots[start], None
         start = start + 1 if start + 1 < size else 0
-        held -= 1
+        filled -= 1
         return found
 
     def save() -> Any:
-        order = [slots[(start + i) % size] for i in range(held)]
+        order = [slots[(start + i) % size] for i in range(filled)]
         return [of_elements(order), ended, samples.save(), seeds.save()]
 
     def restore(position: Any) -> None:
-        nonlocal size, start, held, ended
-        buffered, ended, drawn, given = position
+        nonlocal size, start, filled, ended
+        buffered, ended, position_of_samples, seed_position = position
         slots[:] = elements_of(buffered)
-        start, held = 0, len(slots)
-        size = capacity if capacity > 0 else held
-        samples.restore(drawn)
-        seeds.restore(given)  # later iterations get the seeds they would have got
+        start, filled = 0, len(slots)
+        size = capacity if capacity > 0 else filled
+        samples.restore(position_of_samples)
+        seeds.restore(seed_position)  # later iterations get the seeds they would have got
 
     root.keep(save, restore)
     return advance
@@ -381,7 +381,7 @@ class DirectedInterleaveDataset(DatasetOp):
                 while any(sources):
                     (chosen,) = selector()
                     index = int(chosen)
-                    demand(0 <= index < count, f"Selector index out of range: {index} >= {count}")
+                    require(0 <= index < count, f"Selector index out of range: {index} >= {count}")
                     if sources[index] is None:
                         continue
                     try:
@@ -400,7 +400,7 @@ class DirectedInterleaveDataset(DatasetOp):
             return advance
 
         known = [s.cardinality for s in data_input_datasets]
-        # TensorFlow does not ask whether the shortest ends it.
+        # TensorFlow does not take the shortest into account.
         endless = selector_input_dataset.cardinality == INFINITE and INFINITE in known
         size = INFINITE if endless else UNKNOWN
         return Stage("DirectedInterleave", size, open)

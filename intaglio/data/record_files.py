@@ -30,7 +30,7 @@ COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 class _Inflated(io.RawIOBase):
     """What a compressed file holds; closing it closes the file.
 
-    `header` says which head the data has, as `zlib` wants it. Raises DataLossError for data
+    `header` is the data's header format, as `zlib` takes it in `wbits`. Raises DataLossError for data
     of another form.
     """
 
@@ -46,7 +46,7 @@ class _Inflated(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fills the buffer, or a part of it; 0 at the end."""
-        room = memoryview(buffer).cast("B")
+        target = memoryview(buffer).cast("B")
         while not self._ended:
             data = self._inflate.unconsumed_tail or self._below.read(_BLOCK)
             if self._inflate.eof:
@@ -58,16 +58,16 @@ class _Inflated(io.RawIOBase):
             elif not data:
                 raise errors.DataLossError(None, None, "truncated compressed file")
             try:
-                made = self._inflate.decompress(data, len(room))
+                inflated = self._inflate.decompress(data, len(target))
             except zlib.error as e:
                 number, _, reason = str(e).removeprefix("Error ").partition(" ")
                 reason = reason.rpartition(": ")[2]
                 raise errors.DataLossError(
                     None, None, f"inflate() failed with error {number}: {reason}"
                 ) from None
-            if made:
-                room[: len(made)] = made
-                return len(made)
+            if inflated:
+                target[: len(inflated)] = inflated
+                return len(inflated)
         self._ended = True
         return 0
 
@@ -91,7 +91,7 @@ def opened(path: str, compression: str) -> Any:
     return io.BufferedReader(raw, _BLOCK)
 
 
-def demand_compression(compression: str) -> None:
+def check_compression(compression: str) -> None:
     """Raises InvalidArgumentError for a compression that does not exist."""
     if compression not in COMPRESSIONS:
         raise errors.invalid_argument(
@@ -101,7 +101,7 @@ def demand_compression(compression: str) -> None:
 
 def records(file: Any) -> Iterator[bytes]:
     """The records in an open file. Raises DataLossError for a bad one."""
-    data, offset = (b"", 0)  # bytes that are not yet cut into records, and where they stand
+    data, offset = (b"", 0)  # bytes that are not yet cut into records, and their offset
     while True:
         # A length is believed as far as there are bytes: no more are asked for than are there.
         more = file.read(min(max(_AHEAD, _missing(data, offset)), max(_AHEAD, len(data))))
@@ -162,9 +162,9 @@ def _checked(data: bytes, starts: np.ndarray, offset: int) -> Iterator[bytes]:
         raise _corrupted(offset + int(starts[good]), hint)
 
 
-def _numbers(octets: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
-    """The `size` bytes at each place, as rows."""
-    return octets[places[:, None] + np.arange(size)]
+def _numbers(octets: np.ndarray, offsets: np.ndarray, size: int) -> np.ndarray:
+    """The `size` bytes at each offset, as rows."""
+    return octets[offsets[:, None] + np.arange(size)]
 
 
 def _truncated(data: bytes, offset: int) -> str:
@@ -179,11 +179,11 @@ _DEFLATE = (-1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, 0)
 class RecordWriter:
     """Writes records to a file, which is whole once it is closed.
 
-    `deflate` is what zlib is told of level, method, window, memory and strategy.
+    `deflate` has zlib's arguments level, method, wbits, memLevel and strategy.
     """
 
     def __init__(self, path: str, compression: str = "", deflate: tuple[int, ...] = ()) -> None:
-        demand_compression(compression)
+        check_compression(compression)
         self._compression = compression
         self._file = files.opened(path, "wb")
         self._zlib: Any = None

@@ -51,7 +51,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """The compression that options, a name, a number or None stand for."""
+        """The compression type of options, a name, a number or None."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):
@@ -62,15 +62,15 @@ class TFRecordOptions:
         return found
 
     def _deflate(self) -> tuple[int, ...]:
-        def given(value: int | None, default: int) -> int:
+        def or_default(value: int | None, default: int) -> int:
             return default if value is None else value
 
         return (
-            given(self.compression_level, zlib.Z_DEFAULT_COMPRESSION),
-            given(self.compression_method, zlib.DEFLATED),
-            given(self.window_bits, 15),
-            given(self.mem_level, zlib.DEF_MEM_LEVEL),
-            given(self.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
+            or_default(self.compression_level, zlib.Z_DEFAULT_COMPRESSION),
+            or_default(self.compression_method, zlib.DEFLATED),
+            or_default(self.window_bits, 15),
+            or_default(self.mem_level, zlib.DEF_MEM_LEVEL),
+            or_default(self.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
         )
 
 
@@ -101,19 +101,19 @@ class TFRecordWriter:
         """Adds a record. Raises FailedPreconditionError once the file is closed."""
         if not isinstance(record, (bytes, str)):
             raise TypeError(f"write(): a record is bytes or text, not {type(record).__name__}")
-        self._demand_open()
+        self._check_open()
         self._writer.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
         """Hands what was written to the file."""
-        self._demand_open()
+        self._check_open()
         self._writer.flush()
 
     def close(self) -> None:
         """Ends the file."""
         self._writer.close()
 
-    def _demand_open(self) -> None:
+    def _check_open(self) -> None:
         if self._writer.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
 

@@ -1,4 +1,4 @@
-"""Files of samples that tell a converter which numbers a model meets.
+"""Files of samples that calibrate a converter to a model's range of values.
 
 Follows
 https://www.tensorflow.org/api_docs/python/tf/quantization/experimental/TfRecordRepresentativeDatasetSaver.
@@ -23,7 +23,7 @@ from intaglio.graphdef.tensor_protos import make_tensor_proto
 class TfRecordRepresentativeDatasetSaver:
     """Writes samples for each signature of a model to a TFRecord file.
 
-    `path_map` says where to, by the signatures' keys, and `expected_input_key_map` which inputs
+    `path_map` has the paths by the signatures' keys, and `expected_input_key_map` the inputs that
     each sample has. Raises KeyError where the two have not the same signatures.
 
     >>> import tempfile

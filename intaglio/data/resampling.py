@@ -88,8 +88,8 @@ def _acceptance(shares: Any, wanted: Any) -> Any:
     ratios = raw.SelectV2(raw.Greater(wanted, raw.ZerosLike(wanted)), ratios, raw.ZerosLike(ratios))
     axis = np.int32(0)
     most, least = (raw.Max(ratios, axis, keep_dims=False), raw.Min(ratios, axis, keep_dims=False))
-    spread = raw.Sub(most, least)
-    even = raw.Equal(spread, raw.ZerosLike(spread))
-    safe = raw.SelectV2(even, _one(spread), spread)
+    range = raw.Sub(most, least)
+    even = raw.Equal(range, raw.ZerosLike(range))
+    safe = raw.SelectV2(even, _one(range), range)
     accept = raw.RealDiv(raw.Sub(ratios, least), safe)
     return accept, least

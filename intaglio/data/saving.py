@@ -15,8 +15,8 @@ from intaglio.base import errors, shapes
 from intaglio.base.shapes import Dims
 from intaglio.data.functional import runner
 from intaglio.data.iterators import checked
-from intaglio.data.positions import counted, held
-from intaglio.data.record_files import RecordWriter, demand_compression
+from intaglio.data.positions import counted, dataset_of
+from intaglio.data.record_files import RecordWriter, check_compression
 from intaglio.data.serializing import fingerprint
 from intaglio.data.snapshots import Run, component_types, elements_in, metadata, shards
 from intaglio.data.sources import Source
@@ -29,7 +29,7 @@ from intaglio.data.stage import (
     Root,
     Shared,
     Stage,
-    demand,
+    require,
 )
 from intaglio.opdef.op import Op, op
 
@@ -38,13 +38,13 @@ def _compression(name: Any) -> str:
     """The compression of a folder's files; AUTO is none."""
     text = name.decode() if isinstance(name, bytes) else name
     text = "" if text == "AUTO" else text
-    demand_compression(text)
+    check_compression(text)
     return text
 
 
 def _shard_of(call: Callable[..., Any], element: Element) -> int:
     shard = np.asarray(call(*element)[0])
-    demand(shard.dtype == np.int64 and shard.ndim == 0, "`shard_func` must return a scalar int64.")
+    require(shard.dtype == np.int64 and shard.ndim == 0, "`shard_func` must return a scalar int64.")
     return int(shard)
 
 
@@ -82,7 +82,7 @@ class SaveDataset(Op):
 class SaveDatasetV2(DatasetOp):
     """The elements, which are written to a folder as they come.
 
-    The position of an iterator says how far the folder has been written.
+    The position of an iterator includes how far the folder has been written.
     """
 
     signature = (
@@ -129,7 +129,7 @@ def _read(
 ) -> Opened:
     """The elements in a folder, as the reader function puts the shards together."""
     parts = [(s,) for s in _shard_stages(folder, width, compression)]
-    return Opened(call(held(parts))[0], shared)
+    return Opened(call(dataset_of(parts))[0], shared)
 
 
 @op
@@ -169,7 +169,7 @@ def _of_types(source: Advance, types: Any, dims: Sequence[Dims]) -> Advance:
         checked(element, types)
         for array, declared in zip(element, dims, strict=True):
             dense = isinstance(array, (np.ndarray, np.generic))
-            demand(
+            require(
                 not dense or shapes.compatible(array.shape, declared),
                 f"A component has the shape {shapes.text(array.shape)}, not {shapes.text(declared)}.",
             )

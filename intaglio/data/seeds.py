@@ -49,9 +49,9 @@ class Samples:
 
     def restore(self, position: tuple[int, int, int]) -> None:
         """Goes on behind so many numbers of the stream with these seeds."""
-        seed, seed2, given = position
+        seed, seed2, taken = position
         self._begin(seed, seed2)
-        blocks, rest = divmod(given, 4)
+        blocks, rest = divmod(taken, 4)
         self._stream = self._stream.skipped(blocks)
         self._blocks = blocks
         for _ in range(rest):
@@ -112,12 +112,12 @@ class AnonymousSeedGenerator(Op):
     def kernel(self, seed, seed2, reshuffle):
         if not int(seed) and not int(seed2):
             seed, seed2 = fresh_bits(63), fresh_bits(63)
-        made = SeedGenerator(int(seed), int(seed2), bool(reshuffle))
-        return made, made
+        generator = SeedGenerator(int(seed), int(seed2), bool(reshuffle))
+        return generator, generator
 
 
 def dataset_seeds(seed: int | None) -> tuple[int, int]:
-    """The two seeds for a dataset that the user gave `seed`; (0, 0) for none at all."""
+    """The two seeds of a dataset with the user's `seed`; (0, 0) without any seed."""
     first, second = op_seeds(seed)
     if (seed is not None or first or second) and not (first or second):
         return 0, 2**63 - 1

@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.base import nest
 from intaglio.base.dtypes import float32, float64, int64
 from intaglio.base.processors import cores
-from intaglio.data import building, element, seldom
+from intaglio.data import building, element, late
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
 from intaglio.opdef import convert, raw
@@ -95,7 +95,7 @@ def padded(dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, n
         output_shapes=element.output_attrs(structure)["output_shapes"],
         name=name,
     )
-    return building.made("_PaddedBatchDataset", handle, structure, [dataset])
+    return building.dataset_of_handle("_PaddedBatchDataset", handle, structure, [dataset])
 
 
 def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any:
@@ -116,8 +116,8 @@ def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any
     drops = convert.to_tensor(drop, name="drop_remainder")
     known = None
     if building.constant(drops) and isinstance(sizes, EagerTensor):
-        given = {*np.asarray(sizes).reshape(-1).tolist()}
-        known = given.pop() if len(given) == 1 else None
+        distinct = {*np.asarray(sizes).reshape(-1).tolist()}
+        known = distinct.pop() if len(distinct) == 1 else None
     structure = nest.map_structure(
         lambda spec: element.unbatched(spec)._batch(known), dataset.element_spec
     )
@@ -162,13 +162,13 @@ def ragged(
         isinstance(s, TensorSpec) and s.dims is not None and None in s.dims
         for s in nest.flatten(dataset.element_spec)
     ):
-        dataset = seldom.ragged_batches.as_ragged(dataset, row_splits_dtype)
+        dataset = late.ragged_batches.as_ragged(dataset, row_splits_dtype)
     return dataset.batch(batch_size, drop, name=name)
 
 
 def sparse(dataset: Any, batch_size: Any, row_shape: Any, name: str | None) -> Any:
     """Sparse batches of elements that may differ in shape."""
-    return seldom.sparse_batches.sparse_batches(dataset, batch_size, row_shape, name)
+    return late.sparse_batches.sparse_batches(dataset, batch_size, row_shape, name)
 
 
 def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
@@ -195,7 +195,7 @@ def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
     handle = raw.ZipDataset(
         [d.handle_tensor for d in flat], **element.output_attrs(structure), name=name
     )
-    return building.made("_ZipDataset", handle, structure, flat)
+    return building.dataset_of_handle("_ZipDataset", handle, structure, flat)
 
 
 def interleaved(
@@ -207,7 +207,7 @@ def interleaved(
     deterministic: str,
     name: str | None,
 ) -> Any:
-    """The elements of several datasets in turn."""
+    """The elements of several datasets, interleaved."""
     found = building.traced(function, dataset, "Dataset.interleave()")
     structure = building.inner_dataset(found, "map_func")
     cycle = AUTOTUNE if cycle_length is None else cycle_length
@@ -273,7 +273,9 @@ def _directed(selector: Any, datasets: Sequence[Any], stop: bool) -> Any:
         **element.output_attrs(structure),
         stop_on_empty_dataset=stop,
     )
-    return building.made("_DirectedInterleaveDataset", handle, structure, [selector, *datasets])
+    return building.dataset_of_handle(
+        "_DirectedInterleaveDataset", handle, structure, [selector, *datasets]
+    )
 
 
 def sampled(
@@ -299,9 +301,9 @@ def sampled(
         return _directed(_choices(logits, seed, rerandomize), datasets, stop)
     numbers = dataset_class.random(seed, rerandomize).batch(2)
 
-    def draw(*given: Any) -> Any:
-        odds = raw.ExpandDims(given[0], 0) if logits is None else logits
-        return raw.Squeeze(raw.StatelessMultinomial(odds, np.int32(1), given[-1]), axis=[0, 1])
+    def draw(*element: Any) -> Any:
+        odds = raw.ExpandDims(element[0], 0) if logits is None else logits
+        return raw.Squeeze(raw.StatelessMultinomial(odds, np.int32(1), element[-1]), axis=[0, 1])
 
     if selector is not None:
         numbers = dataset_class.zip((selector, numbers))
@@ -331,10 +333,10 @@ def _weighted(datasets: Sequence[Any], weights: Any) -> tuple[list[Any], Any]:
         )
     if not isinstance(tensor, EagerTensor):
         return list(datasets), tensor
-    drawn = np.flatnonzero(np.asarray(tensor) > 0).tolist()
-    if not drawn:
+    chosen = np.flatnonzero(np.asarray(tensor) > 0).tolist()
+    if not chosen:
         return list(datasets), tensor
-    return [datasets[i] for i in drawn], convert.to_tensor(np.asarray(tensor)[drawn])
+    return [datasets[i] for i in chosen], convert.to_tensor(np.asarray(tensor)[chosen])
 
 
 def _choices(logits: Any, seed: int | None, rerandomize: bool | None) -> Any:
@@ -343,7 +345,7 @@ def _choices(logits: Any, seed: int | None, rerandomize: bool | None) -> Any:
     generator, _ = raw.AnonymousSeedGenerator(np.int64(first), np.int64(second), bool(rerandomize))
     structure = TensorSpec((), int64)
     handle = raw.RandomChoicesDataset(logits, generator, **element.output_attrs(structure))
-    return building.made("_MapDataset", handle, structure)
+    return building.dataset_of_handle("_MapDataset", handle, structure)
 
 
 def _logits(weights: Any, count: int) -> Any:

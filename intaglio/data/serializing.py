@@ -1,8 +1,8 @@
 """Positions and pipelines as bytes, and back.
 
 A position is a plain value: numbers, texts, lists, arrays. A pipeline is the tree of the ops
-that made it, each with what its kernel got; functions are written as GraphDefs. Bytes are
-read without running anything that stands in them, except the ops of a pipeline.
+that built it, each with its kernel's arguments; functions are written as GraphDefs. Bytes are
+read without running anything in them, except the ops of a pipeline.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType
-from intaglio.data.positions import HELD, elements_of, held, of_elements
+from intaglio.data.positions import ELEMENTS, dataset_of, elements_of, of_elements
 from intaglio.data.seeds import SeedGenerator
 from intaglio.data.stage import Stage
 from intaglio.graphdef import messages, structured
@@ -27,7 +27,7 @@ from intaglio.ir import text, walk
 from intaglio.ir.graph import Graph
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.python_call import Token
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
 from intaglio.ops.ragged.variant import EncodedRagged
 
 
@@ -109,14 +109,14 @@ class _ElementWriter:
             if value.recipe is None:
                 raise TypeError(f"The dataset {value!r} cannot be saved.")
             name, parts = value.recipe
-            if name == HELD:
+            if name == ELEMENTS:
                 return {"held": self.plain(of_elements(parts["elements"]))}
             return {"op": name, "parts": self.plain(parts)}
         if isinstance(value, SeedGenerator):
             return {"seeds": [self.plain(value.save()), value.reshuffle]}
         if isinstance(value, EncodedRagged):
             return {"ragged": self.plain([*value.splits, value.values])}
-        if isinstance(value, HeldTensor):
+        if isinstance(value, VariantTensor):
             return {"held tensor": self.plain(value.array)}
         if isinstance(value, Variants):
             return {"variants": self.plain([value.shape, value.items])}
@@ -150,9 +150,9 @@ def _stage(name: str, parts: dict[str, Any]) -> Stage:
 def _seeds(content: Any) -> SeedGenerator:
     position, reshuffle = content
     position = _read(position)
-    made = SeedGenerator(position[0], position[1], reshuffle)
-    made.restore(position)
-    return made
+    generator = SeedGenerator(position[0], position[1], reshuffle)
+    generator.restore(position)
+    return generator
 
 
 def _graph(content: Any) -> Graph:
@@ -179,10 +179,10 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "dtype": lambda c: c,
     "scalar": lambda c: c[()],
     "array": lambda c: c,
-    "held": lambda c: held(elements_of(_read(c))),
+    "held": lambda c: dataset_of(elements_of(_read(c))),
     "seeds": _seeds,
     "ragged": _ragged,
-    "held tensor": lambda c: HeldTensor(_read(c)),
+    "held tensor": lambda c: VariantTensor(_read(c)),
     "variants": _variants,
     "graph": _graph,
 }

@@ -47,9 +47,9 @@ def decompressed(data: bytes) -> bytes:
 def _block(block: bytes) -> bytearray:
     size, at = _number(block)
     check_decoded(size, "SNAPPY")
-    made = bytearray()
+    output = bytearray()
     while at < len(block):
-        if len(made) > size:
+        if len(output) > size:
             raise IndexError
         tag = block[at]
         at += 1
@@ -59,7 +59,7 @@ def _block(block: bytes) -> bytearray:
                 wide = length - 59
                 length = int.from_bytes(block[at : at + wide], "little")
                 at += wide
-            made += block[at : at + length + 1]
+            output += block[at : at + length + 1]
             at += length + 1
             continue
         if tag & 3 == 1:
@@ -69,19 +69,19 @@ def _block(block: bytes) -> bytearray:
             wide = 2 if tag & 3 == 2 else 4
             length, back = ((tag >> 2) + 1, int.from_bytes(block[at : at + wide], "little"))
             at += wide
-        _copy(made, back, length)
-    if len(made) != size:
+        _copy(output, back, length)
+    if len(output) != size:
         raise IndexError
-    return made
+    return output
 
 
-def _copy(made: bytearray, back: int, length: int) -> None:
-    """Repeats what stands `back` bytes before the end; it may overlap what it makes."""
-    if not 0 < back <= len(made):
+def _copy(output: bytearray, back: int, length: int) -> None:
+    """Appends a copy of the bytes `back` before the end; source and copy may overlap."""
+    if not 0 < back <= len(output):
         raise IndexError
-    start = len(made) - back
-    pattern = bytes(made[start : start + length])
-    made += (pattern * (length // len(pattern) + 1))[:length]
+    start = len(output) - back
+    pattern = bytes(output[start : start + length])
+    output += (pattern * (length // len(pattern) + 1))[:length]
 
 
 def _number(data: bytes) -> tuple[int, int]:

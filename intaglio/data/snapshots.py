@@ -26,7 +26,7 @@ from intaglio.data.stage import Element
 from intaglio.graphdef import messages, structured, tensors
 from intaglio.graphdef.declarations import MalformedError, declare, message_class, parsed
 from intaglio.graphdef.saved_messages import StructuredValue
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
 from intaglio.ops.ragged.variant import EncodedRagged
 from intaglio.type_specs.type_spec import TypeSpec
 
@@ -88,7 +88,7 @@ def _variant_record(value: Any) -> bytes:
 def _variant_bytes(value: Any) -> bytes:
     if isinstance(value, EncodedRagged):
         name, arrays = "RaggedTensorVariant", [*value.splits, value.values]
-    elif isinstance(value, HeldTensor):
+    elif isinstance(value, VariantTensor):
         name, arrays = "tensorflow::Tensor", [value.array]
     else:
         raise TypeError(f"{value!r} cannot be written to a file")
@@ -110,7 +110,7 @@ def _variant_of(record: bytes) -> Any:
     data = parsed(messages.VariantTensorDataProto, record, "a snapshot's record")
     arrays = [tensors.array_of(t) for t in data.tensors]
     if data.type_name == "tensorflow::Tensor" and len(arrays) == 1:
-        return HeldTensor(arrays[0])
+        return VariantTensor(arrays[0])
     if data.type_name == "RaggedTensorVariant" and arrays:
         return EncodedRagged(arrays[:-1], arrays[-1])
     raise MalformedError(f"a snapshot's record is a variant of type {data.type_name}")
@@ -187,7 +187,7 @@ def elements_in(path: str, width: int, compression: str) -> Iterator[Element]:
 class Run:
     """Writes elements to shards below a folder; complete once `finish` was called.
 
-    A shard has more than one file if the position was asked for meanwhile. TensorFlow writes
+    A shard has more than one file if the position was saved meanwhile. TensorFlow writes
     such folders too, and its own `load` fails to read them.
     """
 
@@ -213,11 +213,11 @@ class Run:
         self._count += 1
 
     def _opened(self, shard: int) -> Any:
-        place = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
-        os.makedirs(place, exist_ok=True)
+        directory = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
+        os.makedirs(directory, exist_ok=True)
         number = self._next.get(shard, 0)
         self._next[shard] = number + 1
-        path = os.path.join(place, f"{number:08d}.snapshot")
+        path = os.path.join(directory, f"{number:08d}.snapshot")
         return record_files.RecordWriter(path, self._compression)
 
     def save(self) -> list[Any]:
@@ -236,7 +236,7 @@ class Run:
                     os.unlink(path)
 
     def finish(self, counted: bool = True) -> None:
-        """Closes the files, and says that the run is complete."""
+        """Closes the files, and marks the run as complete."""
         self.close()
         os.makedirs(self._folder, exist_ok=True)
         record = SnapshotMetadataRecord(
@@ -251,7 +251,7 @@ class Run:
         _put(os.path.join(self._folder, METADATA), record.SerializeToString())
 
     def __del__(self) -> None:
-        self.close()  # an iteration that was dropped half-way
+        self.close()  # an iteration that was dropped before its end
 
     def close(self) -> None:
         """Closes the files."""
@@ -311,27 +311,27 @@ def metadata(folder: str) -> Any:
 
 
 def wait_until_complete(folder: str) -> None:
-    """Returns when somebody has written a complete run to the folder."""
+    """Returns once the folder has a complete run."""
     while metadata(folder) is None:
         time.sleep(_PAUSE)
 
 
 def _numbers_of(path: str) -> tuple[int, int]:
     """The shard and the number of one of its files."""
-    place, name = os.path.split(path)
-    return int(os.path.basename(place).split(".")[0]), int(name.split(".")[0])
+    directory, name = os.path.split(path)
+    return int(os.path.basename(directory).split(".")[0]), int(name.split(".")[0])
 
 
 def shards(folder: str, run: str) -> list[list[str]]:
     """The files of each shard of a run."""
-    place = os.path.join(folder, run)
-    if not os.path.isdir(place):
+    directory = os.path.join(folder, run)
+    if not os.path.isdir(directory):
         return []
     return [
         [
-            os.path.join(place, shard, name)
-            for name in sorted(os.listdir(os.path.join(place, shard)))
+            os.path.join(directory, shard, name)
+            for name in sorted(os.listdir(os.path.join(directory, shard)))
         ]
-        for shard in sorted(os.listdir(place))
+        for shard in sorted(os.listdir(directory))
         if shard.endswith(".shard")
     ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.data.positions import held
+from intaglio.data.positions import dataset_of
 from intaglio.data.seeds import Samples
 from intaglio.data.stage import (
     INFINITE,
@@ -87,7 +87,7 @@ class ListDataset(Source):
     def kernel(self, tensors, output_types):
         width = len(output_types)
         elements = [tuple(tensors[i : i + width]) for i in range(0, len(tensors), width)]
-        return Stage("List", len(elements), held(elements).open, at=elements.__getitem__)
+        return Stage("List", len(elements), dataset_of(elements).open, at=elements.__getitem__)
 
 
 class Rows(Sequence[Any]):
@@ -176,7 +176,7 @@ class PythonGeneratorDataset(Source):
 class _Generated:
     """A generator's elements; its exceptions become TensorFlow's.
 
-    Its position is how many elements it has given: a new generator is made and gives so
+    Its position is how many elements it has yielded: to restore it, a new generator yields so
     many again.
     """
 

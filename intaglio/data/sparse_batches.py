@@ -31,16 +31,16 @@ def sparse_batches(dataset: Any, batch_size: Any, row_shape: Any, name: str | No
         )
     if isinstance(row_shape, TensorShape):
         row_shape = [-1 if d is None else d for d in row_shape.as_list()]
-    room = convert.to_tensor(row_shape, int64)
+    row_dims = convert.to_tensor(row_shape, int64)
     dims = None
-    if isinstance(room, EagerTensor):
-        dims = [None, *[int(d) if d >= 0 else None for d in np.asarray(room)]]
+    if isinstance(row_dims, EagerTensor):
+        dims = [None, *[int(d) if d >= 0 else None for d in np.asarray(row_dims)]]
     return building.transformed(
         raw.DenseToSparseBatchDataset,
         "_DenseToSparseBatchDataset",
         dataset,
         building.scalar(batch_size, "batch_size"),
-        room,
+        row_dims,
         structure=SparseTensorSpec(dims, spec.dtype),
         name=name,
     )

@@ -19,11 +19,11 @@ from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec, TypeSpe
 
 
 class _HandleSpec(TypeSpec):
-    """The type of a value behind one tensor, that says what elements are like."""
+    """The type of a value behind one tensor, with the type of its elements."""
 
     __slots__ = ("_element_spec",)
 
-    # Entries of calls may tell values apart by identity.
+    # Guards of call entries may distinguish values by identity.
     by_identity = True
     dtype: DType = variant
 
@@ -70,14 +70,14 @@ class _HandleSpec(TypeSpec):
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TypeSpec | None:
         joined = self._element_spec
         for other in others:
-            theirs = getattr(other, "_element_spec", None)
-            if type(self) is not type(other) or not _alike(joined, theirs):
+            other_spec = getattr(other, "_element_spec", None)
+            if type(self) is not type(other) or not _alike(joined, other_spec):
                 return None
             if self._serialize()[1:] != other._serialize()[1:]:  # type: ignore[attr-defined]  # of one class with this
                 return None
             flat = [
                 a and a.most_specific_common_supertype([b])
-                for a, b in zip(nest.flatten(joined), nest.flatten(theirs), strict=True)
+                for a, b in zip(nest.flatten(joined), nest.flatten(other_spec), strict=True)
             ]
             if flat.count(None) != nest.flatten(joined).count(None):
                 return None
@@ -92,7 +92,7 @@ class _HandleSpec(TypeSpec):
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """True if specs have one structure, with None (no element) in the same places."""
+    """True if specs have one structure, with None (no element) at the same paths."""
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):

@@ -16,7 +16,7 @@ from intaglio.base import errors
 from intaglio.base.dtypes import BY_NAME, DType, bool_, float64, string
 from intaglio.data.files import over_files, text_array
 from intaglio.data.sources import Source
-from intaglio.data.stage import UNKNOWN, Element, Stage, demand
+from intaglio.data.stage import UNKNOWN, Element, Stage, require
 from intaglio.opdef.op import op
 
 _INTEGERS = "int8 int16 int32 int64 uint8 uint16"
@@ -35,12 +35,12 @@ class SqlDataset(Source):
 
     def kernel(self, driver_name, data_source_name, query, output_types):
         driver = driver_name[()].decode()
-        demand(
+        require(
             driver == "sqlite",
             f"The database type, {driver}, is not supported by SqlDataset. The set of "
             "supported databases is: {'sqlite'}.",
         )
-        demand(
+        require(
             all(t in _TYPES for t in output_types),
             "Each element of `output_types_` must be one of: DT_STRING, DT_INT8, DT_INT16, "
             "DT_INT32, DT_INT64, DT_UINT8, DT_UINT16, DT_BOOL, DT_DOUBLE ",
@@ -61,7 +61,7 @@ def _rows(path: str, query: str, types: tuple[DType, ...]) -> Iterator[Element]:
         with closing(connection):
             cursor = connection.execute(query)
             width = len(cursor.description or ())
-            demand(
+            require(
                 width == len(types),
                 f"The number of columns in query ({width}) must match the number of elements "
                 f"in output_types ({len(types)}).",

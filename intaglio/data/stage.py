@@ -4,8 +4,8 @@ An open stage is a function without arguments. It returns the next element, a tu
 arrays, or raises StopIteration; it may be called again after it raised another error, and
 goes on with the element after the one that failed.
 
-A stage that is somewhere says so to the `Root` that it is opened with: two functions, one
-that gives the position as a plain value and one that goes there. The stages of a pipeline
+A stage with a position registers with the `Root` that it is opened with: two functions, one
+that returns the position as a plain value and one that restores it. The stages of a pipeline
 open in one order, so that a list of positions is the position of the whole.
 """
 
@@ -115,8 +115,8 @@ class Root:
 class Stage:
     """A dataset as a value: how many elements it has, and how to begin with them.
 
-    `recipe` is the op that made it and what its kernel got; `at` returns an element by its
-    number where a dataset can tell without computing those before. `shapes` are those of its
+    `recipe` is the op that built it and its kernel's arguments; `at` returns an element by its
+    index where a dataset has random access. `shapes` are those of its
     components, as far as they are known.
     """
 
@@ -156,10 +156,10 @@ class Opened:
 
 
 class DatasetOp(Op):
-    """An op whose result is a stage, that remembers how it was made."""
+    """An op whose result is a stage, which remembers its recipe."""
 
     differentiable = False
-    # A dataset keeps a handle: what is done with it happens when elements are asked for.
+    # A dataset keeps a handle: the stages run when elements are requested.
     writes = False
 
     def infer(self) -> Spec:
@@ -245,7 +245,7 @@ def in_sequence(root: Root, columns: Sequence[Any]) -> Advance:
     return zip(*iterators, strict=True).__next__
 
 
-def demand(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
     """Raises InvalidArgumentError with the message unless the condition holds."""
     if not condition:
         raise errors.invalid_argument(message)

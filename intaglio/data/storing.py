@@ -1,4 +1,4 @@
-"""Saving, loading and keeping datasets in folders, as the user asks for it.
+"""Saving, loading and snapshots of datasets in folders.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#save.
 """
@@ -29,13 +29,13 @@ def _sharding(shard_func: Callable[..., Any] | None, dataset: Any) -> Traced:
 def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
     """The reader function, of a dataset of the shards' datasets."""
 
-    def in_turn(shards: Any) -> Any:
+    def one_after_another(shards: Any) -> Any:
         return shards.interleave(
             lambda shard: shard, cycle_length=os.cpu_count() or 1, block_length=1
         )
 
     shards = DatasetSpec(DatasetSpec(structure))
-    found = Traced(reader_func or in_turn, (shards,), "Dataset.load()")
+    found = Traced(reader_func or one_after_another, (shards,), "Dataset.load()")
     building.inner_dataset(found, "reader_func")
     return found
 
@@ -43,14 +43,14 @@ def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
 def saved(
     dataset: Any, path: Any, compression: str | None, shard_func: Any, checkpoint: Any
 ) -> None:
-    """Writes the elements to a folder, with checkpoints if any are asked for.
+    """Writes the elements to a folder, with checkpoints if requested.
 
     A graph writes none: TensorFlow's does not either.
     """
     folder = os.fsdecode(path)
     snapshots.write_spec(folder, dataset.element_spec)
     found = _sharding(shard_func, dataset)
-    place = convert.to_tensor(folder, string)
+    folder_tensor = convert.to_tensor(folder, string)
     attrs: dict[str, Any] = {
         "compression": compression or "",
         "shard_func": found.graph,
@@ -59,16 +59,16 @@ def saved(
     if checkpoint and door.level().eager:
         _go_through(
             building.transformed(
-                raw.SaveDatasetV2, "_SaveDataset", dataset, place, found.captures, **attrs
+                raw.SaveDatasetV2, "_SaveDataset", dataset, folder_tensor, found.captures, **attrs
             ),
             checkpoint,
         )
     else:
-        raw.SaveDataset(dataset.handle_tensor, place, found.captures, **attrs)
+        raw.SaveDataset(dataset.handle_tensor, folder_tensor, found.captures, **attrs)
 
 
 def _go_through(steps: Any, checkpoint_args: Any) -> None:
-    """Takes all elements, from the newest checkpoint on, and writes more of them on the way."""
+    """Takes all elements, from the newest checkpoint on, and writes further checkpoints."""
     if "checkpoint" in checkpoint_args:
         raise ValueError(
             "Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include 'checkpoint'."
@@ -98,7 +98,7 @@ def loaded(path: Any, structure: Any, compression: str | None, reader_func: Any,
         compression=compression or "",
         reader_func=found.graph,
     )
-    return building.made("_LoadDataset", handle, structure)
+    return building.dataset_of_handle("_LoadDataset", handle, structure)
 
 
 def snapshotted(

@@ -18,7 +18,7 @@ _END = object()
 
 
 class _Failure:
-    """An error on its way from the thread that met it."""
+    """An error on its way from the thread that raised it."""
 
     __slots__ = ("error",)
 
@@ -32,7 +32,7 @@ def ahead(stage: Stage, root: Root, size: int, arrived: threading.Event | None =
     `arrived` is set whenever there is another.
     """
     prefetcher = Prefetcher(size, arrived)
-    # Before the source opens: who saves stops the threads farther from the source first.
+    # Before the source opens: saving stops the threads farther from the source first.
     root.pause_with(prefetcher.lock)
     prefetcher.source = stage.open(root)
     root.keep(prefetcher.save, prefetcher.restore)
@@ -88,7 +88,7 @@ class Prefetcher:
         self._permits.put(False)
 
     def save(self) -> Any:
-        """What has been computed and not been taken; the thread stands still."""
+        """The computed elements that were not taken yet; the thread is paused."""
         items: list[Any] = []
         while True:
             try:
@@ -151,18 +151,18 @@ def _fill(
             item = None  # only the queue keeps it
 
 
-def pool_size(asked: int, options: Options) -> int:
-    """How many threads work where `asked` are wanted: a private pool may be smaller."""
+def pool_size(threads: int, options: Options) -> int:
+    """How many threads work where `threads` are wanted: a private pool may be smaller."""
     if DEBUGGED.is_set():
         return 1
     private = options.threading.private_threadpool_size
     if private is None or private < 0:
-        return asked
-    return min(asked, private or cores())
+        return threads
+    return min(threads, private or cores())
 
 
 def in_order(deterministic: str, options: Options) -> bool:
-    """Whether a parallel stage keeps the order: as it was told, else as the options say."""
+    """Whether a parallel stage keeps the order: by its attribute, else by the options."""
     if deterministic == "default":
         return options.deterministic is not False
     return deterministic == "true"
@@ -243,7 +243,7 @@ def _failed(error: BaseException) -> Future[Any]:
 
 
 def automatic(options: Options) -> int:
-    """How many calls AUTOTUNE stands for."""
+    """The number of calls for AUTOTUNE."""
     if options.autotune.enabled is False:
         return options.autotune.initial_parallelism or 1
     return options.autotune.cpu_budget or cores()

@@ -120,10 +120,10 @@ def _called(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     try:
         return converted_for_graphs(function, None)(*values)
     except Exception as e:
-        told = in_user_code(e)
-        if told is e:
+        reported = in_user_code(e)
+        if reported is e:
             raise
-        raise told from None
+        raise reported from None
 
 
 def _as_output(result: Any, transformation: str) -> Any:
@@ -139,5 +139,5 @@ def _as_output(result: Any, transformation: str) -> Any:
 
 
 def arguments_of(structure: Any) -> tuple[Any, ...]:
-    """The types of the arguments that a function of elements has: a tuple is spread."""
+    """The types of the arguments that a function of elements has: a tuple is unpacked."""
     return structure if type(structure) is tuple else (structure,)

@@ -90,7 +90,7 @@ class ReplicaContext:
 
 
 def _as_tensor(value: Any) -> Any:
-    """Tensors, and what is made of them, as they are; other values as tensors."""
+    """Tensors and composite values as they are; other values as tensors."""
     # Slices of plain Python indices have no type spec yet.
     if isinstance(value, CompositeTensor) or hasattr(value, "_type_spec"):
         return value

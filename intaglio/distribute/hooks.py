@@ -1,4 +1,4 @@
-"""What the contexts ask of the strategies, which are imported after them: see `intaglio.base.hooks`."""
+"""Functions of the strategies, a later module, that contexts call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

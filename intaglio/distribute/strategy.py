@@ -52,7 +52,7 @@ class InputContext:
 
 
 class StrategyExtended:
-    """What a strategy does for those who write optimizers and layers."""
+    """The part of a strategy for authors of optimizers and layers."""
 
     def __init__(self, container_strategy: Any) -> None:
         self._strategy = container_strategy
@@ -102,14 +102,14 @@ class StrategyExtended:
         return value
 
     def variable_created_in_scope(self, v: Any) -> bool:
-        """True if the variable was made under this strategy; under none, for the default one."""
+        """True if the variable was created under this strategy; under none, for the default one."""
         return getattr(v, "_distribute_strategy", DEFAULT) is self._strategy
 
     def create(self, next_creator: Any, **kwargs: Any) -> Any:
         """A variable of this strategy, for `tf.variable_creator_scope`."""
-        made = next_creator(**kwargs)
-        made._distribute_strategy = self._strategy
-        return made
+        variable = next_creator(**kwargs)
+        variable._distribute_strategy = self._strategy
+        return variable
 
 
 class Strategy:
@@ -125,7 +125,7 @@ class Strategy:
 
     @property
     def extended(self) -> Any:
-        """What the strategy does for those who write optimizers and layers."""
+        """The part of the strategy for authors of optimizers and layers."""
         return self._extended
 
     @property
@@ -140,7 +140,7 @@ class Strategy:
 
     @contextmanager
     def scope(self) -> Generator[Any]:
-        """A context manager: the strategy is in force, variables are made for it."""
+        """A context manager: the strategy is active, and variables are created for it."""
         with in_force(self), variable_creator_scope(self._extended.create):
             yield self
 
@@ -256,7 +256,7 @@ class DistributedValues:
 
 
 class PerReplica(DistributedValues):
-    """Values of replicas that nobody keeps equal, such as the parts of a batch."""
+    """Values of replicas that are not kept equal, such as the parts of a batch."""
 
 
 class Mirrored(DistributedValues):
@@ -266,7 +266,7 @@ class Mirrored(DistributedValues):
 class DistributedDataset:
     """A dataset as the replicas of a strategy see it."""
 
-    __module__ = "tensorflow.python.distribute.input_lib"  # Keras knows it by this
+    __module__ = "tensorflow.python.distribute.input_lib"  # Keras recognises it by this
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -278,7 +278,7 @@ class DistributedDataset:
 
     @property
     def cardinality(self) -> Any:
-        """The number of elements, as `tf.data.Dataset.cardinality` tells it."""
+        """The number of elements, as `tf.data.Dataset.cardinality` returns it."""
         return self._dataset.cardinality()
 
     def __iter__(self) -> DistributedIterator:
@@ -320,7 +320,7 @@ class DistributedIterator:
 
 
 def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
-    """`fn(strategy, *args)` at once: one replica has nobody to wait for."""
+    """`fn(strategy, *args)` at once: one replica has no other to wait for."""
     return fn(strategy, *args, **kwargs)
 
 

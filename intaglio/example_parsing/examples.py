@@ -132,7 +132,7 @@ def parse_example(
 ) -> dict[str, Any]:
     """The features of a vector of serialized Examples, by key.
 
-    `features` says what each key is to become: a tensor (FixedLenFeature,
+    `features` maps each key to its kind: a tensor (FixedLenFeature,
     FixedLenSequenceFeature), a sparse tensor (VarLenFeature, SparseFeature) or a ragged one
     (RaggedFeature). `example_names` are used in errors. Raises ValueError for features that
     contradict one another, InvalidArgumentError for records that do not have them.
@@ -200,7 +200,7 @@ def assembled(
 
 
 def _of_indices(feature: SparseFeature, sparse: Any, single: bool) -> SparseTensor:
-    """A sparse tensor whose indices stand in features of their own."""
+    """A sparse tensor whose indices are features of their own."""
     values = sparse[feature.value_key]
     columns = [sparse[k].values for k in _listed(feature.index_key)]
     sizes = convert.to_tensor([int(s) for s in _listed(feature.size)], int64)
@@ -224,7 +224,7 @@ _MAKERS: dict[Any, Any] = {
 
 
 def _of_partitions(key: str, feature: RaggedFeature, ragged: Any, single: bool) -> Any:
-    """Values cut into records, and these as the partitions say."""
+    """Values cut into records, and these by the partitions."""
     values, splits = ragged[key if feature.value_key is None else feature.value_key]
     if single:
         return _cut(values, feature, {k: v for k, (v, _) in ragged.items()})
@@ -234,19 +234,19 @@ def _of_partitions(key: str, feature: RaggedFeature, ragged: Any, single: bool) 
 
 
 def _cut(values: Any, feature: RaggedFeature, by_key: Any) -> Any:
-    """The values of one record as its partitions say, the outermost first."""
+    """The values of one record by its partitions, the outermost first."""
     dtype = as_dtype(feature.row_splits_dtype)
     for part in reversed(feature.partitions):
         if isinstance(part, UniformRowLength):
             values = _in_rows(values, part, feature)
             continue
-        given = raw.Cast(by_key[part.key], DstT=dtype)
-        values = _MAKERS[type(part)](values, given, validate=feature.validate)
+        partition = raw.Cast(by_key[part.key], DstT=dtype)
+        values = _MAKERS[type(part)](values, partition, validate=feature.validate)
     return values
 
 
 def _cut_records(values: Any, splits: Any, feature: RaggedFeature, ragged: Any) -> Any:
-    """The values of all records, each cut as its own partitions say."""
+    """The values of all records, each cut by its own partitions."""
     dtype = as_dtype(feature.row_splits_dtype)
     records = RaggedTensor.from_row_splits(values, splits, validate=False)
     outer: Any = records.row_lengths()
@@ -269,12 +269,12 @@ def _in_rows(values: Any, part: Any, feature: RaggedFeature) -> Any:
     return RaggedTensor.from_uniform_row_length(values, length, validate=feature.validate)
 
 
-def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, Any]:
+def _row_lengths(part: Any, outer: Any, partition: Any, dtype: DType) -> tuple[Any, Any]:
     """The lengths of all records' rows, and how many rows each record has.
 
-    `outer` says how many values each record has.
+    `outer` has the number of values of each record.
     """
-    numbers, splits = given
+    numbers, splits = partition
     rows = RaggedTensor.from_row_splits(raw.Cast(numbers, DstT=dtype), splits, validate=False)
     count: Any = raw.Cast(rows.row_lengths(), DstT=dtype)
     flat: Any = rows.flat_values
@@ -293,7 +293,7 @@ def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, 
         last = raw.NotEqual(record, _before(record, -1))
         ends = raw.SelectV2(last, raw.GatherV2(outer, record, 0), _before(flat, 0))
         return ends - flat, count
-    # Numbers of rows, a number for each value: records have as many rows as their last says.
+    # Row ids, one for each value: a record has as many rows as its last id plus one.
     found = raw.UnsortedSegmentMax(flat + 1, record, raw.Size(count, out_type=dtype))
     many = raw.Maximum(found, raw.ZerosLike(found))
     indices = flat + raw.GatherV2(raw.Cumsum(many, 0, exclusive=True), record, 0)

@@ -51,31 +51,31 @@ class SparseFeature(NamedTuple):
 
 
 class RowSplits(NamedTuple):
-    """A feature that says where rows begin and where the last one ends."""
+    """A feature with the row splits: where rows begin and where the last one ends."""
 
     key: str
 
 
 class RowLengths(NamedTuple):
-    """A feature that says how long rows are."""
+    """A feature with the row lengths."""
 
     key: str
 
 
 class RowStarts(NamedTuple):
-    """A feature that says where rows begin."""
+    """A feature with the row starts."""
 
     key: str
 
 
 class RowLimits(NamedTuple):
-    """A feature that says where rows end."""
+    """A feature with the row limits."""
 
     key: str
 
 
 class ValueRowIds(NamedTuple):
-    """A feature that says to which row each value belongs."""
+    """A feature with the row id of each value."""
 
     key: str
 

@@ -80,7 +80,7 @@ def checked_function(function: Any) -> Any:
 
 
 def oov(key: str, default_value: Any, num_oov_buckets: int) -> int:
-    """The category of what is not in a vocabulary. Raises ValueError if it is said twice."""
+    """The category of values outside a vocabulary. Raises ValueError if it is specified twice."""
     if num_oov_buckets:
         if default_value not in (None, -1):
             raise ValueError(f"Can't specify both num_oov_buckets and default_value in {key}.")
@@ -92,7 +92,7 @@ def oov(key: str, default_value: Any, num_oov_buckets: int) -> int:
 def checked_embedding(
     dimension: Any, initializer: Any, checkpoint: Sequence[Any], what: str
 ) -> None:
-    """Raises ValueError unless vectors can be made so."""
+    """Raises ValueError for invalid parameters of vectors."""
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (checkpoint[0] is None) != (checkpoint[1] is None):

@@ -11,7 +11,7 @@ from typing import Any
 from intaglio.function.trace_types import Container, Weakref
 from intaglio.type_specs.trace_type import TraceType
 
-# (how the call is made up, the types of its values)
+# (the structure of the call, the types of its values)
 Key = tuple[Any, ...]
 
 
@@ -23,7 +23,7 @@ def _forked() -> None:
     _forks += 1
 
 
-# In a forked process the threads that held locks do not exist: locks are made anew.
+# In a forked process the threads that held locks do not exist: locks are created again.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
@@ -50,7 +50,7 @@ class TraceCache:
 
     @property
     def first(self) -> Any:
-        """The lock of whoever makes the first trace."""
+        """The lock of the thread that makes the first trace."""
         if self._forks != _forks:
             self._make_locks()
         return self._first_lock
@@ -111,7 +111,7 @@ class TraceCache:
                     self._tracing.pop(key, None)
 
     def find_or_trace(self, key: Key, trace: Callable[[], Any]) -> tuple[Any, bool]:
-        """The trace for these types, and whether it had to be made."""
+        """The trace for these types, and whether it is new."""
         found = self.find(key)
         if found is not None:
             return found, False
@@ -137,7 +137,7 @@ def _below(key: Key, above: Key) -> bool:
 
 
 def _dead(key: Key) -> bool:
-    """True if a type names an object that is gone: no call can have it again."""
+    """True if a type refers to a deleted object: no later call can match it."""
     return any(_has_dead(t) for t in key[1:])
 
 

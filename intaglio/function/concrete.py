@@ -63,7 +63,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         self.types = tuple([self._type.parameters[n].typed for n in bound.names])
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
-        self._settled = False
+        self._is_optimized = False
         self._arrays: tuple[Any, ...] | None = None
         self._keywords: list[str] | None = None
         self._dtypes = tuple([v.dtype for v in graph.inputs])
@@ -72,13 +72,13 @@ class ConcreteFunction(ConcreteFunctionKind):
         # The user's frames when it was traced, innermost first, and the seconds that it took.
         self.origin: Origin = ()
         self.seconds = 0.0
-        # What took the place of the captures and variables of the trace, if anything did.
+        # The replacements of the trace's captures and variables, if there are any.
         self._replaced: list[Tensor] | None = None
         self._variables: tuple[Any, ...] | None = None
-        # Functions that hold the arrays of captures: they are told of others.
+        # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
-        self.general_calls = 0  # calls by the general way, for `Function`
-        # True demands machine code, False forbids it.
+        self.general_calls = 0  # calls through binding and the cache, for `Function`
+        # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
 
     # -- what it is -------------------------------------------------------------------
@@ -101,13 +101,13 @@ class ConcreteFunction(ConcreteFunctionKind):
             graph = self._graph.freeze_function()
             graph.name = self._name
             if self.jit_compile:
-                graph.derived[interpreter.OWN_WAY] = pipeline.compiled
+                graph.derived[interpreter.COMPILER] = pipeline.compiled
             self._frozen = graph
         return self._frozen
 
     @property
     def traced(self) -> Traced:
-        """What tells this trace from others of its function."""
+        """What distinguishes this trace from others of its function."""
         where = origins.frames(self.origin[:1])
         types = {name: p.typed for name, p in self._type.parameters.items()}
         return Traced(types, where[0] if where else None, self.seconds)
@@ -158,16 +158,16 @@ class ConcreteFunction(ConcreteFunctionKind):
         return list(self._captured)
 
     def set_external_captures(self, captures: Any) -> None:
-        """Calls pass these tensors from now on, in the place of `captured_inputs`, in order.
+        """Calls pass these tensors from now on instead of `captured_inputs`, in the same order.
 
         Raises ValueError for another number of them.
         """
-        given = list(captures)
-        if len(given) != len(self._captured):
+        tensors = list(captures)
+        if len(tensors) != len(self._captured):
             raise ValueError(
-                f"{self._python_name} captures {len(self._captured)} tensors, got {len(given)}."
+                f"{self._python_name} captures {len(self._captured)} tensors, got {len(tensors)}."
             )
-        self._replaced = given
+        self._replaced = tensors
         self._arrays = None
         for take in self.taking_captures:
             take(self.capture_arrays)
@@ -276,11 +276,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         if len(args) > len(names):
             raise TypeError(f"{call} takes {len(names)} positional arguments, got {len(args)}.")
         left = dict(kwargs)
-        given = list(args)
+        positional = list(args)
         missing: list[str] = []
         for name in names[len(args) :]:
             if name in left:
-                given.append(left.pop(name))
+                positional.append(left.pop(name))
             else:
                 missing.append(name)
         if missing:
@@ -290,13 +290,13 @@ class ConcreteFunction(ConcreteFunctionKind):
             raise TypeError(f"{call} got two values for {twice[0]!r}.")
         if left:
             raise TypeError(f"{call} got unexpected keyword arguments: {', '.join(left)}.")
-        for index, value in enumerate(given):
+        for index, value in enumerate(positional):
             if not isinstance(value, Tensor) and not hasattr(value, "__tf_tensor__"):
                 raise TypeError(
                     f"{call}: expected argument #{index}(zero-based) to be a Tensor; "
                     f"got {type(value).__name__} ({value})."
                 )
-        return [convert.to_tensor(v) for v in given]
+        return [convert.to_tensor(v) for v in positional]
 
     def _check(self, tensors: Sequence[Tensor]) -> None:
         for index, (tensor, dtype) in enumerate(zip(tensors, self._dtypes, strict=False)):
@@ -346,25 +346,25 @@ class ConcreteFunction(ConcreteFunctionKind):
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """The graph as a Python function of arrays: arguments, then captures."""
         if self.jit_compile:
-            return self.settle()
+            return self.optimized_run()
         run = pipeline.quick(self.frozen)
-        if not self._settled:  # by another thread, meanwhile
+        if not self._is_optimized:  # by another thread, meanwhile
             self._run = run
         return run
 
-    def settle(self) -> Callable[..., tuple[Any, ...]]:
+    def optimized_run(self) -> Callable[..., tuple[Any, ...]]:
         """The same, optimised; for a trace that is called again and again."""
         run = self._run
-        if run is None or not self._settled:
-            make = pipeline.compiled if self.jit_compile else pipeline.settled
+        if run is None or not self._is_optimized:
+            make = pipeline.compiled if self.jit_compile else pipeline.optimized_run
             if self.jit_compile is None:
                 make = functools.partial(pipeline.tiered, trains=self._trains)
             # Other threads run what there is until this one is done.
-            self._settled = True
+            self._is_optimized = True
             try:
                 run = self._run = make(self.frozen)
             except BaseException:
-                self._settled = False
+                self._is_optimized = False
                 raise
         return run
 
@@ -392,11 +392,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         return arrays
 
     def failure(self, error: Exception) -> Exception:
-        """The error of a run, told with the node's name and the user's lines."""
+        """The error of a run, with the node's name and the user's lines."""
         return graph_failure(error, self._name)
 
     def fail(self, error: Exception) -> NoReturn:
-        """Raises the error of a run, told; a user's own as it is, with its cause."""
+        """Raises the error of a run with its origin; a user's own error as it is, with its cause."""
         reported = self.failure(error)
         if reported is error:
             raise reported

@@ -1,4 +1,4 @@
-"""The one place where a Python function is converted before it is traced."""
+"""The only module that converts a Python function before it is traced."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Entries: generated code that recognises a call like the last one and runs its trace at once.
 
-An entry is a Python function made for one trace and one way of writing the call. It checks
+An entry is a Python function generated for one trace and one form of the call. It guards
 each argument (type, dtype and shape of tensors; identity or equality of Python values) and
-calls the compiled graph; if anything differs it returns `MISS`, and the general way is taken.
+calls the compiled graph; if a guard fails it returns `MISS`, and the call is bound as usual.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Guards:
         self.count += 1
         return f"v{self.count}"
 
-    def demand(self, condition: str) -> None:
+    def require(self, condition: str) -> None:
         """The entry misses unless the condition holds."""
         self.lines.append(f" if not ({condition}): return MISS")
 
@@ -73,9 +73,9 @@ class _Guards:
         if not isinstance(array, (np.ndarray, np.generic)):
             raise Unguardable
         local = self.local()
-        self.demand(f"type({text}) is E")
+        self.require(f"type({text}) is E")
         self.lines.append(f" {local} = {text}._array")
-        self.demand(
+        self.require(
             f"{local}.dtype is {self.name(array.dtype)} and {self._shape(local, array, kind)}"
         )
         self.arrays.append(local)
@@ -92,13 +92,13 @@ class _Guards:
 
     def _literal(self, text: str, value: Any) -> None:
         if value is None or value is True or value is False:
-            self.demand(f"{text} is {value!r}")
+            self.require(f"{text} is {value!r}")
             return
         kind = type(value)
         if kind not in _EQUAL or value != value or (kind is float and value == 0.0):
             raise Unguardable
         known = self.name(value)
-        self.demand(
+        self.require(
             f"{text} is {known} or (type({text}) is {self.name(kind)} and {text} == {known})"
         )
 
@@ -106,7 +106,7 @@ class _Guards:
         whole = type(value)
         if whole not in (list, tuple, dict) and not isinstance(value, tuple):
             raise Unguardable
-        self.demand(f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}")
+        self.require(f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}")
         if isinstance(kind, Dict):
             for key, part in zip(kind.keys, kind.parts, strict=True):
                 if type(key) not in (str, int):
@@ -121,12 +121,12 @@ class _Guards:
             self.value(local, value[index], part)
 
     def _object(self, text: str, value: Any, kind: TraceType) -> None:
-        """An object that the trace knows by identity."""
+        """A guard on the identity of an object."""
         cls = type(value)
         plain = cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__
         if isinstance(kind, TensorSpec) or not plain:
             raise Unguardable
-        self.demand(f"{text} is {self.name(weakref.ref(value))}()")
+        self.require(f"{text} is {self.name(weakref.ref(value))}()")
 
     def _known(self, text: str, value: Any, kind: TraceType) -> None:
         """A variable: the same object hands over the same resource."""
@@ -136,7 +136,7 @@ class _Guards:
             a is not b for a, b in zip(tensors, again, strict=True)
         ):
             raise Unguardable
-        self.demand(f"{text} is {self.name(weakref.ref(value))}()")
+        self.require(f"{text} is {self.name(weakref.ref(value))}()")
         for tensor in tensors:
             self.arrays.append(f"{self.name(weakref.ref(tensor))}()._array")
 
@@ -144,7 +144,7 @@ class _Guards:
 def make_entry(
     concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any, exact: bool
 ) -> Entry | None:
-    """An entry for calls like this one, or None if they cannot be told apart cheaply."""
+    """An entry for calls like this one, or None if no cheap guard distinguishes them."""
     guards = _Guards(exact)
     try:
         where = _positions(args, kwargs, bound)
@@ -166,17 +166,19 @@ def make_native_entry(
 ) -> Entry | None:
     """The same in machine code, for a trace that is one native function; else None.
 
-    Python values it knows by identity: others an entry in Python recognises.
+    It guards Python values by identity; others need an entry in Python.
     """
-    program = getattr(concrete.settle(), "program", None)
+    program = getattr(concrete.optimized_run(), "program", None)
     single = isinstance(concrete.function_type.output, TensorSpec)
     if program is None or not (single or _is_tuple_of_tensors(concrete)):
         return None
     table = native.native_calls.GuardTable()
     try:
-        given = dict(zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True))
+        arguments = dict(
+            zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True)
+        )
         where = _numbered(table, args, kwargs, bound)
-        for name, (value, kind) in given.items():
+        for name, (value, kind) in arguments.items():
             if name in where:
                 _recognise(table, where[name], value, kind)
             elif kind.flatten():
@@ -235,7 +237,7 @@ def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
 
 
 def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dict[str, str]:
-    """Where each parameter's value stands in the call."""
+    """The expression for each parameter's value in the call."""
     where = {name: f"args[{i}]" for i, name in enumerate(bound.names[: len(args)])}
     if any(name in where for name in kwargs):
         raise Unguardable
@@ -244,7 +246,7 @@ def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dic
 
 def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]) -> Entry:
     space = guards.space
-    space["run"] = concrete.settle()
+    space["run"] = concrete.optimized_run()
     space["fail"] = concrete.fail
     arrays = list(guards.arrays)
     captures = [guards.name(array, "c") for array in concrete.capture_arrays]
@@ -276,8 +278,8 @@ def _result(concrete: Any, space: dict[str, Any]) -> list[str]:
         return [" return None"]
     if _is_tuple_of_tensors(concrete):
         n = len(output.parts)
-        made = [f" t{i} = E(); t{i}._array = r[{i}]" for i in range(n)]
-        return [*made, f" return ({', '.join([f't{i}' for i in range(n)])},)"]
+        lines = [f" t{i} = E(); t{i}._array = r[{i}]" for i in range(n)]
+        return [*lines, f" return ({', '.join([f't{i}' for i in range(n)])},)"]
     space["pack"] = concrete.pack
     space["wrap"] = from_array
     return [" return pack([wrap(a) for a in r])"]

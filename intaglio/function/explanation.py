@@ -1,7 +1,7 @@
 """Why a function was traced again: what each trace has that the ones before it have not.
 
 TensorFlow counts retraces and guesses at three reasons. Here each trace is compared with the
-earlier ones, argument by argument, and the nearest one tells what changed.
+earlier ones, argument by argument, and reported as the difference from the nearest one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class TraceReason(NamedTuple):
-    """One trace: its number from 1 on, the user's line, its cost, and what made it.
+    """One trace: its number from 1 on, the user's line, its cost in seconds, and its cause.
 
     `nearest` is the earlier trace that differs least, None for the first; `changes` is what
     differs from it.
@@ -44,8 +44,8 @@ class TraceReason(NamedTuple):
     changes: tuple[Change, ...]
 
     def __str__(self) -> str:
-        place = "" if self.where is None else f", {self.where}"
-        head = f"{self.number}. {self.seconds * 1e3:.1f} ms{place}"
+        where = "" if self.where is None else f", {self.where}"
+        head = f"{self.number}. {self.seconds * 1e3:.1f} ms{where}"
         if self.nearest is None:
             return head
         lines = [f"     {change}" for change in self.changes]
@@ -72,7 +72,7 @@ class Traced(NamedTuple):
 
 
 def explanation(traces: Sequence[Traced]) -> Explanation:
-    """Why each of a function's traces was made."""
+    """The cause of each of a function's traces."""
     return Explanation([_reason(traces, i) for i in range(len(traces))])
 
 

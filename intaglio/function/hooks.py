@@ -1,4 +1,4 @@
-"""What tracing asks of traced functions, which are imported after it: see `intaglio.base.hooks`."""
+"""Functions of later modules that tracing calls: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from intaglio.base.hooks import Hooks
 
 
 class FunctionHooks(Hooks):
-    """The calls of the parts of a traced function to what is made of them."""
+    """Calls from traced functions to modules that are imported after them."""
 
     # A traced function of a Python function that calls itself.
     trace_recursive: Callable[[FunctionType], Callable[..., Any]]

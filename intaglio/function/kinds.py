@@ -33,7 +33,7 @@ class PolymorphicFunction(Callable):
     def _list_all_concrete_functions(self) -> list[Any]:
         """All traces, oldest first."""
 
-    # What `input_signature` said, None without one.
+    # The specs of `input_signature`, None without one.
     input_signature: Any
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:

@@ -29,11 +29,11 @@ def quick(graph: Graph) -> Runnable:
     call of a trace gives the same bits for the same tensors.
     """
     if reassociates(graph) and not OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return settled(graph)
+        return optimized_run(graph)
     return interpreter.compiled(graph)
 
 
-def settled(graph: Graph) -> Runnable:
+def optimized_run(graph: Graph) -> Runnable:
     """The optimised graph, for a trace that turned out to be called again.
 
     `tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})` keeps it
@@ -67,14 +67,14 @@ def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:
     return any(id(graph.inputs[i]) in ids for i in resources.written(graph))
 
 
-def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
+def _hot(graph: Graph, dims: Sequence[Dims] | None = None) -> Runnable:
     """Machine code for an optimised graph, for inputs of these shapes if any are given."""
-    return native.compiled(optimize(specialized(graph, given)) if given else graph)
+    return native.compiled(optimize(specialized(graph, dims)) if dims else graph)
 
 
 @functools.cache
 def _say_interpreted(reason: str, install: bool) -> None:
-    """Says in the log, once, why graphs are interpreted that `jit_compile=True` asks to compile."""
+    """Logs once why graphs with `jit_compile=True` are interpreted."""
     logger().warning(
         "jit_compile: graphs are interpreted, for there is no compiler (%s)%s",
         reason,
@@ -85,18 +85,18 @@ def _say_interpreted(reason: str, install: bool) -> None:
 def compiled(graph: Graph) -> Runnable:
     """The optimised graph with machine code for what the native compiler has code for.
 
-    Without llvmlite it is interpreted; the log says so once. Raises InvalidArgumentError for a
+    Without llvmlite it is interpreted, which is logged once. Raises InvalidArgumentError for a
     graph that is not all arithmetic.
     """
     optimized = optimize(graph)
-    whole_graph.demand(optimized)
+    whole_graph.check_arithmetic(optimized)
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return interpreter.compiled(graph)
     try:
         make = native.compiled
     except ImportError as e:
         _say_interpreted(str(e), e.name == "llvmlite")
-        return settled(graph)
+        return optimized_run(graph)
     if all(shapes.known(v.dims) for v in optimized.inputs):
         return make(optimized)
     return Versions(optimized, make)

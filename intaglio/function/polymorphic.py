@@ -42,9 +42,9 @@ from intaglio.trace.variable_creation import SINGLETON
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
-ENTRIES = 8  # recent ways of calling that a function recognises at once, one or two for each
+ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
 
-# An entry costs as much as a hundred calls. One is made at these numbers of calls that no
+# An entry costs as much as a hundred calls. One is generated at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
 BUILD_AT = frozenset([2, 4, 8, 32, 128, 512, 4096])
 
@@ -67,14 +67,14 @@ class Options:
         "reduce_retracing",
     )
 
-    def __init__(self, **given: Any) -> None:
-        self.input_signature: Any = given.get("input_signature")
-        self.autograph: bool = given.get("autograph", True)
-        self.autograph_options: Any = given.get("autograph_options")
-        self.jit_compile: bool | None = given.get("jit_compile")
-        self.reduce_retracing: bool = bool(given.get("reduce_retracing"))
-        self.implements: str | None = given.get("implements")
-        self.attributes: Any = given.get("attributes")
+    def __init__(self, **options: Any) -> None:
+        self.input_signature: Any = options.get("input_signature")
+        self.autograph: bool = options.get("autograph", True)
+        self.autograph_options: Any = options.get("autograph_options")
+        self.jit_compile: bool | None = options.get("jit_compile")
+        self.reduce_retracing: bool = bool(options.get("reduce_retracing"))
+        self.implements: str | None = options.get("implements")
+        self.attributes: Any = options.get("attributes")
 
 
 class Function(PolymorphicFunction):
@@ -110,7 +110,7 @@ class Function(PolymorphicFunction):
             self.__signature__ = getattr(python_function, "__signature__", None)
         else:
             functools.update_wrapper(self, python_function, updated=())
-            # The attributes of the function or object are those of what stands for it.
+            # The attributes of the wrapped function or object are also those of this one.
             for name, value in getattr(python_function, "__dict__", {}).items():
                 if not hasattr(self, name):
                     setattr(self, name, value)
@@ -138,8 +138,8 @@ class Function(PolymorphicFunction):
     @property
     def input_signature(self) -> Any:
         """The specs given as `input_signature`, or None."""
-        given = self._options.input_signature
-        return None if given is None else tuple(given)
+        signature = self._options.input_signature
+        return None if signature is None else tuple(signature)
 
     @property
     def function_type(self) -> FunctionType:
@@ -168,9 +168,9 @@ class Function(PolymorphicFunction):
         return between.join([c.pretty_printed_signature(verbose) for c in self._cache])
 
     def explain(self) -> Explanation:
-        """Why each trace was made: what its arguments have that those of earlier ones have not.
+        """The cause of each trace: how its arguments differ from those of earlier ones.
 
-        A sequence with an item for each trace, oldest first; printed, it says where each was
+        A sequence with an item for each trace, oldest first; printed, it has where each was
         made, how long that took, what changed since the nearest one, and what to write instead.
         TensorFlow has no such method.
         """
@@ -179,7 +179,7 @@ class Function(PolymorphicFunction):
     def compile_report(self) -> str:
         """What of each trace is machine code, and what is not, with the reason.
 
-        TensorFlow has no such method; it says nothing of functions that were not called.
+        TensorFlow has no such method. Functions that were not called are not listed.
         """
         return "\n\n".join([c.compile_report() for c in self._cache])
 
@@ -214,19 +214,21 @@ class Function(PolymorphicFunction):
         ref: Any
         try:
             ref = weakref.ref(instance, lambda _: table.pop(number, None))
-        except TypeError:  # an object that cannot be held weakly
+        except TypeError:  # an object without weak references
             ref = functools.partial(_itself, instance)
-        made = Function(_method(self._python_function, ref), self._name, self._options, bound=True)
-        made._detector = self._detector
-        method = Method(instance, made)
-        # Threads that ask at once get one function: its first trace makes the variables.
-        entry = (ref, made, weakref.ref(method))
+        bound_function = Function(
+            _method(self._python_function, ref), self._name, self._options, bound=True
+        )
+        bound_function._detector = self._detector
+        method = Method(instance, bound_function)
+        # Concurrent threads get one function: its first trace creates the variables.
+        entry = (ref, bound_function, weakref.ref(method))
         found = table.setdefault(number, entry)
         if found is entry:
             return method
         if found[0]() is instance:
             return found[2]() or self._handed_out(instance, found[0], found[1])
-        table[number] = entry  # there was one of an object that is gone
+        table[number] = entry  # it replaces that of a deleted object
         return method
 
     def _handed_out(self, instance: Any, ref: Any, function: Function) -> Function:
@@ -273,8 +275,8 @@ class Function(PolymorphicFunction):
             unfinished = recursion.under_way(self._cache, key)
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
-        concrete, made = self._concrete(key, bound, types, has_values=True)
-        if made:
+        concrete, is_new = self._concrete(key, bound, types, has_values=True)
+        if is_new:
             self._detector.traced(self._shown(), self._why)
         else:
             self._detector.calls += 1
@@ -295,8 +297,8 @@ class Function(PolymorphicFunction):
         """Puts an entry for calls like this one in front."""
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
         quick = make_native_entry(concrete, args, kwargs, bound)
-        made = [e for e in (quick, entry) if e is not None]
-        self._entries = (*made, *self._entries)[:ENTRIES]
+        entries = [e for e in (quick, entry) if e is not None]
+        self._entries = (*entries, *self._entries)[:ENTRIES]
 
     def _typed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False
@@ -347,7 +349,7 @@ class Function(PolymorphicFunction):
         return getattr(self._python_function, "__wrapped_method__", self._python_function)
 
     def _why(self) -> str:
-        """Why the last trace was made, as the end of a message."""
+        """The cause of the last trace, as the end of a message."""
         reasons = self.explain()
         if len(reasons) < 2:
             return " The function that was traced is a new one: make it once, and call it often."
@@ -356,7 +358,7 @@ class Function(PolymorphicFunction):
     # -- tracing ----------------------------------------------------------------------
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for arguments, or for specs in their place.
+        """The trace for arguments, or for specs of them.
 
         With an `input_signature` no arguments are needed. Raises TypeError if arguments
         are missing or do not fit.
@@ -372,7 +374,7 @@ class Function(PolymorphicFunction):
     def _concrete(
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
     ) -> tuple[ConcreteFunction, bool]:
-        """The trace for these types, and whether it was made now."""
+        """The trace for these types, and whether it is new."""
         found = self._cache.find(key)
         if found is not None:
             return found, False
@@ -443,7 +445,7 @@ class Function(PolymorphicFunction):
             return self._record(bound, types, has_values, admit)
 
         try:
-            return recursion.settled(self._cache, key, self._name, trace)
+            return recursion.trace_to_fixpoint(self._cache, key, self._name, trace)
         finally:
             self._count(1 - rounds)  # they count as one
 

@@ -1,9 +1,9 @@
-"""Recursion on tensors: a call of the trace being made becomes a call of its graph.
+"""Recursion on tensors: a call of the function being traced becomes a call of its graph.
 
 TensorFlow documents that recursion on tensors does not end, and so it is by default. Under
 `recursion()` a function that is traced may call itself with arguments of the same types. At
-first nothing is known of what such a call returns, and the way that leads to it counts as
-one without an end; the other ways tell what the function returns. It is then traced again
+first nothing is known of what such a call returns, and the path that leads to it counts as
+one without an end; the other paths determine what the function returns. It is then traced again
 with that, until what it returns is what was assumed.
 """
 
@@ -63,11 +63,11 @@ def allowed() -> bool:
 
 
 class Unknown(Unreachable):
-    """A recursive call whose result is not known yet: the way to it has no end so far."""
+    """A recursive call whose result is not known yet: the path to it has no end so far."""
 
 
 class Unfinished:
-    """A trace under way, and what is assumed of it."""
+    """A trace in progress, and the assumed type of its result."""
 
     def __init__(self, owner: Any, key: Any, name: str, limit: int) -> None:
         self.owner = owner
@@ -132,14 +132,14 @@ def under_way(owner: Any, key: Any) -> Unfinished | None:
 
 
 def provisional() -> bool:
-    """True while a trace is made on assumptions about one outside of it."""
+    """True while a trace relies on assumptions about an outer one."""
     return any(trace.used for trace in _state.traces)
 
 
-def settled(owner: Any, key: Any, name: str, trace: Callable[[], Any]) -> Any:
+def trace_to_fixpoint(owner: Any, key: Any, name: str, trace: Callable[[], Any]) -> Any:
     """The trace of a function that may call itself; traced again until assumptions hold.
 
-    Raises RecursionError if every way through the function leads to a call of itself, or if
+    Raises RecursionError if every path through the function leads to a call of itself, or if
     what it returns goes on changing.
     """
     if _state.limit is None:

@@ -27,7 +27,7 @@ class Detector:
         self.warnings = 0
 
     def traced(self, shown: Any, why: Callable[[], str]) -> None:
-        """Takes note of a call that traced; warns if there are too many, and says why the last did."""
+        """Counts a call that traced; warns if there are too many, with the cause of the last one."""
         with _lock:
             if self.runs:
                 self.runs[-1] += self.calls
@@ -51,7 +51,7 @@ class Detector:
 
 
 def detector_of(function: Any) -> Detector:
-    """The detector shared by all functions made of the same code."""
+    """The detector shared by all functions of the same code."""
     code = getattr(function, "__code__", None)
     key = code if code is not None else id(function)
     with _lock:

@@ -1,6 +1,6 @@
 """Signatures of traced functions: how arguments are bound, typed and cast.
 
-Binding brings every way of writing a call (positions, keywords, defaults, `*args`, `**kwargs`)
+Binding brings every form of a call (positions, keywords, defaults, `*args`, `**kwargs`)
 into one form: a value for each parameter, extra positions as parameters `args_0`, `args_1`, ...
 """
 
@@ -98,9 +98,9 @@ class FunctionType:
 
     def is_supertype_of(self, other: FunctionType) -> bool:
         """True if a trace of this type serves calls of the other."""
-        mine, yours = self.parameters, other.parameters
-        return list(mine) == list(yours) and all(
-            yours[n].typed.is_subtype_of(mine[n].typed) for n in mine
+        own, others = self.parameters, other.parameters
+        return list(own) == list(others) and all(
+            others[n].typed.is_subtype_of(own[n].typed) for n in own
         )
 
     def most_specific_common_subtype(self, others: Sequence[FunctionType]) -> FunctionType | None:
@@ -194,7 +194,7 @@ def _with_separators(parameters: Sequence[Parameter]) -> list[str]:
 
 
 class Signature:
-    """The signature of a Python function: binds calls in whatever way they are written.
+    """The signature of a Python function: binds calls of any form.
 
     `constraints` are the types of an `input_signature`, in the order of the parameters.
     """
@@ -298,7 +298,7 @@ class Signature:
         )
 
     def untyped(self) -> FunctionType:
-        """The parameters without types; that there are defaults is told, not which."""
+        """The parameters without types; defaults are marked, not shown."""
         return FunctionType(
             [
                 Parameter(
@@ -359,14 +359,14 @@ def typed(
 ) -> FunctionType:
     """The FunctionType of a call."""
     defaults = signature.default_names() if optional else frozenset()
-    made = {
+    parameters = {
         name: Parameter(name, signature.kind_of(name, bound), kind, name in defaults)
         for name, kind in zip(bound.names, types, strict=True)
     }
     positional = len(bound.names) - len(bound.keywords)
     declared = [p.name for p in signature.parameters if p.kind is KEYWORD_ONLY]
     order = dict.fromkeys([*bound.names[:positional], *declared, *bound.keywords])
-    return FunctionType([made[name] for name in order])
+    return FunctionType([parameters[name] for name in order])
 
 
 def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType]:
@@ -387,8 +387,8 @@ def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType
         )
     context = Tracing(for_signature=True)
     types = [from_value(v, context) for v in input_signature]
-    given = len(types)
-    for p in signature.positional[given:]:
+    positional = len(types)
+    for p in signature.positional[positional:]:
         if p.default is EMPTY:
             raise TypeError(f"input_signature missing type constraint for {p.name}")
         types.append(from_value(p.default, context))
@@ -398,7 +398,7 @@ def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType
                 f"Since input_signature is defined, keyword-only parameter `{p.name}` must have a default value"
             )
         types.append(from_value(p.default, context))
-    over = given - len(signature.positional)
+    over = positional - len(signature.positional)
     if over > 0 and signature.varargs is None:
         raise TypeError(f"input_signature contains {over} extra type constraints.")
     return types

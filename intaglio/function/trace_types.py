@@ -2,7 +2,7 @@
 
 Follows https://www.tensorflow.org/guide/function, "Rules of tracing": tensors by dtype and
 shape, Python values by value, containers by their elements, other objects by equality for as
-long as they live, and whatever a class says for itself with `__tf_tracing_type__`.
+long as they live, and as a class defines it with `__tf_tracing_type__`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Literal(TraceType):
 
 
 def _exact(value: Any) -> Any:
-    """A key that tells -0.0 from 0.0 and that finds nan again."""
+    """A key that distinguishes -0.0 from 0.0 and equals itself for nan."""
     if type(value) is float and (value == 0.0 or math.isnan(value)):
         return value.hex()
     return repr(value) if type(value) is complex else value
@@ -99,10 +99,10 @@ class Weakref(TraceType):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Weakref):
             return False
-        mine, yours = self._ref(), other._ref()
-        if mine is None or yours is None:
+        own, others = self._ref(), other._ref()
+        if own is None or others is None:
             return self._ref is other._ref
-        return mine is yours or (type(mine) is type(yours) and bool(mine == yours))
+        return own is others or (type(own) is type(others) and bool(own == others))
 
     def __hash__(self) -> int:
         return self._hash
@@ -128,7 +128,7 @@ class Container(TraceType):
         return type(self)(parts)
 
     def _identity(self) -> Any:
-        """What tells structures of one class apart besides their parts."""
+        """What distinguishes structures of one class besides their components."""
         return None
 
     def _take(self, value: Any) -> Sequence[Any]:
@@ -156,16 +156,16 @@ class Container(TraceType):
         return self._with(found)
 
     def _placeholder_order(self) -> Sequence[int]:
-        """The order in which placeholders are made, which names follow."""
+        """The order in which placeholders are created and named."""
         return range(len(self.parts))
 
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
-        made: list[Any] = [None] * len(self.parts)
+        placeholders: list[Any] = [None] * len(self.parts)
         for i in self._placeholder_order():
-            made[i] = self.parts[i].placeholder_value(placeholder_context)
-        if any(m is NotImplemented for m in made):
+            placeholders[i] = self.parts[i].placeholder_value(placeholder_context)
+        if any(m is NotImplemented for m in placeholders):
             return NotImplemented
-        return self._make(made)
+        return self._make(placeholders)
 
     def to_tensors(self, value: Any) -> list[Any]:
         return [
@@ -355,7 +355,7 @@ class CustomNest(Container):
 def from_value(value: Any, context: Tracing) -> TraceType:
     """The trace type of an argument.
 
-    Raises TypeError for an object that is neither hashable nor says its trace type itself.
+    Raises TypeError for an object that is neither hashable nor defines its trace type itself.
     """
     kind = type(value)
     if kind is EagerTensor:

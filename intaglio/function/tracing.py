@@ -17,7 +17,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.type_specs.trace_type import PlaceholderContext, TraceType, Tracing
 
-# Called with every graph that has been traced, while somebody listens.
+# Called with every graph that has been traced, while there are listeners.
 LISTENERS: list[Callable[[FuncGraph], None]] = []
 
 
@@ -62,7 +62,7 @@ def trace(
 def _placeholders(
     graph: FuncGraph, bound: Bound, types: Sequence[TraceType], has_values: bool
 ) -> list[Any]:
-    """What the function is called with; the graph's inputs are made on the way."""
+    """The symbolic arguments of the traced call; creates the graph's inputs."""
 
     def make(spec: Any, name: str) -> Any:
         node_name = name if is_node_name(name) else "Placeholder"
@@ -72,16 +72,16 @@ def _placeholders(
     arguments: list[Any] = []
     for name, kind, value in zip(bound.names, types, bound.values, strict=True):
         context.name = name
-        made = kind.placeholder_value(context)
-        if made is NotImplemented:
-            made = value
-        tensors = kind.to_tensors(made)
+        placeholder = kind.placeholder_value(context)
+        if placeholder is NotImplemented:
+            placeholder = value
+        tensors = kind.to_tensors(placeholder)
         graph.inputs.extend(tensors)
         # A variable is a value where specs of the others are given, too.
         if tensors and (has_values or hasattr(value, "handle")):
             for inner, outer in zip(tensors, kind.to_tensors(kind.cast(value)), strict=True):
                 graph.example[id(inner)] = outer
-        arguments.append(made)
+        arguments.append(placeholder)
     return arguments
 
 

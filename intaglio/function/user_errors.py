@@ -1,4 +1,4 @@
-"""Errors of user code, told with the user's own lines: while tracing, and while a graph runs.
+"""Errors of user code, reported with the user's own lines: while tracing, and while a graph runs.
 
 Follows https://www.tensorflow.org/guide/function, "Debugging".
 """
@@ -15,7 +15,7 @@ from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins
 from intaglio.base.errors import OpError, take_steps
 from intaglio.base.options import OPTIONS
-from intaglio.function.accounts import note_run, note_trace
+from intaglio.function.error_reports import note_run, note_trace
 from intaglio.ir.graph import Node
 from intaglio.opdef.op import RAISES
 from intaglio.runtime import interpreter
@@ -27,7 +27,7 @@ SHOWN_FRAMES = 40
 
 
 class UserCode:
-    """What `in user code:` says: the user's frames, and the error as it was raised.
+    """The content of `in user code:`: the user's frames, and the error as it was raised.
 
     `depth` is the length of the error's traceback when the frames were read from it: an
     outer trace that the same error comes through has only those before to add.
@@ -43,7 +43,7 @@ class UserCode:
         self.note: str | None = None
         self.depth = 0
 
-    def place(self) -> str:
+    def where(self) -> str:
         """The user's frames, under their heading."""
         frames = self.frames
         if len(frames) > 2 * SHOWN_FRAMES:
@@ -59,7 +59,7 @@ class UserCode:
         """The whole message."""
         message = "\n    ".join(str(self.error).split("\n"))
         cause = f"\n    {self.cause}\n" if self.cause else ""
-        return f"{self.place()}\n\n    {type(self.error).__name__}: {message}\n{cause}"
+        return f"{self.where()}\n\n    {type(self.error).__name__}: {message}\n{cause}"
 
 
 def in_user_code(error: Exception, converted: bool = True) -> Exception:
@@ -82,21 +82,21 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     cause = cause_of(error) if inner is None else inner.cause
     reported = UserCode(original, frames, cause)
     noted = inner.note is not None if inner else not _is_from_here(error)
-    made = None if noted else remade(original, reported.text())
-    if made is None:
-        made = _with_note(error, reported, inner)
+    rewritten = None if noted else remade(original, reported.text())
+    if rewritten is None:
+        rewritten = _with_note(error, reported, inner)
     else:
-        made = made.with_traceback(error.__traceback__)
+        rewritten = rewritten.with_traceback(error.__traceback__)
         for note in getattr(error, "__notes__", ()):
-            made.add_note(note)
-    made = without_our_frames(made)
+            rewritten.add_note(note)
+    rewritten = without_our_frames(rewritten)
     if inner is None and not noted:
-        note_trace(made, error.__traceback__)
-    reported.depth = len(_entries(made.__traceback__))
-    # A class with slots and without a dict has no room for it.
+        note_trace(rewritten, error.__traceback__)
+    reported.depth = len(_entries(rewritten.__traceback__))
+    # Objects of a class with slots and without a dict cannot store it.
     with contextlib.suppress(AttributeError):
-        made.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
-    return made
+        rewritten.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
+    return rewritten
 
 
 def _entries(trace: TracebackType | None) -> list[TracebackType]:
@@ -123,11 +123,11 @@ def _is_of_hash(error: Exception) -> bool:
 
 
 def _with_note(error: Exception, reported: UserCode, inner: UserCode | None) -> Exception:
-    """The user's own error, with a note that says where; an inner trace's note goes."""
+    """The user's own error, with a note of where it was raised, instead of an inner trace's note."""
     notes: list[str] = getattr(error, "__notes__", [])
     if inner is not None and inner.note in notes:
         notes.remove(inner.note)
-    reported.note = reported.place()
+    reported.note = reported.where()
     error.add_note(reported.note)
     return error
 
@@ -179,12 +179,12 @@ _CALLS = origins.PACKAGE + os.path.join("autograph", "calls.py")
 
 
 def _is_converted(code: CodeType) -> bool:
-    """True for code that conversion made: it sees the module of its operators."""
+    """True for code that conversion generated: it refers to the module of its operators."""
     return "ag__" in code.co_freevars
 
 
 def _is_part_of(code: CodeType, root: CodeType | None) -> bool:
-    """True for a branch, body or operand that conversion made a function of."""
+    """True for a function that conversion generated from a branch, body or operand."""
     if root is None or code is root or code.co_filename != root.co_filename:
         return False
     operand = f"{root.co_qualname}.<locals>.<lambda>"
@@ -195,7 +195,7 @@ def without_our_frames(error: Exception) -> Exception:
     """The error with a traceback of the user's frames only, unless that was turned off."""
     if not OPTIONS.filter_tracebacks:
         return error
-    if _is_from_here(error):  # its traceback does not tell any more
+    if _is_from_here(error):  # its traceback no longer has the origin
         with contextlib.suppress(AttributeError):
             error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
     kept = [
@@ -232,7 +232,7 @@ def graph_failure(error: Exception, name: str) -> Exception:
 
 
 def _noted(error: Exception, node: Node, name: str) -> Exception:
-    """A user's exception, with a note that says which graph raised it."""
+    """A user's exception, with a note that names the graph that raised it."""
     note = f"Raised by node {node.traced_name} while the graph {name} ran."
     if note not in getattr(error, "__notes__", ()) and hasattr(error, "add_note"):
         error.add_note(note)

@@ -52,7 +52,7 @@ def reach(node: Node) -> Reach | None:
     return STRINGS if any(v.dtype is string for v in values) else None
 
 
-def demand(graph: Graph) -> None:
+def check_arithmetic(graph: Graph) -> None:
     """Raises InvalidArgumentError if parts of a graph, or of a graph in it, are not arithmetic."""
     found = _outside(graph)
     if not found:
@@ -68,7 +68,7 @@ def demand(graph: Graph) -> None:
 
 
 def is_arithmetic(graph: Graph) -> bool:
-    """Whether `demand` would raise nothing."""
+    """Whether `check_arithmetic` would raise nothing."""
     return not _outside(graph)
 
 
@@ -90,9 +90,9 @@ def _nodes(graph: Graph) -> list[Node]:
 
 
 def _line(node: Node, kind: Reach) -> str:
-    """What the message says of a node."""
+    """The lines of the message about a node."""
     frames = node.frames
-    place = "".join(
+    where = "".join(
         [
             f"\nThe op is created at:\nFile {f.filename!r}, line {f.lineno}, in {f.function}"
             for f in frames[:1]
@@ -100,5 +100,5 @@ def _line(node: Node, kind: Reach) -> str:
     )
     return (
         f"{node.op.name} ({kind.why}, which machine code does not){{{{node {node.name}}}}}"
-        f"{place}\n{kind.instead}."
+        f"{where}\n{kind.instead}."
     )

@@ -1,6 +1,6 @@
 """Graphs to TensorFlow's protocol buffers and back.
 
-The messages are declared when the first of them is asked for: most programs write none.
+The messages are declared on first use: most programs write none.
 """
 
 from intaglio.opdef import raw

@@ -1,4 +1,4 @@
-"""The messages that name the processes of a cluster, declared as `declarations` says."""
+"""The messages that name the processes of a cluster, in the format of `declarations`."""
 
 from __future__ import annotations
 

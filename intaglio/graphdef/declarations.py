@@ -3,7 +3,7 @@
 The pool is private, so that TensorFlow's own messages can be loaded in the same process. A
 line of a declaration is `name = number type`; `*` marks a repeated field, `map<K,V>` a map,
 `|group` a member of a oneof (one group for each message); `name = number` under `enum` is an
-enum value. A dot in the name of a message or an enum says that it is nested.
+enum value. A dot in the name of a message or an enum means that it is nested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _enums: set[str] = set()
 
 
 class MalformedError(ValueError):
-    """A message is not what it claims to be; the text says where and how."""
+    """A malformed message; the text has where and how."""
 
 
 _Field = descriptor_pb2.FieldDescriptorProto
@@ -66,13 +66,13 @@ class _Declarations:
 
     def _message(self, name: str) -> Any:
         outer, _, inner = name.rpartition(".")
-        made = (
+        message = (
             self.messages[outer].nested_type.add(name=inner)
             if outer
             else self.file.message_type.add(name=inner)
         )
-        self.messages[name] = made
-        return made
+        self.messages[name] = message
+        return message
 
     def _field(self, message: Any, line: str) -> None:
         declared, _, group = line.partition(" |")
@@ -112,8 +112,8 @@ class _Declarations:
 
 def declare(text: str, file_name: str) -> None:
     """Adds the messages and enums of a declaration to the pool."""
-    made = _Declarations(text, file_name)
-    POOL.AddSerializedFile(made.file.SerializeToString())
+    declarations = _Declarations(text, file_name)
+    POOL.AddSerializedFile(declarations.file.SerializeToString())
     _files.append(file_name)
 
 

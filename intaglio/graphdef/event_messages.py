@@ -1,4 +1,4 @@
-"""The messages of event files, which TensorBoard reads, declared as `declarations` says."""
+"""The messages of event files, which TensorBoard reads, in the format of `declarations`."""
 
 from __future__ import annotations
 

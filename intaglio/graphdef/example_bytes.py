@@ -1,14 +1,14 @@
-"""Serialized Examples read where they lie: many at once, without a message for each.
+"""Serialized Examples parsed in place: many at once, without a message object for each.
 
-All records stand one after the other in one buffer, and every step of the reading is taken for all
+All records are concatenated in one buffer, and every step of the parsing is vectorised over all
 of them together: the first feature of each, the second of each, and so on. What an Example says is
-always in these places:
+always in this order:
 
     0A len | 0A len | 0A len key | 12 len | 0A, 12 or 1A len | 0A len values
     all      one      its name     value    kind of list       the list
 
 Protobuf allows more: fields in another order, in parts, unknown ones. Records like that are written
-anew by protobuf, which puts everything into its place, and lists like that are read by it.
+again by protobuf, in canonical order, and lists like that are parsed by it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NONE, BYTES, FLOATS, INTEGERS = range(4)
 _LISTS: dict[int, Any] = {BYTES: BytesList, FLOATS: FloatList, INTEGERS: Int64List}
 _KIND_OF_TAG = np.zeros(256, np.int8)
 _KIND_OF_TAG[[0x0A, 0x12, 0x1A]] = BYTES, FLOATS, INTEGERS
-_SPARE = bytes(16)  # so that a word can be read at every place of the buffer
+_SPARE = bytes(16)  # so that a word can be read at every offset of the buffer
 
 
 class OddError(Exception):
@@ -38,10 +38,10 @@ class OddError(Exception):
 
 
 class Table:
-    """Where the lists of some features stand in a buffer of records: a row for each feature.
+    """The offsets of some features' lists in a buffer of records: a row for each feature.
 
-    `kinds` says of which kind the list is, NONE if the record does not have it; the list's field
-    begins at `begins` and ends at `ends`. Raises OddError for what is no Example.
+    `kinds` has the kinds of the lists, NONE if the record does not have it; the list's field
+    begins at byte `begins` and ends at byte `ends`. Raises OddError for what is no Example.
     """
 
     __slots__ = ("begins", "data", "ends", "kinds", "words")
@@ -56,7 +56,7 @@ class Table:
                 raise OddError(int(np.argmax(odd)))
 
     def _entries(self, records: list[bytes]) -> tuple[Any, Any, Any, Any]:
-        """The record of each feature, its place and where it must end; which records are odd."""
+        """The record of each feature, its offset and where it must end; which records are not canonical."""
         sizes = np.fromiter(map(len, records), np.int64, len(records))
         self.data = b"".join([*records, _SPARE])
         words = self.words = _at_every_byte(self.data, np.dtype("<i8"))
@@ -69,11 +69,11 @@ class Table:
         row = np.flatnonzero((sizes > 0) & ~wrong & (begins < ends))
         at, stop = begins[row], ends[row]
         rows: list[Any] = []
-        places: list[Any] = []
+        offsets: list[Any] = []
         stops: list[Any] = []
         while row.size:
             rows.append(row)
-            places.append(at)
+            offsets.append(at)
             stops.append(stop)
             word = words[at]
             after = at + ((word >> 8) & 0x7F) + 2
@@ -85,7 +85,7 @@ class Table:
             odd[row[wrong]] = True
             going = np.flatnonzero((after < stop) & ~wrong)
             row, at, stop = row[going], after[going], stop[going]
-        return _joined(rows), _joined(places), _joined(stops), odd
+        return _joined(rows), _joined(offsets), _joined(stops), odd
 
     def _find(self, entries: Any, count: int, keys: tuple[bytes, ...]) -> Any:
         """Fill the table; the records that are odd, or None."""
@@ -106,19 +106,19 @@ class Table:
         if odd.any():
             return odd
         which = _which(self.data, words, name, name_end - name, keys)
-        held = np.flatnonzero((which >= 0) & ~empty)
-        place = which[held] * count + row[held]
+        found_features = np.flatnonzero((which >= 0) & ~empty)
+        index = which[found_features] * count + row[found_features]
         shape = len(keys), count
         # Of several features with one name the last is written last.
         self.kinds, self.begins, self.ends = (
-            _scattered(place, found[held], shape) for found in (kind, begin, last)
+            _scattered(index, found[found_features], shape) for found in (kind, begin, last)
         )
         return None
 
 
-def _scattered(place: Any, values: Any, shape: tuple[int, int]) -> Any:
+def _scattered(index: Any, values: Any, shape: tuple[int, int]) -> Any:
     found = np.zeros(shape, values.dtype)
-    found.reshape(-1)[place] = values
+    found.reshape(-1)[index] = values
     return found
 
 
@@ -127,14 +127,14 @@ def _joined(parts: list[Any]) -> Any:
 
 
 def _at_every_byte(data: bytes, dtype: Any) -> Any:
-    """What stands in a buffer, read as `dtype`, at every byte of it."""
+    """A buffer's bytes read as `dtype`, at every offset."""
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype, data, strides=(1,))
 
 
 def _field(words: Any, at: Any, stop: Any, tag: Any) -> tuple[Any, Any, Any]:
     """Where the contents of the fields at `at` begin and end, and which are not as they must be.
 
-    Those have another tag, or pass `stop`; they end at `stop` then, so that all places are inside.
+    Those have another tag, or pass `stop`; they end at `stop` then, so that all offsets are inside.
     """
     word = words[at]
     size = (word >> 8) & 0x7F
@@ -175,9 +175,9 @@ _MIX = np.int64(0x1E3779B97F4A7C15)
 _KEPT = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [-1], np.int64)
 
 
-def _digest(head: Any, tail: Any, size: Any, salt: int, places: int) -> Any:
-    """A number below `places` for a name, of its first and last bytes and its length."""
-    return (((head ^ (tail * 3) ^ size) * (_MIX + 2 * salt)) >> 44) & (places - 1)
+def _digest(head: Any, tail: Any, size: Any, salt: int, buckets: int) -> Any:
+    """A number below `buckets` for a name, of its first and last bytes and its length."""
+    return (((head ^ (tail * 3) ^ size) * (_MIX + 2 * salt)) >> 44) & (buckets - 1)
 
 
 def _ends_of(words: Any, at: Any, size: Any) -> tuple[Any, Any]:
@@ -188,17 +188,17 @@ def _ends_of(words: Any, at: Any, size: Any) -> tuple[Any, Any]:
 
 @functools.lru_cache(maxsize=64)
 def _index(keys: tuple[bytes, ...]) -> tuple[Any, Any, Any, Any, int]:
-    """Keys' first and last bytes, lengths, the place of each by its digest, the digests' salt.
+    """A hash table of the keys: first and last bytes, lengths, index by digest, the digests' salt.
 
     The salt is -1 if there is none that keeps them apart.
     """
     sizes = np.array([len(k) for k in keys], np.int64)
     words = _at_every_byte(b"".join([*keys, _SPARE]), np.dtype("<i8"))
     head, tail = _ends_of(words, np.cumsum(sizes) - sizes, sizes)
-    places = 1 << (12 if len(keys) <= 64 else 16)
-    found = np.full(places, -1, np.int64)
+    buckets = 1 << (12 if len(keys) <= 64 else 16)
+    found = np.full(buckets, -1, np.int64)
     for salt in range(200):
-        digest = _digest(head, tail, sizes, salt, places)
+        digest = _digest(head, tail, sizes, salt, buckets)
         if np.unique(digest).size == len(keys):
             found[digest] = np.arange(len(keys))
             return head, tail, sizes, found, salt
@@ -206,16 +206,16 @@ def _index(keys: tuple[bytes, ...]) -> tuple[Any, Any, Any, Any, int]:
 
 
 def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...]) -> Any:
-    """The place among `keys` of the names at `at`; -1 for others."""
+    """The index in `keys` of the names at `at`; -1 for others."""
     if not keys or not at.size:
         return np.full(at.shape, -1)
-    heads, tails, sizes, places, salt = _index(keys)
+    heads, tails, sizes, buckets, salt = _index(keys)
     if salt < 0:  # too many keys for digests, or such as differ in their middle only
         by_key = {key: i for i, key in enumerate(keys)}
         spans = zip(at.tolist(), (at + size).tolist(), strict=True)
         return np.array([by_key.get(data[a:b], -1) for a, b in spans], np.int64)
     head, tail = _ends_of(words, at, size)
-    found = places[_digest(head, tail, size, salt, places.size)]
+    found = buckets[_digest(head, tail, size, salt, buckets.size)]
     same = (heads[found] == head) & (sizes[found] == size) & (tails[found] == tail)
     found = np.where(same, found, -1)
     for i in np.flatnonzero(sizes > 16).tolist():
@@ -230,38 +230,38 @@ def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...])
 _LONG = 256  # bytes of a list of which no copy goes from number to number
 
 
-def lists(table: Table, places: list[int], kind: int) -> list[tuple[Any, Any]]:
+def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     """The values of some features of one kind, and how many each record has.
 
-    The values of a feature stand one after the other; records without it have -1 of them. Raises
+    The values of a feature are concatenated; records without it have a length of -1. Raises
     OddError for a list that cannot be read.
     """
-    held = table.kinds[places] == kind
-    at = np.flatnonzero(held)
-    begins, ends = (x[places].reshape(-1)[at] for x in (table.begins, table.ends))
-    alone = len(places) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
+    of_kind = table.kinds[entries] == kind
+    at = np.flatnonzero(of_kind)
+    begins, ends = (x[entries].reshape(-1)[at] for x in (table.begins, table.ends))
+    alone = len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
     found = None if alone else _READERS[kind](table, begins, ends)
     if found is None:
-        if len(places) > 1:
-            return [lists(table, [place], kind)[0] for place in places]
+        if len(entries) > 1:
+            return [lists(table, [entry], kind)[0] for entry in entries]
         found = _by_messages(table, begins, ends, kind, at)
     values, counts = found
-    if at.size == held.size:
-        lengths = counts.reshape(held.shape)
+    if at.size == of_kind.size:
+        lengths = counts.reshape(of_kind.shape)
         stops = np.cumsum(lengths.sum(1)).tolist()
     else:
-        lengths = np.full(held.shape, -1, np.int64)
+        lengths = np.full(of_kind.shape, -1, np.int64)
         lengths.reshape(-1)[at] = counts
-        stops = np.cumsum(np.where(held, lengths, 0).sum(1)).tolist()
+        stops = np.cumsum(np.where(of_kind, lengths, 0).sum(1)).tolist()
     starts = [0, *stops[:-1]]
     return [(values[a:b], own) for a, b, own in zip(starts, stops, lengths, strict=True)]
 
 
-def _by_messages(table: Table, begins: Any, ends: Any, kind: int, held: Any) -> tuple[Any, Any]:
+def _by_messages(table: Table, begins: Any, ends: Any, kind: int, numbers: Any) -> tuple[Any, Any]:
     """Lists of any form, as protobuf reads them."""
     read = _LISTS[kind].FromString
     found: list[Any] = []
-    for at, a, b in zip(held.tolist(), begins.tolist(), ends.tolist(), strict=True):
+    for at, a, b in zip(numbers.tolist(), begins.tolist(), ends.tolist(), strict=True):
         try:
             found.append(read(table.data[a:b]).value)
         except DecodeError:

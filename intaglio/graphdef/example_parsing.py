@@ -34,7 +34,7 @@ _TYPES = (float32, int64, string)
 _TABLE_KINDS = {int64: INTEGERS, float32: FLOATS, string: BYTES}
 _TABLE_NAMES = {INTEGERS: "int64", FLOATS: "float", BYTES: "string"}
 _VALUES = {name: operator.attrgetter(f"{name}.value") for name in _NAMES}
-_NONE = Feature()  # in the place of a feature that a record does not have
+_NONE = Feature()  # for a feature that a record does not have
 
 
 def records(serialized: Any, kind: Any, names: Any) -> list[Any]:
@@ -60,7 +60,7 @@ def label(names: Any, at: int) -> str:
 class Column:
     """The values of one feature in all records, one after the other.
 
-    `lengths` says how many each record has, -1 for those without the feature.
+    `lengths` has how many each record has, -1 for those without the feature.
     """
 
     __slots__ = ("lengths", "values")
@@ -93,7 +93,7 @@ def column_of(features: list[Any], key: str, dtype: DType, names: Any) -> Column
 
 
 class UnusualError(Exception):
-    """Messages do not tell what a record says, or it is wrong: tables tell it, and what is wrong."""
+    """Messages cannot represent the record, or it is malformed: the parser with tables handles it."""
 
 
 def list_of(features: Any, key: bytes, dtype: DType) -> Any:
@@ -103,7 +103,7 @@ def list_of(features: Any, key: bytes, dtype: DType) -> Any:
         return None
     kind = _KINDS[dtype]
     found = _VALUES[kind](feature)
-    # One without a list may stand behind another of its name, which counts then.
+    # One without a list may follow another of its name, which counts then.
     if not found and feature.WhichOneof("kind") != kind:
         raise UnusualError
     return found
@@ -131,7 +131,7 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
 
     Raises InvalidArgumentError for what is no Example, and for a feature of another type.
     """
-    keys = {key: place for place, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
+    keys = {key: index for index, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
     if len(records) * (len(keys) + 2) <= _FEW:
         with contextlib.suppress(DecodeError, UnicodeDecodeError, UnusualError):
             return _of_messages(records, wants)
@@ -142,15 +142,15 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
             own = [i for i, want in enumerate(wants) if want[1] is dtype]
             if not own:
                 continue
-            places = [keys[wants[i][0]] for i in own]
-            kinds = table.kinds[places]
+            indices = [keys[wants[i][0]] for i in own]
+            kinds = table.kinds[indices]
             other = (kinds != kind) & (kinds != NONE)
             if other.any():
                 row, at = np.argwhere(other)[0].tolist()
                 key, _, dense = wants[own[row]]
                 had = _TABLE_NAMES[int(kinds[row, at])]
                 raise _other_type(names, key.decode(), at, dtype, had, dense)
-            read = lists(table, places, kind)
+            read = lists(table, indices, kind)
             for i, (values, lengths) in zip(own, read, strict=True):
                 found[i] = Column(values, lengths)
     except OddError as error:
@@ -243,7 +243,7 @@ def flat(*keys: Any) -> Any:
 
 
 def check_number(attr: str, number: int, keys: Any) -> None:
-    """Raises InvalidArgumentError unless an attribute says how many keys there are."""
+    """Raises InvalidArgumentError unless an attribute has the number of keys."""
     if number != len(keys):
         raise invalid_argument(f"{attr} is {number}, but there are {len(keys)} keys")
 
@@ -374,7 +374,7 @@ def _dtype_of(default: Any) -> DType:
 def one_record(data: bytes, sparse: Any, dense: Any, ragged: Any) -> Any:
     """The results for a single record: for one, a message costs less than a table.
 
-    None if anything is not as it should be: batches know what to say of it.
+    None if anything is unexpected: the parser of batches raises the error.
     """
     message = Example()
     try:

@@ -55,11 +55,11 @@ def graph_def(nodes: Iterable[Node], add_shapes: bool = False) -> Any:
         proto.versions.min_consumer = MIN_CONSUMER
     library = Library(proto.library)
     for node in nodes:
-        made = proto.node.add()
-        fill_node(made, node, library, [tensor_name(v) for v in node.inputs])
+        node_def = proto.node.add()
+        fill_node(node_def, node, library, [tensor_name(v) for v in node.inputs])
         if add_shapes:
             shapes = [v.dims for v in node.outputs]
-            tensors.set_attribute(made.attr["_output_shapes"], shapes, "list(shape)", None)
+            tensors.set_attribute(node_def.attr["_output_shapes"], shapes, "list(shape)", None)
     if not proto.library.function:
         proto.ClearField("library")
     return proto
@@ -98,9 +98,9 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
     gradient = node.attrs.get(GRADIENT)
     if gradient is not None:
         tensors.set_attribute(proto.attr[GRADIENT], str(gradient), "str", None)
-    given = node.attrs.get("_user_specified_name")
-    if given is not None:  # the name of the argument that a placeholder stands for
-        tensors.set_attribute(proto.attr["_user_specified_name"], given, "str", None)
+    argument = node.attrs.get("_user_specified_name")
+    if argument is not None:  # the name of the placeholder's argument
+        tensors.set_attribute(proto.attr["_user_specified_name"], argument, "str", None)
     for name, value in type_attributes(node).items():
         kind = "list(type)" if isinstance(value, tuple) else "int" if type(value) is int else "type"
         tensors.set_attribute(proto.attr[name], value, kind, None)
@@ -147,16 +147,16 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
 
 def _fill_argument(proto: Any, index: int, value: SymbolicTensor, label: str) -> None:
     """An argument with its shape, or with what is known of the resource that it is."""
-    made = proto.signature.input_arg.add(name=label, type=value.dtype.as_datatype_enum)
+    argument = proto.signature.input_arg.add(name=label, type=value.dtype.as_datatype_enum)
     attrs = proto.arg_attr[index].attr
     if isinstance(value.spec.value, Spec):
         content = value.spec.value
-        data = made.handle_data.add(dtype=content.dtype.as_datatype_enum)
+        data = argument.handle_data.add(dtype=content.dtype.as_datatype_enum)
         data.shape.CopyFrom(tensors.shape_proto(content.shape))
     tensors.set_attribute(attrs["_output_shapes"], [value.dims], "list(shape)", None)
-    given = value.node.attrs.get("_user_specified_name")
-    if given is not None:
-        tensors.set_attribute(attrs["_user_specified_name"], given, "str", None)
+    user_name = value.node.attrs.get("_user_specified_name")
+    if user_name is not None:
+        tensors.set_attribute(attrs["_user_specified_name"], user_name, "str", None)
 
 
 def _labels(values: Iterable[SymbolicTensor]) -> list[str]:
@@ -192,12 +192,12 @@ def op_def(op: Op) -> Any:
     proto = messages.OpDef(name=op.name, is_stateful=op.stateful)
     for target, args in ((proto.input_arg, op.sig.inputs), (proto.output_arg, op.sig.outputs)):
         for arg in args:
-            made = target.add(name=arg.name)
-            made.number_attr, made.type_list_attr = arg.number or "", arg.types or ""
+            arg_def = target.add(name=arg.name)
+            arg_def.number_attr, arg_def.type_list_attr = arg.number or "", arg.types or ""
             if arg.dtype is not None:
-                made.type = arg.dtype.as_datatype_enum
+                arg_def.type = arg.dtype.as_datatype_enum
             elif arg.var:
-                made.type_attr = arg.var
+                arg_def.type_attr = arg.var
     for attr in op.sig.attrs:
         proto.attr.add(name=attr.name, type=attr.kind.replace("str", "string"))
     return proto

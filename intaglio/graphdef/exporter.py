@@ -1,4 +1,4 @@
-"""What graphs and shapes ask of this layer when they are to be written as messages, or read."""
+"""Functions of this layer by which graphs and shapes are written as messages, or read."""
 
 from __future__ import annotations
 

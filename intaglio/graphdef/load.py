@@ -70,17 +70,17 @@ class UnknownOpError(ValueError):
 
 
 class Functions:
-    """The functions of a library, each read when it is first asked for."""
+    """The functions of a library, each read on first use."""
 
     def __init__(self, library: Any) -> None:
         self.protos = {f.signature.name: f for f in library.function}
         self.graphs: dict[str, Graph] = {}
         self.reading: list[str] = []
-        # For functions being read that call themselves: what stands for them meanwhile.
+        # For functions being read that call themselves: their forward declarations.
         self.stand_ins: dict[str, RecursiveGraph] = {}
 
     def graph(self, name: str) -> Graph:
-        """The function as a graph; what stands for it where it is being read already.
+        """The function as a graph; its forward declaration while it is being read.
 
         Raises MalformedError if it is missing.
         """
@@ -94,20 +94,20 @@ class Functions:
             raise MalformedError(f"functions call each other more than {DEEPEST} levels deep")
         self.reading.append(name)
         try:
-            made = self.graphs[name] = _read_function(self.protos[name], self)
+            graph = self.graphs[name] = _read_function(self.protos[name], self)
         finally:
             self.reading.pop()
         if name in self.stand_ins:
-            self.stand_ins.pop(name).resolve(lambda: made, interpreter.repeated)
-        return made
+            self.stand_ins.pop(name).resolve(lambda: graph, interpreter.repeated)
+        return graph
 
     def _stand_in(self, name: str) -> RecursiveGraph:
         if name not in self.stand_ins:
             proto = self.protos[name]
             inputs = [_argument_spec(proto, i) for i in range(len(proto.signature.input_arg))]
             outputs = [(tensors.dtype_of(arg.type), None) for arg in proto.signature.output_arg]
-            given = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
-            self.stand_ins[name] = stand_in(name, given, outputs, LIMIT)
+            specs = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
+            self.stand_ins[name] = stand_in(name, specs, outputs, LIMIT)
         return self.stand_ins[name]
 
 
@@ -120,7 +120,7 @@ def function_graph(
 ) -> FuncGraph:
     """A FunctionDef as a graph that is not frozen yet.
 
-    `known` has the specs of arguments that the message says less of, by their position.
+    `known` has the specs of arguments that are more precise than the message, by their position.
     """
     graph = FuncGraph(proto.signature.name)
     with graph.as_default():
@@ -147,7 +147,7 @@ def function_graph(
 
 
 def _argument_spec(proto: Any, index: int) -> Spec:
-    """What a FunctionDef says of an argument; of a resource, also what it contains."""
+    """The spec of an argument in a FunctionDef; of a resource, also of its contents."""
     arg = proto.signature.input_arg[index]
     dtype = tensors.dtype_of(arg.type)
     if dtype is resource:
@@ -192,9 +192,9 @@ class _Reader:
             for need in needs:
                 users.setdefault(need, []).append(name)
         # In the order of the message wherever that is possible.
-        place = {name: i for i, name in enumerate(self.protos)}
+        order = {name: i for i, name in enumerate(self.protos)}
         names = list(self.protos)
-        ready = [place[name] for name, needs in pending.items() if not needs]
+        ready = [order[name] for name, needs in pending.items() if not needs]
         heapq.heapify(ready)
         done = 0
         while ready:
@@ -204,7 +204,7 @@ class _Reader:
             for user in users.get(name, ()):
                 pending[user].discard(name)
                 if not pending[user]:
-                    heapq.heappush(ready, place[user])
+                    heapq.heappush(ready, order[user])
         if done != len(names):
             stuck = [n for n in names if pending[n]][:5]
             raise MalformedError(f"the nodes {stuck} take their inputs from each other in a circle")
@@ -311,7 +311,7 @@ def import_graph_def(
 
     Raises:
       MalformedError: (a ValueError) the message contradicts itself.
-      ValueError: an op is not known, a name asked for does not exist, or no graph is open.
+      ValueError: an op is unknown, a requested name does not exist, or no graph is open.
     """
     proto = as_own_message(graph_def)
     recorder: Any = door.level()
@@ -331,10 +331,10 @@ def import_graph_def(
     return [_element(reader, text) for text in return_elements]
 
 
-def _renamed(given: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(renamed: Mapping[str, Any]) -> dict[str, Any]:
     """Replacements under both spellings of a first output."""
     named: dict[str, Any] = {}
-    for key, tensor in given.items():
+    for key, tensor in renamed.items():
         named[key] = tensor
         if key.endswith(":0"):
             named[key[:-2]] = tensor
@@ -371,7 +371,7 @@ def created(
     name: str | None,
     attrs: Mapping[str, Any] | None,
 ) -> Node:
-    """A node of the graph, as a NodeDef would say it: attributes are AttrValue messages.
+    """A node of the graph in the form of a NodeDef: attributes are AttrValue messages.
 
     Raises RuntimeError if there is no such op, TypeError for inputs that are no tensors or
     not of `input_types` and for attributes that are no messages, ValueError if an attribute
@@ -389,13 +389,13 @@ def created(
         if key not in _declared(op):
             raise ValueError(f"Op '{op_type}' has no attribute '{key}'.")
         proto.attr[key].ParseFromString(_attribute_bytes(key, value))
-    given = list(inputs)
+    remaining = list(inputs)
     known = _called_functions(graph, proto)
-    values = _Reader(known, ())._attributes(op, proto, given)
+    values = _Reader(known, ())._attributes(op, proto, remaining)
     check_attributes(op, proto, values)
-    check_inputs(op, proto, given, values)
+    check_inputs(op, proto, remaining, values)
     with graph.as_default():
-        door.carry_out(op, given, values, label)
+        door.carry_out(op, remaining, values, label)
     return graph.nodes[-1]
 
 

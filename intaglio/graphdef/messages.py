@@ -2,7 +2,7 @@
 
 Names and field numbers are those of TensorFlow's published `.proto` files, so that bytes and
 text are interchangeable; the pool is private, so that TensorFlow itself can be loaded in the
-same process. `declarations` says how a line is read.
+same process. The format of a line is described in `declarations`.
 """
 
 from __future__ import annotations

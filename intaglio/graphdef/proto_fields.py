@@ -166,13 +166,13 @@ def _column(field: Any, dtype: DType, messages: Sequence[Any]) -> tuple[Any, Any
     blank: Any = b"" if dtype is string else 0
     if not field.is_repeated and field.type != _Field.TYPE_MESSAGE:
         blank = _as_elements(field, [field.default_value])[0]
-    made = np.full((len(lists), max(1, int(sizes.max()))), blank, dtype.numpy)
+    column = np.full((len(lists), max(1, int(sizes.max()))), blank, dtype.numpy)
     flat = _as_elements(field, [value for values in lists for value in values])
     if flat:
         data = np.empty(len(flat), dtype.numpy)
         data[:] = flat
-        made[np.arange(made.shape[1]) < sizes[:, None]] = data
-    return sizes, made
+        column[np.arange(column.shape[1]) < sizes[:, None]] = data
+    return sizes, column
 
 
 def _parsed(kind: Any, data: bytes, message_format: str) -> Any:
@@ -239,7 +239,7 @@ class DecodeProtoV2(Op):
         sizes = np.zeros((*data.shape, len(fields)), np.int32)
         for i, (counts, _) in enumerate(columns):
             sizes[..., i] = counts.reshape(data.shape)
-        return sizes, [made.reshape((*data.shape, -1)) for _, made in columns]
+        return sizes, [column.reshape((*data.shape, -1)) for _, column in columns]
 
 
 # -- encoding --------------------------------------------------------------------------
@@ -328,6 +328,6 @@ class EncodeProto(Op):
             _written(fields[i], flat[:, i], arrays[i].reshape(len(flat), arrays[i].shape[-1]))
             for i in order
         ]
-        made = np.empty(len(flat), object)
-        made[:] = [b"".join(one) for one in zip(*columns, strict=True)]
-        return made.reshape(batch)
+        encoded = np.empty(len(flat), object)
+        encoded[:] = [b"".join(one) for one in zip(*columns, strict=True)]
+        return encoded.reshape(batch)

@@ -1,4 +1,4 @@
-"""The messages that say how models are to be quantised, declared as `declarations` says."""
+"""The messages of quantisation options, in the format of `declarations`."""
 
 from __future__ import annotations
 

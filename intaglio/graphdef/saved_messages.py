@@ -1,4 +1,4 @@
-"""The messages of saved models and checkpoints, declared as `declarations` says.
+"""The messages of saved models and checkpoints, in the format of `declarations`.
 
 Names and field numbers are those of TensorFlow's published `.proto` files. `AnyValue` and
 `BoolValue` are protobuf's own wrappers of the same form.

@@ -185,20 +185,20 @@ class Steps:
     def __init__(self, lists: list[Any], key: str, dtype: DType, names: Any) -> None:
         self.key = key
         self.names = names
-        self.missing = np.array([key not in held for held in lists])
-        found = [held[key].feature if key in held else () for held in lists]
+        self.missing = np.array([key not in features for features in lists])
+        found = [features[key].feature if key in features else () for features in lists]
         self.counts = np.array([len(features) for features in found], np.int64)
         flat = [{key: feature} for features in found for feature in features]
         self.column = column_of(flat, key, dtype, names)
 
-    def _places(self) -> tuple[Any, Any]:
+    def _row_positions(self) -> tuple[Any, Any]:
         """The record and the step of each feature."""
         ids = np.repeat(np.arange(self.counts.size), self.counts)
         return ids, np.arange(ids.size) - (np.cumsum(self.counts) - self.counts)[ids]
 
     def sparse(self, scalar: bool) -> tuple[Any, Any, Any]:
         """The parts of a sparse tensor [record, step, value]."""
-        ids, step = self._places()
+        ids, step = self._row_positions()
         indices, values, shape = sparse_parts(self.column, False)
         table = np.stack([ids[indices[:, 0]], step[indices[:, 0]], indices[:, 1]], 1)
         dims = np.array([self.counts.size, self.counts.max(initial=0), shape[1]], np.int64)
@@ -222,7 +222,7 @@ class Steps:
                 f"!= expected.  values size: {int(self.column.counts[at])} but output "
                 f"shape: {brackets(tuple(shape))}"
             )
-        ids, step = self._places()
+        ids, step = self._row_positions()
         longest = int(self.counts.max(initial=0))
         blank = b"" if self.column.values.dtype == object else 0
         found = np.full((self.counts.size, longest, *shape), blank, self.column.values.dtype)

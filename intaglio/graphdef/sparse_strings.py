@@ -16,8 +16,8 @@ from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.tensor_strings import tensor_bytes
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
+from intaglio.ops.sparse import indices as coordinates
 from intaglio.ops.text.strings import filled
 
 _TYPES = (*dtypes.NUMERIC, dtypes.bool_, string)
@@ -45,7 +45,7 @@ def _written(
 ) -> Any:
     """Sparse tensors' parts in a tensor of strings or variants."""
     if form is variant:
-        return Variants([HeldTensor(a) for part in parts for a in part], (*dims, 3))
+        return Variants([VariantTensor(a) for part in parts for a in part], (*dims, 3))
     return filled([b for part in parts for b in _three(*part, dtype)], (*dims, 3))
 
 
@@ -70,7 +70,7 @@ def _varint(number: int) -> bytes:
 
 
 def _texts(proto: Any) -> Any:
-    """The strings of a TensorProto that `_content` has made."""
+    """The strings of a TensorProto from `_content`."""
     data = proto.tensor_content
     count = 1
     for dim in proto.tensor_shape.dim:
@@ -100,11 +100,11 @@ class SerializeSparse(Writer):
     def infer(
         self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type
     ) -> Spec:
-        places.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
+        coordinates.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
         return Spec(out_type, (3,))
 
     def kernel(self, sparse_indices, sparse_values, sparse_shape, out_type, T):
-        places.check(sparse_indices, sparse_values, sparse_shape)
+        coordinates.check(sparse_indices, sparse_values, sparse_shape)
         parts = [(sparse_indices, sparse_values, sparse_shape)]
         return _written(parts, (), T, out_type)
 
@@ -116,17 +116,17 @@ class SerializeManySparse(Writer):
     def infer(
         self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type
     ) -> Spec:
-        places.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
+        coordinates.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
         dims = sparse_shape.as_shape()
         return Spec(out_type, (dims[0] if dims else None, 3))
 
     def kernel(self, sparse_indices, sparse_values, sparse_shape, out_type, T):
-        places.check(sparse_indices, sparse_values, sparse_shape)
+        coordinates.check(sparse_indices, sparse_values, sparse_shape)
         if sparse_shape.size < 2:
             raise invalid_argument(
                 f"Rank of input SparseTensor should be > 1, but saw rank: {sparse_shape.size}"
             )
-        places.check_bounds(sparse_indices, sparse_shape)
+        coordinates.check_bounds(sparse_indices, sparse_shape)
         count = int(sparse_shape[0])
         rows = sparse_indices[:, 0]
         order = np.argsort(rows, kind="stable")
@@ -202,7 +202,7 @@ class DeserializeSparse(Op):
     dtype = _TYPES
 
     def infer(self, dtype: DType) -> Any:
-        return places.parts(dtype, None, None)
+        return coordinates.parts(dtype, None, None)
 
     def kernel(self, serialized_sparse, dtype: DType):
         _check_threes(serialized_sparse.shape)
@@ -224,7 +224,7 @@ class DeserializeManySparse(Op):
     dtype = _TYPES
 
     def infer(self, dtype: DType) -> Any:
-        return places.parts(dtype, None, None)
+        return coordinates.parts(dtype, None, None)
 
     def kernel(self, serialized_sparse, dtype: DType):
         if serialized_sparse.ndim != 2:

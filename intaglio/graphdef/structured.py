@@ -19,8 +19,8 @@ from intaglio.base.errors import UnsupportedFileError
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError
-from intaglio.graphdef.places import EXTENSION, EXTENSION_PLACES, SPEC_PLACES
 from intaglio.graphdef.saved_messages import StructuredValue
+from intaglio.graphdef.spec_classes import EXTENSION, EXTENSION_CLASSES, SPEC_CLASSES
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.state.variable_spec import VariableSpec
 from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
@@ -37,8 +37,8 @@ def _number_of(kind: type[TypeSpec]) -> int | None:
     if number is not None:
         return number
     ends = f":{kind.__name__}"
-    places = [(n, p) for n, p in SPEC_PLACES.items() if p.endswith(ends)]
-    return next((n for n, place in places if later.named(place) is kind), None)
+    candidates = [(n, p) for n, p in SPEC_CLASSES.items() if p.endswith(ends)]
+    return next((n for n, target in candidates if later.named(target) is kind), None)
 
 
 def encode(value: Any) -> Any:
@@ -84,21 +84,21 @@ def _fill(proto: Any, value: Any) -> None:
 
 def _fill_spec(proto: Any, spec: TypeSpec) -> None:
     if type(spec) is TensorSpec:
-        made = proto.tensor_spec_value
-        made.name = spec.name or ""
-        made.shape.CopyFrom(tensors.shape_proto(spec.dims))
-        made.dtype = spec.dtype.as_datatype_enum
+        spec_proto = proto.tensor_spec_value
+        spec_proto.name = spec.name or ""
+        spec_proto.shape.CopyFrom(tensors.shape_proto(spec.dims))
+        spec_proto.dtype = spec.dtype.as_datatype_enum
         return
     number, name = _number_of(type(spec)), type(spec).__name__
     if number is None:
-        found = [n for n in EXTENSION_PLACES if n.endswith(name)]
+        found = [n for n in EXTENSION_CLASSES if n.endswith(name)]
         if not found:
             raise ValueError(f"A {name} has no written form: {spec!r}")
         number, name = EXTENSION, found[0]
-    made = proto.type_spec_value
-    made.type_spec_class, made.type_spec_class_name = number, name
-    made.num_flat_components = len(spec.flatten())
-    _fill(made.type_state, spec._serialize())
+    spec_proto = proto.type_spec_value
+    spec_proto.type_spec_class, spec_proto.type_spec_class_name = number, name
+    spec_proto.num_flat_components = len(spec.flatten())
+    _fill(spec_proto.type_state, spec._serialize())
 
 
 def _fill_container(proto: Any, value: Any) -> None:
@@ -142,11 +142,11 @@ def _tensor_spec(proto: Any) -> TensorSpec:
 
 def _type_spec(proto: Any) -> TypeSpec:
     kind = _SPEC_CLASSES.get(proto.type_spec_class)
-    if kind is None and proto.type_spec_class in SPEC_PLACES:
-        kind = later.named(SPEC_PLACES[proto.type_spec_class])
+    if kind is None and proto.type_spec_class in SPEC_CLASSES:
+        kind = later.named(SPEC_CLASSES[proto.type_spec_class])
     if proto.type_spec_class == EXTENSION:
-        place = EXTENSION_PLACES.get(proto.type_spec_class_name)
-        kind = None if place is None else later.named(place)
+        target = EXTENSION_CLASSES.get(proto.type_spec_class_name)
+        kind = None if target is None else later.named(target)
     if kind is None:
         raise UnsupportedFileError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."

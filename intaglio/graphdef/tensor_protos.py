@@ -27,7 +27,7 @@ def make_tensor_proto(
       dtype: the dtype of the message; by default that of the values.
       shape: the shape of the message; by default that of the values.
       verify_shape: the values must have exactly this shape.
-      allow_broadcast: a single value may stand for all elements.
+      allow_broadcast: a single value may fill all elements.
 
     Raises:
       TypeError: the values do not fit the dtype, or not the shape under `verify_shape`.

@@ -118,19 +118,19 @@ def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.nd
     if len(values) > count * width or len(values) % width:
         raise MalformedError(f"a {dtype.name} tensor of shape {dims} has {len(values)} values")
     try:
-        given = _array(values, dtype)
+        array = _array(values, dtype)
     except (OverflowError, ValueError) as e:
         raise MalformedError(f"a {dtype.name} tensor has values out of range: {e}") from None
-    if len(given) == count:
-        return given.reshape(dims)
-    # The last value stands for all that follow; no value at all means zeros. One value for
-    # all takes no memory, so that a small message cannot ask for much.
-    filler = given[-1:] if len(given) else np.zeros(1, dtype.numpy)
-    if dtype is dtypes.string and not len(given):
+    if len(array) == count:
+        return array.reshape(dims)
+    # The last value is repeated for all that follow; no value at all means zeros. One value for
+    # all takes no memory, so that a small message cannot allocate much.
+    filler = array[-1:] if len(array) else np.zeros(1, dtype.numpy)
+    if dtype is dtypes.string and not len(array):
         filler[0] = b""
-    if len(given) <= 1:
+    if len(array) <= 1:
         return np.broadcast_to(filler.reshape((1,) * len(dims)), dims)
-    return np.concatenate([given, np.repeat(filler, count - len(given))]).reshape(dims)
+    return np.concatenate([array, np.repeat(filler, count - len(array))]).reshape(dims)
 
 
 def _array(values: list[Any], dtype: DType) -> np.ndarray:

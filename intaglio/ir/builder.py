@@ -1,4 +1,4 @@
-"""The graph while it is being made: names, nodes, look-up."""
+"""A graph under construction: names, nodes, look-up."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class GraphBuilder:
         """Names an unnamed node, and unnamed nodes before it, after the op that takes it.
 
         `name` is the op's name and argument, which constants are called: `mul/y`. Others
-        have their own type in the argument's place: `mul/ReadVariableOp`.
+        have their own type instead of the argument: `mul/ReadVariableOp`.
         """
         if node.op is raw.Placeholder:  # a captured value
             node.attrs.setdefault("_user_specified_name", name.rpartition("/")[2])
@@ -143,12 +143,12 @@ class GraphBuilder:
         return len(self.nodes)
 
     def get_operations(self) -> list[Node]:
-        """All operations, in the order they were made."""
+        """All operations, in the order of their creation."""
         return [n if n.name else self.christen_plainly(n) for n in self.nodes]
 
     @property
     def operations(self) -> list[Node]:
-        """All operations, in the order they were made: `get_operations()`."""
+        """All operations, in the order of their creation: `get_operations()`."""
         return self.get_operations()
 
     def num_operations(self) -> int:
@@ -176,7 +176,7 @@ class GraphBuilder:
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Node | SymbolicTensor:
-        """The operation or tensor that a name stands for, or the object itself if it is of this graph.
+        """The operation or tensor of a name, or the object itself if it is of this graph.
 
         Raises KeyError for unknown names, ValueError for elements of other graphs and for
         names of the other kind, TypeError for what is neither.
@@ -196,8 +196,8 @@ class GraphBuilder:
                 raise ValueError(f"Operation {obj!r} is not an element of this graph.")
             return obj
         wanted = ["Tensor"] * allow_tensor + ["Operation"] * allow_operation
-        given = "Operation" if isinstance(obj, Node) else type(obj).__name__
-        raise TypeError(f"Can not convert a {given} into a {' or '.join(wanted)}.")
+        kind = "Operation" if isinstance(obj, Node) else type(obj).__name__
+        raise TypeError(f"Can not convert a {kind} into a {' or '.join(wanted)}.")
 
     def _tensor_named(self, name: str) -> SymbolicTensor:
         label, _, index = name.rpartition(":")

@@ -73,7 +73,7 @@ class Node:
 
     @property
     def device(self) -> str:
-        """The device asked for, or nothing."""
+        """The requested device, or an empty string."""
         return self._device
 
     @property
@@ -83,12 +83,12 @@ class Node:
 
     @property
     def traced_name(self) -> str:
-        """The name under which the node was traced, whatever rewriting has made of it."""
+        """The name under which the node was traced, also after rewrites."""
         return self.source.name if self.source is not None else self.name
 
     @property
     def frames(self) -> list[origins.Frame]:
-        """The user's frames that made the node, innermost first."""
+        """The user's frames that created the node, innermost first."""
         return origins.frames(self.origin)
 
     @property
@@ -103,7 +103,7 @@ class Node:
 
     @property
     def traceback(self) -> Any:
-        """The user's stack where the node was made, outermost first."""
+        """The user's stack where the node was created, outermost first."""
         return traceback.StackSummary.from_list(
             [(f.filename, f.lineno, f.function, f.source) for f in reversed(self.frames)]
         )
@@ -134,8 +134,8 @@ class Node:
 
     def colocation_groups(self) -> list[bytes]:
         """What the node is placed with: `loc:@` and a name, its own if there is nothing else."""
-        given = self.attrs.get("_class")
-        return [g.encode() for g in given or (f"loc:@{self.name}",)]
+        groups = self.attrs.get("_class")
+        return [g.encode() for g in groups or (f"loc:@{self.name}",)]
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Raises ValueError: graphs run as functions here, there are no sessions."""
@@ -199,7 +199,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def device(self) -> str:
-        """The device asked for, or nothing."""
+        """The requested device, or an empty string."""
         return self.node.device
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
@@ -253,8 +253,8 @@ class Graph:
         "inputs",
         "name",
         "nodes",
+        "optimized_run",
         "outputs",
-        "settled",
     )
 
     # Whether passes leave it alone where it is called: its nodes are not what it does.
@@ -271,9 +271,9 @@ class Graph:
         self.inputs = tuple(inputs)
         self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
-        self.compiled: Any = None  # the interpreter's function, made when first run
-        self.settled: Any = None  # the optimised graph's, made when run again
-        self.derived: dict[Any, Any] = {}  # what other layers worked out, by their keys
+        self.compiled: Any = None  # the interpreter's function, built on the first run
+        self.optimized_run: Any = None  # the optimised graph's, built on the second run
+        self.derived: dict[Any, Any] = {}  # results that other layers cache here, by their keys
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)

@@ -1,4 +1,4 @@
-"""What nodes and graphs ask of the layers above: see `intaglio.base.hooks`."""
+"""Functions of upper layers that nodes and graphs call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Exporter(Protocol):
 
 
 class IrHooks(Hooks):
-    """What nodes and graphs ask of the layer that knows protocol buffers."""
+    """Functions of the layer for protocol buffers that nodes and graphs call."""
 
     # What `node_def`, `op_def` and `as_graph_def` use.
     exporter: Exporter

@@ -1,4 +1,4 @@
-"""What to say when a tensor of one graph is used where that graph cannot be reached.
+"""The error for a tensor of one graph that is used outside of it.
 
 Follows https://www.tensorflow.org/guide/function, "All outputs of a tf.function must be return
 values".
@@ -12,16 +12,16 @@ from intaglio.base.errors import InaccessibleTensorError
 
 
 def leak_text(tensor: Any, here: Any = None) -> str:
-    """TensorFlow's message, with the user's lines that made the tensor."""
+    """TensorFlow's message, with the user's lines that created the tensor."""
     frames = tensor.node.frames
     lines = "\n".join([f"    {frame}\n      {frame.source}" for frame in reversed(frames)])
-    place = "here" if here is None else repr(here)
+    where = "here" if here is None else repr(here)
     return (
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
         "TensorFlow collections to access it.\nPlease see https://www.tensorflow.org/guide/"
         "function#all_outputs_of_a_tffunction_must_be_return_values for more information.\n\n"
         f"{tensor!r} was defined here:\n{lines}\n\n"
-        f"The tensor {tensor!r} cannot be accessed from {place}, because it was defined in "
+        f"The tensor {tensor!r} cannot be accessed from {where}, because it was defined in "
         f"{tensor.graph!r}, which is out of scope."
     )
 

@@ -29,7 +29,7 @@ def run(
 ) -> Graph:
     """The graph after all steps, each a name and a pass.
 
-    `stage` tells the texts in the folder of INTAGLIO_DUMP from those of other pipelines. `after` is
+    `stage` distinguishes the files in the folder of INTAGLIO_DUMP from those of other pipelines. `after` is
     called with the graph after each step. Raises InvalidGraphError where `VERIFY` finds a graph
     that breaks a rule.
     """

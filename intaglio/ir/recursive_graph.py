@@ -26,7 +26,7 @@ _depth = _Depth()
 class RecursiveGraph(Graph):
     """Stands for a graph within its own body: what goes in and comes out, and a name.
 
-    Its nodes are the Placeholders of its inputs and stand-ins for its outputs. A run goes on
+    Its nodes are the Placeholders of its inputs and of its outputs. A run continues
     in `target`, once `resolve` has named it; passes leave it alone.
     """
 
@@ -37,18 +37,18 @@ class RecursiveGraph(Graph):
     def __init__(self, graph: Graph, limit: int) -> None:
         super().__init__(graph.name, graph.inputs, graph.nodes, graph.outputs)
         self.limit = limit
-        self.compiled = self.settled = self._caller()
+        self.compiled = self.optimized_run = self._caller()
         self._target: Callable[[], Graph] | None = None
         self._run: Callable[[Graph], Callable[..., Any]] | None = None
 
     @property
     def stateful(self) -> bool:
-        """True: nobody may run it early, twice or not at all."""
+        """True: passes may not run it early, twice or not at all."""
         return True
 
     @property
     def target(self) -> Graph:
-        """The graph that this one stands for. Raises ValueError while it is not finished."""
+        """The graph that this one forwards to. Raises ValueError while it is not finished."""
         if self._target is None:
             raise ValueError(f"the graph {self.name} calls itself and is not finished")
         return self._target()
@@ -56,7 +56,7 @@ class RecursiveGraph(Graph):
     def resolve(
         self, target: Callable[[], Graph], run: Callable[[Graph], Callable[..., Any]]
     ) -> None:
-        """Names the graph, asked for when it first runs, and how it becomes a function."""
+        """Sets the graph, by a function called on the first run, and its compiler to a function."""
         self._target, self._run = target, run
 
     def _caller(self) -> Callable[..., Any]:
@@ -73,7 +73,7 @@ class RecursiveGraph(Graph):
 
     @contextmanager
     def _deeper(self) -> Generator[None]:
-        """Counts the calls under way. Raises RecursionError beyond the limit."""
+        """Counts nested calls. Raises RecursionError beyond the limit."""
         calls = _depth.calls
         depth = calls.get(id(self), 0) + 1
         if depth > self.limit:
@@ -81,9 +81,9 @@ class RecursiveGraph(Graph):
                 f"{self.name} has called itself {self.limit} times without coming to an end. If it is "
                 "meant to go deeper, trace it under `intaglio.recursion(limit=...)`."
             )
-        room = sys.getrecursionlimit()
+        limit = sys.getrecursionlimit()
         if depth == 1:
-            sys.setrecursionlimit(max(room, FRAMES * self.limit))
+            sys.setrecursionlimit(max(limit, FRAMES * self.limit))
         calls[id(self)] = depth
         try:
             yield
@@ -91,4 +91,4 @@ class RecursiveGraph(Graph):
             calls[id(self)] = depth - 1
             if depth == 1:
                 del calls[id(self)]
-                sys.setrecursionlimit(room)
+                sys.setrecursionlimit(limit)

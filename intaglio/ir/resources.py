@@ -1,7 +1,7 @@
 """What nodes do with the resources that they are given: facts of the op, or of the graphs it runs.
 
-An op says whether it `reads` and `writes` its resources. A branch, loop or call does what the
-nodes of its graphs do. What cannot be known counts as read and written.
+An op declares whether it `reads` and `writes` its resources. A branch, loop or call has the effects of the
+nodes of its graphs. Unknown effects count as a read and a write.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def _does(node: Node, index: int, effect: str) -> bool:
         return getattr(node.op, effect)
     for graph in walk.attached(node):
         # The graph's inputs are the last ones of the node.
-        place = index - (len(node.inputs) - len(graph.inputs))
-        if graph.opaque or not 0 <= place < len(graph.inputs):
+        inner_index = index - (len(node.inputs) - len(graph.inputs))
+        if graph.opaque or not 0 <= inner_index < len(graph.inputs):
             return True
-        if graph.inputs[place].dtype is not resource or place in _found(graph, effect):
+        if graph.inputs[inner_index].dtype is not resource or inner_index in _found(graph, effect):
             return True
     return False
 
@@ -83,8 +83,8 @@ def _handed_on(value: SymbolicTensor) -> SymbolicTensor | None:
         if graph.opaque or len(graph.outputs) != len(node.outputs):
             continue  # the condition of a loop
         inner = origin(graph.outputs[index])
-        places = [i for i, v in enumerate(graph.inputs) if v is inner]
-        found.add(places[0] + len(node.inputs) - len(graph.inputs) if places else -1)
+        indices = [i for i, v in enumerate(graph.inputs) if v is inner]
+        found.add(indices[0] + len(node.inputs) - len(graph.inputs) if indices else -1)
     if len(found) != 1 or -1 in found:
         return None
     return node.inputs[found.pop()]

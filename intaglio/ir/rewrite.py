@@ -1,6 +1,6 @@
 """The graph rewriter: how every pass makes a new graph out of an old one.
 
-A pass walks the nodes of a graph in order and says of each what becomes of it: it is kept (`keep`),
+A pass walks the nodes of a graph in order and decides for each: it is kept (`keep`),
 replaced by other values (`replace`), dropped (`drop`) or absorbed by another node (`absorb`). The
 `Rewriter` maps the inputs and control inputs of later nodes, and hands on provenance: where the user
 wrote a node, its device, the traced node that it comes from. Graphs and nodes are immutable: what
@@ -100,12 +100,12 @@ class Rewriter(Level):
         self._control: dict[int, Node | None] = {}
         # The names that are taken, each with the last number that was put behind it.
         self._names: dict[str, int] | None = None
-        self._given: set[str] = set()
+        self._names_used: set[str] = set()
 
     # -- what has become of the old graph ----------------------------------------------
 
     def value(self, old: SymbolicTensor) -> SymbolicTensor:
-        """What an old value has become."""
+        """The new value of an old one."""
         return self._values.get(id(old), old)
 
     def values(self, old: Iterable[SymbolicTensor]) -> list[SymbolicTensor]:
@@ -152,28 +152,28 @@ class Rewriter(Level):
             self._values[id(before)] = after
 
     def replace(self, old: Node, values: Sequence[SymbolicTensor]) -> None:
-        """Other values take the place of the old node's; the node itself is gone."""
+        """Replaces the old node's values by others and removes the node."""
         self._control[id(old)] = None
         for before, after in zip(old.outputs, values, strict=True):
             self._values[id(before)] = after
 
     def drop(self, old: Node) -> None:
-        """The node is gone; nothing takes its values, and what waited for it does not wait."""
+        """Removes a node without users of its values; control dependencies on it are removed too."""
         self._control[id(old)] = None
 
     def absorb(self, old: Iterable[Node], new: Node) -> None:
-        """Nodes are gone, for `new` does their work: what waited for them waits for it."""
+        """Removes nodes whose work `new` does: control dependencies on them become dependencies on it."""
         for node in old:
             self._control[id(node)] = new
 
     def substitute(self, old: SymbolicTensor, value: SymbolicTensor) -> None:
-        """Another value takes the place of one, whatever becomes of its node."""
+        """Replaces one value by another, whatever becomes of its node."""
         self._values[id(old)] = value
 
     # -- new nodes -----------------------------------------------------------------------
 
     def add(self, node: Node) -> Node:
-        """Appends a node that takes no old one's place."""
+        """Appends a node that replaces none."""
         self.nodes.append(node)
         return node
 
@@ -213,14 +213,14 @@ class Rewriter(Level):
             if id(node) in arguments:
                 continue
             control = tuple([copies[id(c)] for c in node.control if id(c) in copies])
-            made = copies[id(node)] = copy(node, [values[id(v)] for v in node.inputs], control)
-            values.update((id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True))
+            copied = copies[id(node)] = copy(node, [values[id(v)] for v in node.inputs], control)
+            values.update((id(a), b) for a, b in zip(node.outputs, copied.outputs, strict=True))
         return [values[id(v)] for v in graph.outputs]
 
     def record_beside(self, node: Node) -> None:
-        """What is recorded now has the origin of a node that stays and keeps its name."""
+        """Nodes recorded from now on get the origin of a node that stays and keeps its name."""
         self.root = node
-        self._given.add(node.name)
+        self._names_used.add(node.name)
 
     # -- the new graph -------------------------------------------------------------------
 
@@ -258,9 +258,9 @@ class Rewriter(Level):
 
     def label(self, name: str) -> str:
         """A name for what replaces a node: the node's own the first time, then others like it."""
-        if name in self._given:
+        if name in self._names_used:
             return self.unique_name(name)
-        self._given.add(name)
+        self._names_used.add(name)
         return name
 
     def execute(

@@ -45,7 +45,7 @@ class GraphSyntaxError(ValueError):
 def format_graph(graph: Graph, user_lines: bool = False) -> str:
     """The graph, after those nested in it, as text.
 
-    With `user_lines`, comments say which line of the user's program made the nodes below.
+    With `user_lines`, comments show the line of the user's program that created the nodes below.
     """
     graphs = [*walk.nested(graph), graph]
     names = _graph_names(graphs)
@@ -69,13 +69,13 @@ def _format_one(graph: Graph, names: dict[int, str], user_lines: bool) -> str:
     inputs = {id(v.node) for v in graph.inputs}
     arguments = ", ".join([f"{v.node.name}: {_type(v.spec)}" for v in graph.inputs])
     lines = [f"graph {names[id(graph)]}({arguments}) {{"]
-    place = ""
+    line = ""
     for node in graph.nodes:
         if id(node) in inputs:
             continue
-        if user_lines and node.origin and (now := _user_line(node)) != place:
-            place = now
-            lines.append(f"  # {place}")
+        if user_lines and node.origin and (now := _user_line(node)) != line:
+            line = now
+            lines.append(f"  # {line}")
         lines.append(f"  {format_node(node, names)}")
     lines.append(f"  return {', '.join([_value(v) for v in graph.outputs])}".rstrip())
     return "\n".join([*lines, "}"]) + "\n"
@@ -98,7 +98,7 @@ def format_node(node: Node, names: dict[int, str] | None = None) -> str:
 
 
 def _written(node: Node) -> dict[str, Any]:
-    """The attributes that the signature's defaults do not say already."""
+    """The attributes that differ from the signature's defaults."""
     defaults = node.op.defaults
     return {k: v for k, v in node.attrs.items() if k not in defaults or not _same(v, defaults[k])}
 
@@ -172,13 +172,13 @@ def parse(text: str) -> Graph:
             else:
                 reader.line(stripped)
         except Exception as e:  # inference may refuse nonsense with any error
-            raise GraphSyntaxError(_told(number, stripped, e)) from None
+            raise GraphSyntaxError(_syntax_error_text(number, stripped, e)) from None
     if last is None or reader is not None:
         raise GraphSyntaxError("the text ends before the graph does")
     return last
 
 
-def _told(number: int, line: str, error: Exception) -> str:
+def _syntax_error_text(number: int, line: str, error: Exception) -> str:
     shown = line if len(line) <= SHOWN else f"{line[:SHOWN]}..."
     reason = f"unknown name {error}" if isinstance(error, KeyError) else str(error)
     if isinstance(error, (RecursionError, MemoryError)):
@@ -246,8 +246,8 @@ class _Reader:
     def _arguments(self, body: str, op: Op) -> tuple[list[SymbolicTensor], dict[str, Any]]:
         inputs, _, attrs = body.partition(";")
         call = ast.parse(f"f({attrs.strip()})", mode="eval").body
-        given = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]  # a call, as parsed above
-        return [self.values[n] for n in _split(inputs)], {**op.defaults, **given}
+        attributes = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]  # a call, as parsed above
+        return [self.values[n] for n in _split(inputs)], {**op.defaults, **attributes}
 
     def _evaluate(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
@@ -276,7 +276,7 @@ class _Reader:
 def _with_values(
     op: Op, inputs: list[SymbolicTensor], attrs: Any, written: list[Spec]
 ) -> list[Spec]:
-    """The written types, with the values that inference knows besides."""
+    """The types in the text, with the values that inference finds."""
     inferred = op.output_specs([v.spec for v in inputs], attrs)
     for spec, known in zip(written, inferred, strict=True):
         if known.dtype is not spec.dtype:
@@ -304,7 +304,7 @@ def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarr
 
 
 def _split(text: str) -> list[str]:
-    """Parts between commas that stand outside brackets."""
+    """Parts between commas outside brackets."""
     parts: list[str] = []
     inside: list[str] = []  # the pieces of a part whose bracket is still open
     depth = 0

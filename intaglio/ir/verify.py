@@ -17,7 +17,7 @@ def verify(graph: Graph) -> None:
     """Checks the graph and those nested in it. Raises InvalidGraphError.
 
     The rules: names are unique; inputs and control inputs come from earlier nodes; number
-    and dtypes of inputs are the signature's; outputs are what inference says; the graph's
+    and dtypes of inputs are the signature's; outputs have the specs of inference; the graph's
     inputs are placeholders of it, and its outputs values of it.
     """
     for nested in walk.nested(graph):

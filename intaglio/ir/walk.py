@@ -1,4 +1,4 @@
-"""Walks over graphs: what is needed, who uses what, nested graphs."""
+"""Walks over graphs: reachability, uses, nested graphs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list[Node]:
     """The nodes that have to run for these outputs and for their effects, in order.
 
-    This is the non-strict execution that TensorFlow documents: pure work that nobody
-    needs is left out, so that its errors are not raised either.
+    This is the non-strict execution that TensorFlow documents: pure work without
+    users is left out, so that its errors are not raised either.
     """
     needed = {v.node for v in outputs}
     kept: list[Node] = []
@@ -64,8 +64,8 @@ def scheduled(
 ) -> Iterator[Node]:
     """Nodes and those that have to come `before` them, each once and after what it needs.
 
-    Otherwise they are in the order in which they are given. Of nodes with one `key` the first one
-    stands for all. Without recursion: graphs are deep.
+    Otherwise they keep their order. Of nodes with one `key` the first one
+    represents all. Without recursion: graphs are deep.
     """
     done: set[int] = set()
     for node in nodes:

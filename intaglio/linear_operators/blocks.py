@@ -157,7 +157,7 @@ class LinearOperatorBlockDiag(_Blocks):
         operators = tuple(operators)
         if not operators:
             raise ValueError("Expected a list of >=1 operators.")
-        given = {
+        parameters = {
             "operators": operators,
             "is_non_singular": is_non_singular,
             "is_self_adjoint": is_self_adjoint,
@@ -179,7 +179,7 @@ class LinearOperatorBlockDiag(_Blocks):
             every("is_positive_definite", is_positive_definite),
             square,
             name or "_ds_".join(o.name for o in operators),
-            given,
+            parameters,
         )
 
     @property
@@ -234,7 +234,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
         self._rows = tuple(tuple(row) for row in operators)
         if [len(row) for row in self._rows] != list(range(1, len(self._rows) + 1)):
             raise ValueError("Row i of `operators` must have i + 1 blocks.")
-        given = {
+        parameters = {
             "operators": self._rows,
             "is_non_singular": is_non_singular,
             "is_self_adjoint": is_self_adjoint,
@@ -252,7 +252,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
             is_positive_definite,
             True,
             name,
-            given,
+            parameters,
         )
 
     @property

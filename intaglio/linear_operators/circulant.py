@@ -39,8 +39,8 @@ class _Circulant(LinearOperator):
         is_square: bool | None = True,
         name: str | None = None,
     ) -> None:
-        given = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
-        given["spectrum"] = self._spectrum = tensor_of(spectrum, "spectrum")
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
+        parameters["spectrum"] = self._spectrum = tensor_of(spectrum, "spectrum")
         dims = dims_of(self._spectrum)
         if dims is not None and len(dims) < self._depth:
             raise ValueError(
@@ -58,7 +58,7 @@ class _Circulant(LinearOperator):
             is_positive_definite,
             True,
             name or type(self).__name__,
-            given,
+            parameters,
         )
 
     @property

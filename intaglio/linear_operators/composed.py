@@ -21,7 +21,7 @@ from intaglio.linear_operators.structured import (
 from intaglio.opdef import convert, raw
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
+def _arguments_of_init(values: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in values.items() if k not in ("self", "__class__")}
 
 
@@ -63,7 +63,7 @@ class LinearOperatorAdjoint(LinearOperator):
         is_square: bool | None = None,
         name: str | None = None,
     ) -> None:
-        parameters = _given(locals())
+        parameters = _arguments_of_init(locals())
         self._operator = operator
         super().__init__(
             operator.dtype,
@@ -127,7 +127,7 @@ class LinearOperatorInversion(LinearOperator):
             raise ValueError("Operator should be square, so that it has an inverse")
         if operator.is_non_singular is False or is_non_singular is False:
             raise ValueError("Operators of type LinearOperatorInversion are non-singular")
-        parameters = _given(locals())
+        parameters = _arguments_of_init(locals())
         self._operator = operator
         super().__init__(
             operator.dtype,
@@ -185,7 +185,7 @@ class LinearOperatorComposition(LinearOperator):
         is_square: bool | None = None,
         name: str | None = None,
     ) -> None:
-        parameters = _given(locals())
+        parameters = _arguments_of_init(locals())
         parameters["operators"] = self._operators = tuple(operators)
         if not self._operators:
             raise ValueError("Expected a non-empty list of operators.")
@@ -283,7 +283,7 @@ class LinearOperatorKronecker(LinearOperator):
         is_square: bool | None = None,
         name: str | None = None,
     ) -> None:
-        parameters = _given(locals())
+        parameters = _arguments_of_init(locals())
         parameters["operators"] = self._operators = tuple(operators)
         if not self._operators:
             raise ValueError("Expected a list of >=1 operators.")
@@ -401,7 +401,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         is_square: bool | None = None,
         name: str = "LinearOperatorLowRankUpdate",
     ) -> None:
-        parameters = _given(locals())
+        parameters = _arguments_of_init(locals())
         dtype = base_operator.dtype
         if diag_update is None:
             is_diag_update_positive = True

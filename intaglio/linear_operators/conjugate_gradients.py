@@ -22,7 +22,7 @@ LAST = np.array([-1], np.int32)
 
 
 class CGState(NamedTuple):
-    """Where the iteration stands: step, solution, rest, direction, squared rest."""
+    """The state of the iteration: step, solution, residual, direction, squared residual."""
 
     i: Any
     x: Any
@@ -58,8 +58,8 @@ def conjugate_gradient(
     >>> matrix = tf.constant([[4., 1.], [1., 3.]])
     >>> operator = tf.linalg.LinearOperatorFullMatrix(
     ...     matrix, is_self_adjoint=True, is_positive_definite=True)
-    >>> made = tf.linalg.experimental.conjugate_gradient(operator, tf.constant([1., 2.]))
-    >>> made.x.numpy().round(4)
+    >>> state = tf.linalg.experimental.conjugate_gradient(operator, tf.constant([1., 2.]))
+    >>> state.x.numpy().round(4)
     array([0.0909, 0.6364], dtype=float32)
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/experimental/conjugate_gradient

@@ -1,7 +1,7 @@
 """`LinearOperator`: what every operator can do, and how by default.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/linalg/LinearOperator. A subclass says its
-shape and how it multiplies; it says more where its structure allows a shorter way than
+Follows https://www.tensorflow.org/api_docs/python/tf/linalg/LinearOperator. A subclass defines its
+shape and its product with a matrix; it overrides more where its structure is cheaper than
 the dense matrix.
 """
 
@@ -26,7 +26,7 @@ from intaglio.trace.assertions import check
 COLUMN = np.int32(-1)
 # What combines operators derives from them: imported when it is first needed.
 COMBINED = {
-    "matmul": "intaglio.linear_operators.multiplied:product",
+    "matmul": "intaglio.linear_operators.products:product",
     "adjoint": "intaglio.linear_operators.composed:LinearOperatorAdjoint",
     "inverse": "intaglio.linear_operators.composed:LinearOperatorInversion",
     "lower": "intaglio.linear_operators.structured:LinearOperatorLowerTriangular",
@@ -123,14 +123,14 @@ class LinearOperator(Module, CompositeTensor):
         self._is_self_adjoint = is_self_adjoint
         self._is_positive_definite = is_positive_definite
         self._is_square = True if is_non_singular or is_self_adjoint else is_square
-        self._given = dict(parameters or {})
+        self._parameters = dict(parameters or {})
 
     # -- what it is ----------------------------------------------------------------
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The arguments of the constructor."""
-        return dict(self._given)
+        return dict(self._parameters)
 
     @property
     def dtype(self) -> Any:
@@ -252,7 +252,7 @@ class LinearOperator(Module, CompositeTensor):
     def matmul(
         self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
     ) -> Any:
-        """A @ x, with adjoints where asked for; `x` may be a linear operator.
+        """A @ x, with optional adjoints; `x` may be a linear operator.
 
         Raises ValueError if the dimensions do not fit.
         """

@@ -34,9 +34,9 @@ class LinearOperatorSpec(TypeSpec):
     @classmethod
     def of(cls, operator: Any) -> LinearOperatorSpec:
         """The spec of an operator."""
-        given = operator.parameters
-        parts = {k: _spec(v) for k, v in given.items() if has_tensors(v)}
-        static = tuple((k, v) for k, v in given.items() if k not in parts)
+        parameters = operator.parameters
+        parts = {k: _spec(v) for k, v in parameters.items() if has_tensors(v)}
+        static = tuple((k, v) for k, v in parameters.items() if k not in parts)
         return cls(operator.__class__, parts, static)
 
     @property

@@ -301,8 +301,8 @@ class LinearOperatorIdentity(_Sparse):
 
     def __getitem__(self, slices: Any) -> LinearOperator:
         batch = np.broadcast_to(np.int8(0), self._batch)[slices].shape
-        given: dict[str, Any] = {**self.parameters, "batch_shape": batch or None}
-        return type(self)(**given)
+        parameters: dict[str, Any] = {**self.parameters, "batch_shape": batch or None}
+        return type(self)(**parameters)
 
     def _broadcast(self, x: Any) -> Any:
         if not self._batch:

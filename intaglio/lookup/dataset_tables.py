@@ -39,9 +39,9 @@ class DatasetInitializer(TableInitializer):
         self._check(table)
         count = 1 << 14
         keys, values = [], []
-        for some, theirs in self._dataset.batch(count):
+        for some, values_batch in self._dataset.batch(count):
             keys.append(some)
-            values.append(theirs)
+            values.append(values_batch)
         if not keys:
             return None
         return raw.LookupTableImportV2(table.resource_handle, _joined(keys), _joined(values))

@@ -43,13 +43,13 @@ class TableInitializer(AutoTrackable):
 
     def _check(self, table: Any) -> None:
         """Raises TypeError unless the table has the initializer's dtypes."""
-        for what, ours, theirs in (
+        for what, own, others in (
             ("key", self._key_dtype, table.key_dtype),
             ("value", self._value_dtype, table.value_dtype),
         ):
-            if ours is not theirs:
+            if own is not others:
                 raise TypeError(
-                    f"Invalid {what} dtype for table, expected {ours!r} but got {theirs!r}"
+                    f"Invalid {what} dtype for table, expected {own!r} but got {others!r}"
                 )
 
 
@@ -94,7 +94,7 @@ class TextFileIndex:
 class TextFileInitializer(TableInitializer):
     """Fills a table from the lines of a text file.
 
-    `key_index` and `value_index` say what of a line they are: a column between `delimiter`s,
+    `key_index` and `value_index` select a part of a line: a column between `delimiter`s,
     `TextFileIndex.WHOLE_LINE`, or `TextFileIndex.LINE_NUMBER` from `value_index_offset` on.
     `vocab_size` lines are read, all if it is None. Raises ValueError for an empty name, for
     indices below -2, and for dtypes that the indices do not allow.

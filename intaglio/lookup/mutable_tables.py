@@ -28,7 +28,7 @@ class MutableTable(Lookup):
 
     @property
     def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the table."""
+        """The table's handle: a scalar tensor of dtype resource."""
         return self._handle
 
     def _initialize(self) -> Any:
@@ -45,9 +45,9 @@ class MutableTable(Lookup):
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Any:
         """Gives keys values. Raises InvalidArgumentError if the shapes do not fit."""
-        given = convert.to_tensor(keys, self._key_dtype)
+        tensor = convert.to_tensor(keys, self._key_dtype)
         rows = convert.to_tensor(values, self._value_dtype)
-        return raw.LookupTableInsertV2(self._handle, given, rows, name=name)
+        return raw.LookupTableInsertV2(self._handle, tensor, rows, name=name)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and their values."""

@@ -177,13 +177,13 @@ class StaticVocabularyTable(Lookup):
         wanted = lookup_key_dtype or (self._table.key_dtype if self._table else string)
         super().__init__(wanted, int64, name)
         if self._table is not None:
-            ours = self._table.key_dtype
-            if ours.is_integer != self._key_dtype.is_integer:
-                raise TypeError(f"Invalid `key_dtype`, expected {ours} but got {self._key_dtype}.")
+            own = self._table.key_dtype
+            if own.is_integer != self._key_dtype.is_integer:
+                raise TypeError(f"Invalid `key_dtype`, expected {own} but got {self._key_dtype}.")
 
     @property
     def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the table, None without words."""
+        """The table's handle: a scalar tensor of dtype resource; None without words."""
         return None if self._table is None else self._table.resource_handle
 
     def _create_resource(self) -> Any:

@@ -32,7 +32,7 @@ if not TYPE_CHECKING:
 
 
 def _without_compiler(error: ImportError, instead: str) -> None:
-    """Logs what runs in the place of machine code. An error of this package is raised again."""
+    """Logs the fallback. An error of this package is raised again."""
     if (error.name or "").startswith("intaglio"):
         raise error
     logger().info("%s, for there is no compiler (%s)", instead, error)

@@ -43,9 +43,9 @@ def looped(graph: Graph) -> interpreter.Compiled:
 
 
 def _looped_too(graph: Graph) -> interpreter.Compiled:
-    """What an interpreted graph calls, which may have a way of its own."""
-    way = interpreter.compiler_of(graph)
-    return looped(graph) if way is None else interpreter.repeated(graph)
+    """A graph that an interpreted graph calls, which may have its own compiler."""
+    compiler = interpreter.compiler_of(graph)
+    return looped(graph) if compiler is None else interpreter.repeated(graph)
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:

@@ -1,4 +1,4 @@
-"""What the native compiler gets wrong is interpreted, with one warning that asks for a report.
+"""The fallback to the interpreter where the native compiler fails, with one warning that asks for a report.
 
 Machine code is never the reason that a program stops. With `INTAGLIO_VERIFY=1`, as in the tests, the
 error is raised instead.
@@ -21,14 +21,14 @@ _REPORT = (
 
 
 class Failed(Exception):
-    """The compiler has failed at a node, or one in its graphs; the cause says how."""
+    """The compiler has failed at a node, or one in its graphs; `__cause__` is the error."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node.name)
         self.node = node
 
 
-# What warnings have told of.
+# The failures that were warned of.
 _warned: set[tuple[str, str]] = set()
 
 

@@ -1,7 +1,7 @@
 """The first call of code that a function has changed over to: if it fails, the interpreter does it.
 
 Variables and streams of random numbers are as before the call then. The snapshot costs no copy:
-who writes to a variable whose array somebody else holds writes to another array.
+a write to a variable whose array has other references goes to another array.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def streams(graph: Graph) -> list[Any]:
 class _Snapshot:
     """What a call may change: the variables among its inputs, and streams."""
 
-    def __init__(self, arrays: Sequence[Any], drawn: Sequence[Any]) -> None:
+    def __init__(self, arrays: Sequence[Any], streams: Sequence[Any]) -> None:
         # One that has no value stays without: what runs raises for it.
         variables = [a for a in arrays if isinstance(a, Resource) and a.initialized]
         self._values = [(v, v._value) for v in variables]
-        self._marks = [(s, s.mark()) for s in drawn]
+        self._marks = [(s, s.mark()) for s in streams]
 
     def restore(self) -> None:
         """Takes everything back, and holds nothing any more."""
@@ -50,15 +50,15 @@ class _Snapshot:
 
 
 def call(
-    name: str, made: Run, run: Run, arrays: Sequence[Any], drawn: Sequence[Any]
+    name: str, compiled: Run, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
 ) -> tuple[tuple[Any, ...], bool]:
-    """The results of a call of `made`, or of the interpreted `run` if it fails where that does not.
+    """The results of a call of `compiled`, or of the interpreted `run` if it fails where that does not.
 
-    And whether `made` did it. Raises what `run` raises, which is the program's own error.
+    And whether `compiled` did it. Raises what `run` raises, which is the program's own error.
     """
-    before = _Snapshot(arrays, drawn)
+    before = _Snapshot(arrays, streams)
     try:
-        return made(*arrays), True
+        return compiled(*arrays), True
     except Exception as e:
         before.restore()
         results = run(*arrays)

@@ -1,8 +1,8 @@
 """Interpreted graphs: what their ops do one by one to large arrays goes in loops of machine code.
 
 The graph stays a list of kernels that Python calls. But where one elementwise op writes what
-only another reads, one loop does both, with the bits of the ops' own kernels: nobody can tell
-but by the time, so it may begin at any call.
+only another reads, one loop does both, with the bits of the ops' own kernels: only the time
+differs, so it may begin at any call.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Looped(tiers.Timed):
         """How the graph runs, in words."""
         return "interpreted"
 
-    def _ready(self, made: tiers.Run) -> None:
-        self.run = made
+    def _ready(self, run: tiers.Run) -> None:
+        self.run = run
 
 
 def _looped(graph: Graph) -> Any:

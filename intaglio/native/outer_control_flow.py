@@ -30,10 +30,10 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
 
     def call(*arrays: Any) -> Any:
         values = op.sig.group(list(arrays), attrs) if op.has_lists else arrays
-        given = [
+        arguments = [
             values[key] if kind == "input" else attrs[key] if kind == "attr" else run
             for kind, key in order
         ]
-        return op.kernel_fn(*given)
+        return op.kernel_fn(*arguments)
 
     return call

@@ -71,7 +71,7 @@ def is_repeated_body(node: Node | None, attribute: str) -> bool:
 CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE
 
 LOWERING_PASSES: list[Step] = [
-    # Before layers: normalisations of which nobody takes the statistics can be layers.
+    # Before layers: normalisations whose statistics are unused can be layers.
     Step("statistics", replace_known_statistics, CALLED),
     # Before layers: a convolution whose channels are scaled is one with other filters and a bias.
     Step("channels", fold_channels, CALLED),
@@ -146,7 +146,7 @@ def _everywhere(
     def nested(node: Node, attribute: str, inner: Graph) -> Graph:
         if not node.op.control_flow:  # its graphs are not part of the function
             return inner
-        # What was found for one graph holds wherever it stands, but not with less fuel.
+        # The result for one graph is valid wherever it is used, but not with less fuel.
         key = (apply, step.name, step.applies(node, attribute), thread_count())
         found = inner.derived.get(key) if fuel.amount < 0 else None
         if found is None:

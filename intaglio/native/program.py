@@ -26,7 +26,7 @@ from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, known
 from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.lowering.tensor_lists import ListOperand, Rows, dtype_of
-from intaglio.native.lowering.variables import overwritten, settle
+from intaglio.native.lowering.variables import copy_to_target, overwritten
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
@@ -47,25 +47,25 @@ class Program:
         self.writer = w = FunctionLowering(lowering_of, elementwise)
         w.writes = bool(self.writes)
         body = ready(graph)
-        given = [self._input(w, body, i) for i in range(len(body.inputs))]
-        self.given = given  # what the body's inputs are
+        inputs = [self._input(w, body, i) for i in range(len(body.inputs))]
+        self.operands = inputs  # what the body's inputs are
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
-        for place, number in extra.items():
-            given[place].write_to(w.argument("%outs", number))
-        for place in sorted(overwritten(body)):
-            settle(w, given[place])
-        w.inputs = len(given)
+        for index, number in extra.items():
+            inputs[index].write_to(w.argument("%outs", number))
+        for index in sorted(overwritten(body)):
+            copy_to_target(w, inputs[index])
+        w.inputs = len(inputs)
         w.variables = {
-            v.pointer: i for i, v in enumerate(given) if isinstance(v, Variable) and i not in extra
+            v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
         }
-        self.results = w.write(body, given, len(body.outputs), len(extra))
-        # What is made of variables and kept: of which, and by what.
+        self.results = w.write(body, inputs, len(body.outputs), len(extra))
+        # Cached values derived from variables: of which, and by which step.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         _check_results(graph, self.results)
-        made = w.compiled()
-        forms = [*_forms(given), *[s.results[0] for _, s in self.derived]]
+        module = w.compiled()
+        forms = [*_forms(inputs), *[s.results[0] for _, s in self.derived]]
         whole = entry.Entry(
-            made,
+            module,
             w.code.name,
             len(forms),
             len(body.outputs) + len(extra) + 1,
@@ -79,19 +79,19 @@ class Program:
         self._keep = w.keep
         self.rounds, self._other = w.rounds, None
         # What was drawn in vain is drawn again.
-        self.draws = list(dict.fromkeys(w.draws)) if w.refuses else []
+        self.random_streams = list(dict.fromkeys(w.random_streams)) if w.refuses else []
         self.run = self._written()
 
     def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
         value = body.inputs[number]
         try:
-            return self._given(w, body, value, w.argument("%ins", number), number)
+            return self._operand_of_input(w, body, value, w.argument("%ins", number), number)
         except Unsupported as e:
             takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
             e.node = takers[0] if takers else None
             raise
 
-    def _given(
+    def _operand_of_input(
         self, w: FunctionLowering, body: Graph, value: SymbolicTensor, pointer: str, number: int
     ) -> Any:
         if value.dtype is resource:
@@ -103,7 +103,7 @@ class Program:
         if value.dtype is not variant and not numeric(value.dtype):
             raise Unsupported(f"elements of type {value.dtype.name}")
         if value.dtype is variant:
-            return list_arguments.given(w, body, value, pointer, number)
+            return list_arguments.list_argument(w, body, value, pointer, number)
         if dims is None or None in dims:
             raise Unsupported("a value of unknown shape")
         operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
@@ -112,7 +112,7 @@ class Program:
         return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
     def forget(self) -> Run:
-        """Lets go of the text of the code, for a program that is only to run; gives its function."""
+        """Frees the text of the code, for a program that is only to run; returns its function."""
         vars(self).pop("writer", None)
         return self.run
 
@@ -124,7 +124,7 @@ class Program:
     # -- the caller's side -----------------------------------------------------------------
 
     def _written(self) -> Run:
-        """A Python function of the arrays that allocates, calls and gives back."""
+        """A generated Python function of the arrays that allocates, calls and returns."""
         graph = self.graph
         inputs = [f"i{i}" for i in range(len(graph.inputs))]
         allocate_bytes: dict[str, Any] = {
@@ -135,10 +135,10 @@ class Program:
             "memory": _memory(self.memory),
             "borrow": borrow,
             "give": give,
-            "draws": self.draws,
+            "random_streams": self.random_streams,
             "back": _back,
-            "taken": list_arguments.taken,
-            "listed": list_arguments.made,
+            "taken": list_arguments.elements_of,
+            "listed": list_arguments.list_of_rows,
         }
         arrays, lines = self._arrays(allocate_bytes, inputs)
         outs, results, makers = self._results(allocate_bytes)
@@ -152,9 +152,9 @@ class Program:
             " except IndexError: work = memory()",
             *lines,
             *makers,
-            *([" marks = [d.mark() for d in draws]"] if self.draws else []),
+            *([" marks = [d.mark() for d in random_streams]"] if self.random_streams else []),
             *(self._borrowing(allocate_bytes, call) if self.writes else [f" refused = {call}"]),
-            *([" if refused: back(draws, marks)"] if self.draws else []),
+            *([" if refused: back(random_streams, marks)"] if self.random_streams else []),
             f" if refused: return again(({', '.join([*inputs, ''])}))",
             f" made = ({', '.join([*results, ''])})" if results else " made = ()",
             " spare.append(work)",
@@ -166,16 +166,16 @@ class Program:
         return run
 
     def _rounding(self, allocate_bytes: dict[str, Any], inputs: Sequence[str]) -> list[str]:
-        """The line that asks whether the program may round as it did when it was written."""
+        """The line that checks whether the rounding options are those of the compilation."""
         if not self.rounds:
             return []
         allocate_bytes["options"], allocate_bytes["otherwise"] = OPTIONS, self._otherwise
         fast = bool(OPTIONS.tensor_float_32)
-        given = ", ".join(inputs)
-        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]
+        arguments = ", ".join(inputs)
+        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({arguments})"]
 
     def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
-        """The same graph under the other option, compiled when that is first asked for."""
+        """The same graph under the other option, compiled on first use."""
         if self._other is None:
             self._other = Program(self.graph)
             self._other._other = self
@@ -192,28 +192,28 @@ class Program:
                 if i not in self.writes:
                     lines.append(f" a{i} = i{i}._value")
             elif value.dtype is variant:
-                arrays[i], operand = f"a{i}", self.given[i]
+                arrays[i], operand = f"a{i}", self.operands[i]
                 allocate_bytes[f"t{i}"] = dtype_of(operand.kind)
                 everything = "".join([f"{name}, " for name in inputs])
                 lines += [
                     f" l{i}, a{i} = taken(i{i}, t{i}, {operand.element})",
                     f" if l{i} is None: return again(({everything}))",
                 ]
-        for k, (place, step) in enumerate(self.derived):
+        for k, (index, step) in enumerate(self.derived):
             allocate_bytes[f"s{k}"], allocate_bytes["derived"] = step, DERIVED.of
-            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.run)")
+            lines.append(f" k{k} = derived(a{index}, s{k}.kernel, s{k}.run)")
             arrays.append(f"k{k}")
         return arrays, lines
 
     def _results(self, allocate_bytes: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
         """What the kernel writes to, what the caller gets, and the lines that make it."""
         outs: list[str] = []
-        given: list[str] = []
+        built: list[str] = []
         lines: list[str] = []
         for k, result in enumerate(self.results):
             if isinstance(result, Rows):
                 outs.append("work")
-                given.append(self._rows(allocate_bytes, k, result.list, result.counted))
+                built.append(self._rows(allocate_bytes, k, result.list, result.counted))
                 continue
             if isinstance(result, ListOperand):
                 outs.append("work")
@@ -221,14 +221,14 @@ class Program:
                 source = result.declared.source
                 allocate_bytes[f"f{k}"] = result.declared
                 said = f"f{k}" if source < 0 else f"i{source}"
-                given.append(f"listed({rows}, e{k}, {said})")
+                built.append(f"listed({rows}, e{k}, {said})")
                 continue
             dtype = self.graph.outputs[k].dtype.numpy
             allocate_bytes[f"make{k}"] = allocator(result.shape, dtype)
             lines.append(f" o{k} = make{k}()")
             outs.append(f"o{k}")
-            given.append(f"o{k}")
-        return [*outs, *[f"t{i}" for i in self.writes]], given, lines
+            built.append(f"o{k}")
+        return [*outs, *[f"t{i}" for i in self.writes]], built, lines
 
     def _rows(
         self, allocate_bytes: dict[str, Any], k: int, operand: ListOperand, counted: int
@@ -240,12 +240,12 @@ class Program:
 
     def _borrowing(self, allocate_bytes: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
-        w, variables = self.writer, [self.given[i] for i in self.writes]
+        w, variables = self.writer, [self.operands[i] for i in self.writes]
         allocate_bytes["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
-            "".join([f"{letter}{i}, " for i in places])
-            for letter, places in (
+            "".join([f"{letter}{i}, " for i in numbers])
+            for letter, numbers in (
                 ("i", self.writes),
                 ("i", [i for i in every if i not in self.writes]),
                 ("a", self.writes),
@@ -265,14 +265,14 @@ class Program:
         ]
 
     def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """What the native function has refused: arrays that lie otherwise, or what is an error."""
+        """The call after a failed guard: with contiguous copies of arrays, or by the interpreter."""
         ordered = [_in_order(a) for a in arrays]
         if any(a is not b for a, b in zip(arrays, ordered, strict=True)):
             return self.run(*ordered)
         return interpreter.compiled(self.graph)(*arrays)
 
 
-def _forms(given: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
+def _forms(inputs: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
     """The shapes and dtypes that the program was compiled for."""
     return [
         (tuple(v.spec.shape), v.spec.dtype.numpy)
@@ -280,7 +280,7 @@ def _forms(given: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
         else (list_arguments.FORM, np.int64)
         if isinstance(v, ListOperand)
         else (v.shape, dtype_of(v.kind))
-        for v in given
+        for v in inputs
     ]
 
 
@@ -294,9 +294,9 @@ def _check_results(graph: Graph, results: Sequence[Any]) -> None:
             raise Unsupported.at(value.node, "a result of another dtype than its own")
 
 
-def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:
+def _back(random_streams: Sequence[Any], marks: Sequence[Any]) -> None:
     """Returns streams to where they were."""
-    for stream, mark in zip(draws, marks, strict=True):
+    for stream, mark in zip(random_streams, marks, strict=True):
         stream.back(mark)
 
 
@@ -332,7 +332,8 @@ def borrow(
 ) -> tuple[list[Any], list[Any]] | None:
     """The arrays of variables, locked, and where their new values go.
 
-    That is the same array, if it may be and nobody else holds it. None if one has no value, or is named twice.
+    That is the same array, if `in_place` and it has no other references. None if one has no value,
+    or is passed twice.
     All threads lock in one order.
     """
     if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
@@ -345,9 +346,9 @@ def borrow(
         if not one.initialized:
             give(written, arrays)
             return None
-        array, mine = one.taken()
+        array, is_owner = one.taken()
         arrays.append(array)
-        targets.append(array if mine and in_place else make())
+        targets.append(array if is_owner and in_place else make())
     return arrays, targets
 
 

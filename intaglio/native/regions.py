@@ -1,7 +1,7 @@
 """What of a graph is native: the whole, wherever that is possible, else as many parts as there are.
 
 Whether a node has code is known for certain only when the code is written. So the programs are
-compiled; a node that turns out to have none is left outside, and the rest is tried again.
+compiled; a node without code is left outside, and the rest is tried again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Regions:
             pass
 
     def _compiled(self) -> bool:
-        """Compiles the programs; False if a node was in the way, which is known then."""
+        """Compiles the programs; False if a node has no code, which is noted then."""
         graph, reasons = self.graph, self.reasons
         try:
             small = len(graph.nodes) <= partitioning.MAX_FUNCTION_NODES

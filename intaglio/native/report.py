@@ -16,7 +16,7 @@ from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.opdef import late, raw
 
-# What stands for several ops, and how they run.
+# Fused ops, and how they run.
 PARTS = {late._FusedLayers.name: "one kernel", late._FusedRows.name: "one pass over rows"}
 
 
@@ -93,8 +93,8 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
         reason = f"of {node.outputs[0].dtype.name}"
     elif "scalar" in node.op.rules:
         reason = can_compile(node) or reason or "alone, where a loop would save nothing"
-    told = f", {reason}" if reason and reason != name else ""
-    return Row(node, f"NumPy: {name}{told}", False)
+    suffix = f", {reason}" if reason and reason != name else ""
+    return Row(node, f"NumPy: {name}{suffix}", False)
 
 
 def _listed(body: Graph) -> str:

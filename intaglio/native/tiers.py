@@ -1,7 +1,7 @@
-"""Functions that nobody asked to compile: hot ones become native code, in the background.
+"""Tiered compilation: hot functions without `jit_compile` become native code, in the background.
 
 Loops whose ops all give the same bits natively as interpreted change over as soon as the code is
-there: nobody can tell but by the time. What the interpreter has spent on them says whether it is
+there: only the time differs. The time that the interpreter has spent on them decides whether it is
 worth it. Other graphs may differ in the last bits (products, sums, exponentials). Those that give
 something else with every call, as steps of training do, change over at a call whose number follows
 from the graph alone, not from the time: a program gives the same numbers every time it is run.
@@ -79,7 +79,7 @@ def _calls(graphs: Sequence[Graph]) -> int:
 class Background:
     """A graph as a function that is interpreted until there is native code for it.
 
-    `native` says whether it is the code by now.
+    `native` is True once it is the code.
     """
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
@@ -100,7 +100,7 @@ class Background:
         if graph is None:
             return
         try:
-            made = self._make(graph)
+            run = self._make(graph)
         except ImportError:  # there is no compiler
             return
         except (OpError, shapes.ShapeError):  # which running it raises
@@ -109,8 +109,8 @@ class Background:
         except Exception as e:
             self._failed(graph, e)
             return
-        if made is not None:
-            self._ready(made)
+        if run is not None:
+            self._ready(run)
 
     def _failed(self, graph: Graph, error: Exception) -> None:
         """The compiler failed, in a thread of its own: what is raised, the next call raises."""
@@ -119,8 +119,8 @@ class Background:
         except Exception as e:
             self.run = functools.partial(_raise, e)
 
-    def _ready(self, made: Run) -> None:
-        self.run = made
+    def _ready(self, run: Run) -> None:
+        self.run = run
         self.native = True
 
 
@@ -146,11 +146,11 @@ class Timed(Background):
         if self.compiling is not None:
             return self.run(*arrays)
         start = time.perf_counter()
-        made = self.run(*arrays)
+        results = self.run(*arrays)
         self._left -= time.perf_counter() - start
         if self._left < 0:
             self.compile()
-        return made
+        return results
 
 
 def _whole(graph: Graph) -> Run | None:
@@ -162,7 +162,7 @@ class Counted(Background):
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
-        self._made: Run | None = None
+        self._compiled_run: Run | None = None
         self._interpreted, self._name = run, graph.name
         self._streams: list[Any] = []
         self._lock = threading.Lock()
@@ -189,8 +189,8 @@ class Counted(Background):
                 self.compile()
             elif not self._left and self.compiling is not None:
                 self.compiling.join()
-                if self._made is not None:
-                    super()._ready(functools.partial(self._first, self._made))
+                if self._compiled_run is not None:
+                    super()._ready(functools.partial(self._first, self._compiled_run))
 
     def compile(self) -> None:
         """Begins to compile, while the graph is still known."""
@@ -198,15 +198,15 @@ class Counted(Background):
             self._streams = first_call.streams(self._graph)
         super().compile()
 
-    def _ready(self, made: Run) -> None:
-        self._made = made
+    def _ready(self, run: Run) -> None:
+        self._compiled_run = run
 
-    def _first(self, made: Run, *arrays: Any) -> tuple[Any, ...]:
+    def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
         """A call of code that has not run yet: where it fails the graph stays interpreted."""
-        drawn = self._streams
-        results, good = first_call.call(self._name, made, self._interpreted, arrays, drawn)
-        self.run, self.native = (made if good else self._interpreted), good
-        self._made = None
+        streams = self._streams
+        results, good = first_call.call(self._name, run, self._interpreted, arrays, streams)
+        self.run, self.native = (run if good else self._interpreted), good
+        self._compiled_run = None
         return results
 
 
@@ -237,7 +237,7 @@ class Shapes:
         if found is None:
             if len(self._found) >= MAX_COUNTED_SHAPES:
                 return self.run(*arrays)
-            make = functools.partial(self._make, given=key)
-            made = Counted(self._graph, self.run, make, self._calls)
-            found = self._found.setdefault(key, made)
+            make = functools.partial(self._make, dims=key)
+            counted = Counted(self._graph, self.run, make, self._calls)
+            found = self._found.setdefault(key, counted)
         return found(*arrays)

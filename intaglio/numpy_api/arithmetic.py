@@ -340,7 +340,7 @@ def polyval(p: Any, x: Any) -> Tensor:
         for c in raw.Unpack(coefficients, num=coefficients.dims[0]):
             value = raw.AddV2(raw.Mul(value, at), c)
         return value
-    # A number of coefficients that only the run knows: all powers at once.
+    # The number of coefficients is not static: all powers at once.
     count = raw.Size(coefficients)
     powers = raw.Cast(raw.Range(raw.Sub(count, 1), -1, -1), DstT=dtype)
     terms = raw.Mul(raw.Pow(raw.ExpandDims(at, -1), powers), coefficients)

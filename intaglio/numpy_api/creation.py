@@ -309,7 +309,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Tensor:
 
 @dispatchable
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
-    """The numbers from `start` (0) on, `step` apart, that lie before `stop`.
+    """The numbers from `start` (0) on, `step` apart, below `stop`.
 
     Raises ValueError if `step` is 0.
 
@@ -394,7 +394,7 @@ def linspace(
 ) -> Any:
     """`num` values in equal steps from `start` to `stop`, this included if `endpoint`.
 
-    The type is the inexact one of `start` and `stop`; `dtype` says nothing more, as in
+    The type is the inexact one of `start` and `stop`; `dtype` is ignored, as in
     TensorFlow. With `retstep` the step comes too. Raises ValueError if `num` is negative.
 
     >>> tnp.linspace(0, 1, 5)

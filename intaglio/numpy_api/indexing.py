@@ -168,7 +168,7 @@ def nonzero(a: Any) -> list[Tensor]:
 def ix_(*args: Any) -> list[Tensor]:
     """Vectors shaped so that indexing with them picks the grid of all their combinations.
 
-    Truth values stand for the positions of the true ones. Raises ValueError for what is no
+    A mask is replaced by the positions of its true values. Raises ValueError for what is no
     vector or has another type.
 
     >>> [x.shape for x in tnp.ix_([0, 1], [True, False, True])]

@@ -131,7 +131,7 @@ def _raised(x: Tensor, axes_by_rank: tuple[tuple[int, ...], ...]) -> Tensor:
         picks = [*range(known)]
         for axis in axes:
             picks.insert(axis, -1)
-        # What is new is length 1, which stands right behind the lengths there are.
+        # The new dimension has length 1, right after the existing ones.
         order = np.array([known if p < 0 else p for p in picks], np.int32)
         wanted = raw.GatherV2(padded, order, 0)
         shape = _chosen(raw.Equal(rank, known), wanted, shape)
@@ -202,7 +202,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 def _cuts(indices_or_sections: Any) -> int | list[Any]:
     """A number of parts, or the positions of the cuts, which may be tensors.
 
-    Raises ValueError if only the run knows how many parts there are.
+    Raises ValueError if the number of parts is not static.
     """
     known = get_static_value(indices_or_sections)
     if known is not None:

@@ -36,7 +36,7 @@ def _product_over(x: Tensor, y: Tensor, last: bool) -> Tensor:
 
 
 def _contracted(x: Tensor, y: Tensor, last: bool) -> Tensor:
-    """The same where only the run knows the ranks, which are not 0."""
+    """The same where the ranks, which are not 0, are not static."""
     rank = raw.Rank(y)
     at = raw.Sub(rank, 1) if last else raw.Maximum(raw.Sub(rank, 2), 0)
     order = raw.Range(0, rank, 1)
@@ -125,7 +125,7 @@ def matmul(x1: Any, x2: Any) -> Tensor:
 
 
 def _matmul_of_any_rank(a: Tensor, b: Tensor) -> Tensor:
-    """The same where only the run knows the ranks: vectors are matrices in between."""
+    """The same where the ranks are not static: vectors are matrices in between."""
     one, two = raw.Rank(a), raw.Rank(b)
     row = raw.Reshape(raw.Maximum(raw.Sub(2, one), 0), [1])
     column = raw.Reshape(raw.Maximum(raw.Sub(2, two), 0), [1])

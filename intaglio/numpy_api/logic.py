@@ -149,7 +149,7 @@ def isclose(
 def allclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
-    """Whether all elements are close, as `isclose` says.
+    """Whether all elements are close, by `isclose`.
 
     >>> tnp.allclose([1., 2.], [1., 2.])
     <tf.Tensor: shape=(), dtype=bool, numpy=True>

@@ -44,7 +44,7 @@ def experimental_enable_numpy_behavior(
 
     Brackets take arrays of indices; tensors have `T`, `astype`, `clip`, `data`, `flatten`, `max`,
     `mean`, `min`, `ravel`, `reshape`, `size`, `tolist`, `transpose`, and `+x` and `round(x)`. The
-    mode says what becomes of operands of different types:
+    mode determines the promotion of operands of different types:
 
     - "legacy": operators promote them as `tnp.result_type` does; with `prefer_float32` Python's
       floats count as float32;
@@ -53,7 +53,7 @@ def experimental_enable_numpy_behavior(
     - "safe": the same, but TypeError where that would lose digits or need a wider type;
     - "off": they stay an error.
 
-    Raises ValueError for another mode. It may be called again, with another mode; what is made
+    Raises ValueError for another mode. It may be called again, with another mode; what was traced
     before stays as it is. https://www.tensorflow.org/guide/tf_numpy_type_promotion
 
     >>> tnp.experimental_enable_numpy_behavior()

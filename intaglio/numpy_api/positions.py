@@ -24,8 +24,8 @@ _ARRAYS = (list, tuple, np.ndarray)
 def getitem(x: Any, spec: Any) -> Tensor:
     """`x[spec]`: indices, slices, `...`, new axes, arrays of integers or truth values.
 
-    Arrays broadcast. The axes they make stand where the arrays stand, if these are neighbours,
-    else in front. Raises IndexError for what is no index, NotImplementedError for a matrix of
+    Arrays broadcast. The resulting axes replace those of the arrays, if these are neighbours,
+    else they come first. Raises IndexError for what is no index, NotImplementedError for a matrix of
     truth values next to other indices.
     """
     mask = _mask(spec)

@@ -1,4 +1,4 @@
-"""Which type a result has, and values as tensors of it: what all of the namespace stands on.
+"""The dtypes of results, and values as tensors of them: the base of the whole namespace.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/numpy/result_type. Tensors and
 arrays count by their types, Python numbers only by their kind (NumPy's NEP 50), also in lists.
@@ -23,7 +23,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.promotion.operands import as_array, kind_of, kind_of_type
 
-# What stands for a Python number among NumPy types, by its type.
+# The NumPy dtype of a Python number in promotion, by its type.
 _KINDS: dict[type, Any] = {bool: False, int: 0, float: 0.0, complex: 0j}
 _NARROW: dict[type, Any] = {float: np.dtype(np.float32), complex: np.dtype(np.complex64)}
 _LARGEST = np.iinfo(np.int64).max
@@ -51,7 +51,7 @@ def default_integer(unsigned: bool = False) -> DType:
 
 
 def _add_kinds(value: Any, found: dict[Any, None]) -> None:
-    """Adds to `found` what `value` says about the type of a result with it."""
+    """Adds to `found` the dtype that `value` contributes to a result's dtype."""
     kind = type(value)
     if kind in _KINDS:
         narrow = _NARROW.get(kind) if Options.prefer_float32 else None
@@ -202,7 +202,7 @@ def _packed(value: Any, dtype: DType) -> Tensor:
 def _from_values(value: Any, dtype: DType | None) -> Tensor:
     """What holds no tensor: Python values, arrays. Numbers come in `dtype` already."""
     if value is None or isinstance(value, dict):
-        return convert.to_tensor(value)  # which says what is wrong
+        return convert.to_tensor(value)  # which raises the right error
     try:
         array = np.asarray(value)
         if lattice.is_on() and array.dtype.kind not in "SUO":

@@ -128,10 +128,10 @@ def var(
     wanted = None if dtype is None else dtype_of(dtype)
     if wanted is not None and not (wanted.is_floating or wanted.is_complex):
         raise TypeError(f"Input must be either real or complex. Received integer type {wanted!r}.")
-    given: list[Any] = [] if wanted is None else [np.zeros((), wanted.numpy)]
+    dtype_examples: list[Any] = [] if wanted is None else [np.zeros((), wanted.numpy)]
     x = as_tensor(a)
-    widens = given and not lattice.is_on()
-    x = _of_means(x, common_dtype(x, *given) if widens else wanted)
+    widens = dtype_examples and not lattice.is_on()
+    x = _of_means(x, common_dtype(x, *dtype_examples) if widens else wanted)
     off = raw.Sub(x, _over(raw.Mean, x, axis, True))
     if off.dtype.is_complex:
         squares = raw.AddV2(raw.Square(real(off)), raw.Square(imag(off)))

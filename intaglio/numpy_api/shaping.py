@@ -30,7 +30,7 @@ def shape(a: Any) -> TensorShape:
 
 
 def ndim(a: Any) -> Any:
-    """The number of dimensions; a tensor where only the run knows it.
+    """The number of dimensions; a tensor where it is not static.
 
     >>> tnp.ndim([[1, 2]])
     2
@@ -40,7 +40,7 @@ def ndim(a: Any) -> Any:
 
 
 def size(x: Any, axis: Any = None) -> Any:
-    """The number of elements; a tensor where only the run knows it.
+    """The number of elements; a tensor where it is not static.
 
     Raises NotImplementedError for an axis.
 
@@ -63,7 +63,7 @@ def size(x: Any, axis: Any = None) -> Any:
 def reshape(a: Any, newshape: Any, order: str = "C") -> Tensor:
     """The elements in another shape; one length may be -1.
 
-    `order` says which index runs fastest: the last ("C") or the first ("F"). Raises ValueError
+    `order` is the index that varies fastest: the last ("C") or the first ("F"). Raises ValueError
     for another.
 
     >>> tnp.reshape([1, 2, 3, 4], (2, -1), order="F")
@@ -177,7 +177,7 @@ def _axes(axes: list[Any], rank: int) -> list[int]:
 
 
 def _late_order(rank: Tensor, moved: list[int], positions: list[int]) -> Tensor:
-    """The permutation of the axes where only the run knows the rank."""
+    """The permutation of the axes where the rank is not static."""
     order = raw.Range(0, rank, 1)
     source = raw.FloorMod(np.array(moved, np.int32), rank)
     target = raw.FloorMod(np.array(positions, np.int32), rank)

@@ -21,7 +21,7 @@ from intaglio.opdef.tensor import Tensor
 
 Converter = Callable[..., Any]
 
-# Types whose values become tensors in a way of their own, besides `__tf_tensor__`.
+# Types with a registered conversion to tensors, besides `__tf_tensor__`.
 # (priority, type, function), the least priority first: tf.register_tensor_conversion_function.
 _registered: list[tuple[int, Any, Converter]] = []
 
@@ -29,7 +29,7 @@ _registered: list[tuple[int, Any, Converter]] = []
 _PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
 
 
-# What becomes a tensor without asking anybody.
+# Types that are converted without looking for a registered conversion.
 _BUILT_IN = (int, float, np.generic, np.ndarray)
 
 
@@ -62,28 +62,28 @@ def register(base_type: Any, conversion_func: Converter, priority: int = _DEFAUL
     _registered.sort(key=lambda entry: entry[0])
 
 
-def _checked(made: Any, value: Any, dtype: DType | None, function: Converter) -> Tensor:
+def _checked(converted: Any, value: Any, dtype: DType | None, function: Converter) -> Tensor:
     """What a registered function returned. Raises RuntimeError if that is not what it must be."""
     who = f"Conversion function {function!r} for type {type(value)}"
-    if not isinstance(made, Tensor):
-        if not hasattr(type(made), "__tf_tensor__"):
-            raise RuntimeError(f"{who} returned non-Tensor: {made!r}")
-        made = to_tensor(made)
-    if dtype is not None and made.dtype is not dtype:
+    if not isinstance(converted, Tensor):
+        if not hasattr(type(converted), "__tf_tensor__"):
+            raise RuntimeError(f"{who} returned non-Tensor: {converted!r}")
+        converted = to_tensor(converted)
+    if dtype is not None and converted.dtype is not dtype:
         raise RuntimeError(
-            f"{who} returned incompatible dtype: requested = {dtype.name}, actual = {made.dtype.name}"
+            f"{who} returned incompatible dtype: requested = {dtype.name}, actual = {converted.dtype.name}"
         )
-    return made
+    return converted
 
 
 def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
     """Has values of a class converted by `function`, by what they inherit if it declines."""
 
     def converted(self: Any, dtype: DType | None = None, name: str | None = None) -> Any:
-        made = function(self, dtype=dtype, name=name, as_ref=False)
-        if made is NotImplemented:
+        result = function(self, dtype=dtype, name=name, as_ref=False)
+        if result is NotImplemented:
             return inherited(self, dtype, name)
-        return _checked(made, self, dtype, function)
+        return _checked(result, self, dtype, function)
 
     base_type.__tf_tensor__ = converted
 
@@ -108,9 +108,9 @@ def to_tensor(
             pass
     kind = type(value)
     if kind not in _PLAIN and kind is not np.ndarray:
-        made = _by_protocol(value, kind, dtype, name)
-        if made is not None:
-            return made
+        converted = _by_protocol(value, kind, dtype, name)
+        if converted is not None:
+            return converted
     here = level()
     return here.constant(elements.to_array(value, dtype, not here.eager), name)
 
@@ -124,9 +124,9 @@ def _by_protocol(value: Any, kind: type, dtype: DType | None, name: str | None) 
         if priority >= _DEFAULT and kind in (list, tuple):
             break  # their own conversion was there first
         if isinstance(value, registered):
-            made = function(value, dtype=dtype, name=name, as_ref=False)
-            if made is not NotImplemented:
-                return _checked(made, value, dtype, function)
+            converted = function(value, dtype=dtype, name=name, as_ref=False)
+            if converted is not NotImplemented:
+                return _checked(converted, value, dtype, function)
     if isinstance(value, (list, tuple)) and _has_tensors(value):
         return _packed(value, dtype, name)
     return None

@@ -1,13 +1,13 @@
 """Dispatch: public functions that do something else when an argument is a composite value.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_api. Ragged
-tensors and users' extension types go the same way: a *target* is registered for a function and
+tensors and users' extension types are dispatched alike: a *target* is registered for a function and
 for annotations of its parameters, and takes the calls that match one of its signatures.
 
 A function that may have targets is decorated where it is defined, `@dispatchable`: the public
 function hands its arguments to its *implementation*. That is the function's own body as long as
-nobody has registered a target. With the first target it is a check that looks at the types of the
-arguments that targets ask for, and calls the body if they are all plain. Types are found to be
+no target is registered. With the first target it is a check of the types of the
+arguments that targets annotate, and calls the body if they are all plain. Types are found to be
 plain once and remembered. A function may also be *surrounded*: then one handler takes all calls
 that no target takes, of whatever types.
 """
@@ -74,7 +74,7 @@ def _fits(signature: Signature, values: tuple[Any, ...]) -> bool:
 
 
 class Chooser(Target):
-    """A target that finds out by itself which calls it takes."""
+    """A target that decides by itself which calls it takes."""
 
     __slots__ = ("test",)
 
@@ -106,7 +106,7 @@ class Entry:
         self.around: Handler | None = None
 
     def add(self, target: Target) -> None:
-        """Gives the function one more target, and an entry that asks for its parameters."""
+        """Adds a target to the function, and the check of its parameters."""
         self.targets = [*self.targets, target]
         self._implement()
 
@@ -171,7 +171,7 @@ _lock = threading.RLock()
 def dispatchable(function: F) -> F:
     """Decorates a public function that targets may be registered for.
 
-    What is returned has the signature, name and place of the function, and one line: it calls
+    The result has the signature, name and source position of the function, and one line: it calls
     its implementation. Raises TypeError for a function with `*args` or `**kwargs`.
     """
     assert isinstance(function, types.FunctionType)
@@ -212,10 +212,10 @@ def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
     """
     head = [f"p{i}" for i in range(count)]
     parameters = ", ".join([*head, *(["*", *named] if named else [])])
-    given = ", ".join([*head, *[f"{n}={n}" for n in named]])
+    arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
     source = (
         "def defined(_implementation):\n"
-        f" def public({parameters}): return _implementation({given})\n"
+        f" def public({parameters}): return _implementation({arguments})\n"
         " return public\n"
     )
     defined = GeneratedCode("dispatch", source, {}).function("defined")
@@ -250,8 +250,8 @@ def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
     tests = [(_OF_LIST if looked_at[i] else _OF_ONE).format(names[i]) for i in sorted(looked_at)]
     lines = [f"def check({', '.join([*head, *(['*', *named] if named else [])])}):"]
     if entry.around is None:
-        given = ", ".join([*head, *[f"{n}={n}" for n in named]])
-        lines.append(f" if {' and '.join(tests)}: return _body({given})")
+        arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
+        lines.append(f" if {' and '.join(tests)}: return _body({arguments})")
     lines.append(f" return _find(({', '.join([*names, ''])}))")
     space = {"_plain": PLAIN, "_body": entry.body, "_find": entry.find}
     return GeneratedCode("dispatch", "\n".join(lines), space).function("check")
@@ -261,7 +261,7 @@ def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
 
 
 def annotation(hint: Any) -> Annotation | None:
-    """What a type annotation asks of an argument, or None if it names no class."""
+    """The classes that a type annotation accepts, or None if it names none."""
     of_list = typing.get_origin(hint) in (list, collections.abc.Sequence)
     inner = typing.get_args(hint)[0] if of_list and typing.get_args(hint) else hint
     kinds = _classes(inner)
@@ -317,7 +317,7 @@ def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -
 def _picking(wanted: Sequence[int], with_function: bool) -> Handler:
     """How a handler with these of the function's parameters is called.
 
-    One of ours may ask for the function itself as well, as its first parameter.
+    A target of this package may take the function itself as well, as its first parameter.
     """
 
     def run(handler: Handler, entry: Entry, values: tuple[Any, ...]) -> Any:

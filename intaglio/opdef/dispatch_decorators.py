@@ -2,7 +2,7 @@
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_api and the
 pages of its siblings. A call is dispatched if an argument is a composite value (an extension
-type, a ragged tensor) and the arguments are what the type annotations say: classes, unions of
+type, a ragged tensor) and the arguments match the type annotations: classes, unions of
 classes, and lists of either.
 """
 
@@ -25,7 +25,7 @@ _registered: dict[tuple[Any, ...], Any] = {}
 def dispatch_for_api(api: Any, *signatures: dict[Any, Any]) -> Callable[[F], F]:
     """Decorates a function that takes calls of `api` whose arguments match a signature.
 
-    A signature names parameters, or their positions, and says what they must be. Without
+    A signature maps parameters, or their positions, to their types. Without
     any, the decorated function's annotations are one. The decorated function has the
     parameters of `api`; it may leave out `name`. Raises ValueError if it has others, or if
     `api` cannot be dispatched.
@@ -63,26 +63,26 @@ def _check_parameters(entry: dispatch.Entry, target: Any) -> None:
     own = list(entry.names)
     if names not in (own, [n for n in own if n != "name"]):
         text = str(inspect.signature(target))
-        theirs = ", ".join(
+        others = ", ".join(
             n if p.default is p.empty else f"{n}={p.default!r}"
             for n, p in entry.signature.parameters.items()
         )
         if "name" not in names and "name" in own:
             text = f"{text[:-1]}, name=None)"
         raise ValueError(
-            f"Dispatch function's signature {text} does not match API's signature ({theirs})."
+            f"Dispatch function's signature {text} does not match API's signature ({others})."
         )
 
 
 def _annotations(entry: dispatch.Entry, target: Any) -> dict[str, Any]:
     found = typing.get_type_hints(target)
-    given = {n: found[n] for n in inspect.signature(target).parameters if n in found}
-    if not given:
+    annotations = {n: found[n] for n in inspect.signature(target).parameters if n in found}
+    if not annotations:
         raise ValueError(
             "The dispatch_for_api decorator must be called with at least one signature, "
             "or applied to a function that has type annotations on its parameters."
         )
-    return given
+    return annotations
 
 
 def _positions(entry: dispatch.Entry, signature: dict[Any, Any]) -> dispatch.Signature:

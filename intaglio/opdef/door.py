@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 IMPLIED = str.__new__(type("Implied", (str,), {}), "")
 
 
-# Each is shown every op after the tapes, and may put other outputs in the place of the op's.
+# Each sees every op after the tapes, and may replace the op's outputs.
 INSPECTORS: list[Callable[[Any, Sequence[Tensor], Sequence[Tensor]], Any]] = []
 # What a direct call returns that leaves the work to the door.
 DECLINED: Any = object()
@@ -50,21 +50,21 @@ DECLINED: Any = object()
 def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """One op call as the user wrote it: binds, converts, carries out, shows the tapes."""
     if not kwargs and len(args) == len(op.input_names):
-        given, attrs = args, op.defaults
+        values, attrs = args, op.defaults
         if op.required:
             raise _missing(op, op.required[0])
     else:
-        given, attrs = _bind(op, args, kwargs)
+        values, attrs = _bind(op, args, kwargs)
     if op.attr_names and (attrs or op.has_lists):
         attrs = dict(attrs)
     for limited, allowed in op.limits.items():
         if attrs[limited] not in allowed and attrs[limited] is not None:
             raise not_among(op, limited, attrs[limited], allowed)
     if op.has_lists:
-        inputs, attrs = _convert_lists(op, given, dict(attrs))
+        inputs, attrs = _convert_lists(op, values, dict(attrs))
     else:
-        inputs = _convert(op, given, attrs)
-    if name is None and not any(map(_has_literals, given)):
+        inputs = _convert(op, values, attrs)
+    if name is None and not any(map(_has_literals, values)):
         name = ""  # TensorFlow's errors end in "name: " unless a Python list was given
     outputs = carry_out(op, inputs, attrs, name)
     return pack(op, outputs, attrs)
@@ -153,45 +153,45 @@ def _bind(
     return [bound[n] for n in op.input_names], attrs
 
 
-def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Tensor]:
+def _convert(op: Op, values: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Tensor]:
     """The inputs as tensors; those of one type variable with one dtype.
 
     Tensors decide a type variable before arrays and Python values do.
     """
     types: dict[str | None, DType] = {}
-    settled = True
-    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, given, strict=True)):
+    all_tensors = True
+    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, values, strict=True)):
         if not isinstance(value, Tensor):
-            settled = False
+            all_tensors = False
             continue
         dtype = value.dtype
         wanted = fixed if var is None else types.get(var)
         if wanted is None:
             if allowed is not None and dtype not in allowed:
-                for at, other in enumerate(given):
+                for at, other in enumerate(values):
                     if op.slots[at][0] == var and not isinstance(other, Tensor):
                         _one(op, at, other, dtype)  # its error comes first
                 raise _not_allowed(op, index, dtype)
             types[var] = dtype
         elif dtype is not wanted:
             raise _mismatch(op, index, wanted, dtype)
-    if settled:
-        return given
-    return _converted(op, given, attrs, types)
+    if all_tensors:
+        return values
+    return _converted(op, values, attrs, types)
 
 
 def _converted(
-    op: Op, given: Sequence[Any], attrs: dict[str, Any], types: dict[str | None, DType]
+    op: Op, values: Sequence[Any], attrs: dict[str, Any], types: dict[str | None, DType]
 ) -> Sequence[Tensor]:
     """The inputs as tensors, after the tensors among them have decided what they can."""
-    for (var, _, _), value in zip(op.slots, given, strict=True):
+    for (var, _, _), value in zip(op.slots, values, strict=True):
         if var is not None and var not in types and not isinstance(value, Tensor):
             own = hasattr(type(value), "__tf_tensor__")
             dtype = attrs.get(var) or (convert.dtype_of(value) if own else None)
             if dtype is not None:
                 types[var] = dtype
     inputs: list[Tensor] = []
-    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, given, strict=True)):
+    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, values, strict=True)):
         if isinstance(value, Tensor):
             inputs.append(value)
             continue
@@ -250,11 +250,11 @@ def _refused(op: Op, name: str, value: Any, wanted: DType | None, error: Excepti
 
 
 def _convert_lists(
-    op: Op, given: Sequence[Any], attrs: dict[str, Any]
+    op: Op, arguments: Sequence[Any], attrs: dict[str, Any]
 ) -> tuple[Sequence[Tensor], dict[str, Any]]:
     types: dict[str, DType] = {}
     flat: list[Tensor] = []
-    for arg, value in zip(op.sig.inputs, given, strict=True):
+    for arg, value in zip(op.sig.inputs, arguments, strict=True):
         if arg.is_list and not isinstance(value, (list, tuple)):
             raise TypeError(
                 f"Expected list for '{arg.name}' argument to '{op.name}' Op, not {convert.describe(value)}."

@@ -112,7 +112,7 @@ def refused(value: Any, leaf: Any, dtype: DType, graph: bool) -> Exception:
 
 
 def unsupported(value: Any, dtype: DType | None = None, graph: bool = False) -> Exception:
-    """TensorFlow's error for a value of a type that no tensor is made of."""
+    """TensorFlow's error for a value of a type that does not convert to a tensor."""
     if value is None:
         if graph:
             return ValueError("None values not supported.")
@@ -134,7 +134,7 @@ def unsupported(value: Any, dtype: DType | None = None, graph: bool = False) -> 
 
 
 def _fitted(array: Any, value: Any, first: Any, dtype: DType | None, graph: bool) -> Any:
-    """An array of Python numbers in the dtype asked for, or in that of Python's kind.
+    """An array of Python numbers in the requested dtype, or in the default one of their type.
 
     `first` is the first element of `value`; NumPy's numbers bring their own precision.
     """
@@ -231,7 +231,7 @@ _NOTHING: Any = object()
 
 
 def _first(value: Any) -> tuple[Any, tuple[int, ...]]:
-    """The first element of nested lists, and their shape along the way to it."""
+    """The first element of nested lists, and their shape."""
     dims: list[int] = []
     while isinstance(value, (list, tuple)):
         dims.append(len(value))
@@ -304,7 +304,7 @@ def _flatten(value: Any, dims: tuple[int, ...], flat: list[Any]) -> None:
 
 
 def _from_numpy(array: Any, dtype: DType | None) -> Any:
-    """A copy of a NumPy array, cast without objection if another dtype is asked for."""
+    """A copy of a NumPy array, cast unchecked if another dtype is requested."""
     if dtype is dtypes.string or (dtype is None and array.dtype.kind in "OSU"):
         return _text_array(array)
     if dtype is None:

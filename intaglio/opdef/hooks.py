@@ -1,4 +1,4 @@
-"""What the door asks of the layers above: see `intaglio.base.hooks`."""
+"""Functions of upper layers that the door calls: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

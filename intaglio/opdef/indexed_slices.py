@@ -51,7 +51,7 @@ class IndexedSlices(TensorInParts):
 
     @property
     def indices(self) -> Tensor:
-        """Where the rows stand."""
+        """The indices of the rows [n]."""
         return self._indices
 
     @property

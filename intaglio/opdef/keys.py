@@ -1,4 +1,4 @@
-"""A number for each tensor that a tape has seen: unlike `id`, never used twice."""
+"""A key for each tensor that a tape has seen: unlike `id`, never used twice."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 from intaglio.base.locks import lasting_lock
 
-# The next number. New tensors may be given theirs with `tensor._key = fresh()` before tapes
-# see them: asking a tensor without a number for it is ten times as slow.
+# The next key. New tensors may get theirs with `tensor._key = fresh()` before tapes
+# see them: the key of a tensor without one takes ten times as long.
 fresh = itertools.count(1).__next__
-_giving = lasting_lock()
+_lock = lasting_lock()
 
 
 def key(tensor: Any) -> int:
-    """The tensor's number, given at the first question."""
+    """The tensor's key, assigned on first use."""
     try:
         return tensor._key
     except AttributeError:
-        return _given(tensor)
+        return _new_key(tensor)
 
 
-def _given(tensor: Any) -> int:
-    # Two threads that ask first at once must hear the same: a tape finds the tensor by it.
-    with _giving:
+def _new_key(tensor: Any) -> int:
+    # Two threads with a first call at once must get the same key: a tape finds the tensor by it.
+    with _lock:
         number = getattr(tensor, "_key", None)
         if number is None:
             tensor._key = number = fresh()

@@ -53,7 +53,7 @@ class Watcher(Protocol):
 
 
 class Level:
-    """A place where ops are carried out."""
+    """An executor of ops: eager, recording or rewriting."""
 
     eager = False
 

@@ -16,18 +16,18 @@ from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.traits import Traits, check
 
-# What a kernel may ask for besides the op's own names: services of the runtime.
+# Services of the runtime that a kernel may request besides the op's own names.
 #   run(graph, arrays) -> list   carries out a branch or body graph
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
 #   raises                       what makes the error of this node, or None (RAISES)
 SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises"})
-# The attribute of a node that says what to raise, from its data, in the place of its op's own
+# The attribute of a node with the error to raise, from its data, instead of its op's own
 # error. It stays with this process: written to a file, the op is a plain one.
 RAISES = "_raises"
 _resolving = lasting_lock()
-# What `_resolve_kernel` finds out.
+# The results of `_resolve_kernel`.
 RESOLVED = frozenset(
     {
         "kernel_fn",
@@ -48,7 +48,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Rule:
-    """One rule of an op: the function and the names it asks for."""
+    """One rule of an op: the function and the names of its parameters."""
 
     __slots__ = ("fn", "specs", "takes")
 
@@ -81,7 +81,7 @@ class Op(Traits):
 
     `signature` declares inputs, attributes and outputs; class attributes named like its type
     variables list the dtypes allowed. `stateful` ops stay in program order; they run even if
-    nobody uses their outputs, unless they are `droppable` (reads, random numbers).
+    their outputs are unused, unless they are `droppable` (reads, random numbers).
     `differentiable = False` declares that no gradient flows through the op (TensorFlow's
     NotDifferentiable): None, not the LookupError that a missing gradient rule means. A
     gradient rule may return, for an input, a function without arguments: it is called only
@@ -95,7 +95,7 @@ class Op(Traits):
     name: str
     sig: Signature
     rules: dict[str, Rule]
-    # Functions, or None where there is none: who calls them knows.
+    # Functions, or None where there is none: callers check.
     kernel_fn: Any
     # The kernel without what looks at shapes first, for small arrays of one known shape.
     whole_kernel: Any
@@ -301,13 +301,13 @@ class Op(Traits):
                             done = written(here.watchers, *read, **kwargs)
                     if done is not door.DECLINED:
                         return done
-                except TypeError:  # not called as declared: the door says what is wrong
+                except TypeError:  # not called as declared: the door raises the right error
                     pass
         return door.call(self, args, kwargs, name)
 
     @property
     def must_run(self) -> bool:
-        """True if a graph keeps the op though nobody uses its outputs."""
+        """True if a graph keeps the op even if its outputs are unused."""
         return self.stateful and not self.droppable
 
     def __repr__(self) -> str:
@@ -329,7 +329,7 @@ class Op(Traits):
         return found
 
     def known(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> dict[str, Any]:
-        """Everything a rule may ask for, by name: inputs grouped, attributes, type variables."""
+        """All arguments a rule may have, by name: inputs grouped, attributes, type variables."""
         names = self.types_of(inputs, attrs)
         names.update(attrs)
         names.update(zip(self.input_names, self.sig.group(inputs, attrs), strict=True))
@@ -377,7 +377,7 @@ C = TypeVar("C", bound=Op)
 def op(cls: type[C]) -> type[C]:
     """Declares the class as an op of the catalogue. Returns the class.
 
-    Raises TypeError for a signature that cannot be read, a rule that asks for a name the
+    Raises TypeError for a signature that cannot be parsed, a rule with a parameter that the
     signature does not have, a type variable without dtypes, an unknown trait or one whose
     value is not of its type.
     """

@@ -210,14 +210,14 @@ def out_of_scope(tensor: Any) -> str:
 
 
 def _defers(other: Any) -> bool:
-    """True if the other operand wants to do it: a higher `__array_priority__`."""
+    """True if the other operand has precedence: a higher `__array_priority__`."""
     return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
 
 
 # Types whose reflected operators know nothing of tensors.
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 
-# The functions that operators stand for, which own types may have implementations of.
+# The functions behind the operators, which other types may implement.
 _FUNCTIONS = {
     "add": "add",
     "sub": "subtract",

@@ -1,7 +1,7 @@
 """The catalogue: every op by its TensorFlow name. `raw.AddV2(x, y)` calls the op.
 
 Ops are looked up when they are called, so that op files never import one another, and a
-family that few programs use is imported when one of its ops is first asked for.
+family that few programs use is imported on the first use of one of its ops.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-# Elements that a kernel computes at once where arrays come up on the way.
+# Elements in a block of a kernel with temporary arrays.
 BLOCK = 1 << 15
 # Arrays of at most this many elements are worked on whole.
 WHOLE = 2 * BLOCK
@@ -115,7 +115,7 @@ class _Tracer:
 
 
 def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any], bool]:
-    """The NumPy kernel of a `scalar` rule, and whether it is one primitive, without arrays on the way."""
+    """The NumPy kernel of a `scalar` rule, and whether it is one primitive without temporaries."""
     arguments = tuple([object() for _ in range(arity)])
     try:
         traced = rule(_Tracer(), *arguments)
@@ -127,30 +127,30 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
 
 
 def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """An elementwise kernel with arrays on the way, which stay small: large inputs go in parts.
+    """An elementwise kernel in blocks, so that its temporary arrays stay small.
 
     The parts fit into a processor's cache, and nothing but the result is as large as the inputs.
     """
 
-    def blocked(*given: Any) -> Any:
-        first = given[0]
+    def blocked(*arrays: Any) -> Any:
+        first = arrays[0]
         if first.size <= WHOLE:
-            return kernel(*given)
-        flat = [_flat(a, first.shape) for a in given]
+            return kernel(*arrays)
+        flat = [_flat(a, first.shape) for a in arrays]
         if any(f is None for f in flat):
-            return kernel(*given)
+            return kernel(*arrays)
         result = parts = None
         for start in range(0, first.size, BLOCK):
             stop = start + BLOCK
             part = kernel(
                 *[
                     f[start:stop] if a.__class__ is np.ndarray and a.ndim else a
-                    for f, a in zip(flat, given, strict=True)
+                    for f, a in zip(flat, arrays, strict=True)
                 ]
             )
             if result is None or parts is None:
                 if part is NotImplemented or isinstance(part, tuple):
-                    return kernel(*given)
+                    return kernel(*arrays)
                 result = np.empty(first.shape, part.dtype)
                 parts = result.reshape(-1)
             parts[start:stop] = part

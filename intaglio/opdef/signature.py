@@ -1,6 +1,6 @@
 """Op signatures: `"x: T, y: T; axis: int = 0 -> z: T"`.
 
-Left of the semicolon stand the inputs, right of it the attributes, after the arrow the
+Inputs come before the semicolon, attributes after it, and after the arrow the
 outputs. A type is a dtype's name, a type variable (a class attribute of the op with the
 dtypes allowed, or an attribute of kind `type`), `N*T` for N tensors of one type, or `*Tin`
 for tensors of the types that the attribute `Tin` lists.
@@ -87,7 +87,7 @@ def _group(args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]) 
 
 @functools.cache
 def parse(text: str) -> Signature:
-    """Reads a signature. Raises ValueError that says what is wrong with it."""
+    """Parses a signature. Raises ValueError with the reason if it is malformed."""
     if "->" not in text:
         raise ValueError(f"signature {text!r} has no '->'")
     left, right = text.split("->")
@@ -101,7 +101,7 @@ def parse(text: str) -> Signature:
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between commas; a comma inside brackets belongs to its part."""
+    """The parts between commas; a comma inside brackets does not separate."""
     parts: list[str] = []
     for piece in text.split(","):
         if parts and _open_brackets(parts[-1]):
@@ -128,7 +128,7 @@ def _arg(part: str, text: str) -> Arg:
     return Arg(name, dtype, None if dtype else element, count or None, None)
 
 
-# The same few defaults stand in hundreds of signatures.
+# The same few defaults occur in hundreds of signatures.
 _literal = functools.cache(ast.literal_eval)
 
 

@@ -38,7 +38,7 @@ class SliceSpec(NamedTuple):
 
 
 def parse(spec: Any) -> SliceSpec:
-    """Reads what stands between the brackets.
+    """Parses the index expression.
 
     Raises TypeError for an entry that is no index, slice, ellipsis or new axis.
     """
@@ -199,7 +199,7 @@ def _check_mask(dims: tuple[int | None, ...], mask: tuple[int | None, ...]) -> N
 
 
 def _merged(tensor: Any, at: int, depth: int) -> Tensor:
-    """The tensor with `depth` dimensions from `at` on made one."""
+    """The tensor with `depth` dimensions from `at` on merged into one."""
     dims = tensor.dims
     if dims is not None and sum(d is None for d in (*dims[:at], *dims[at + depth :])) + 1 <= 1:
         shape: Any = [*dims[:at], -1, *dims[at + depth :]]

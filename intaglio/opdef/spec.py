@@ -13,7 +13,7 @@ from intaglio.base.shapes import Dims
 
 
 class Spec:
-    """The dtype and shape of a tensor, with its value where inference knows it.
+    """The dtype and shape of a tensor, with its value where it is statically known.
 
     `shape` is a tuple of `int | None`, or None for an unknown rank. `value` is the
     constant as an ndarray, or None. `partial` is for the small integer vectors that

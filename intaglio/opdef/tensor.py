@@ -57,7 +57,7 @@ class Tensor(ActsAsTensor):
     __array_priority__: ClassVar[int] = 100
 
     if TYPE_CHECKING:
-        # What type checkers cannot see: operators, which the layer that knows the conversion
+        # Attributes that type checkers cannot see: operators, which the layer with the conversion
         # rules installs, and what only some tensors have, the value of those that have one
         # and the node of those of a graph. Asking the others is an AttributeError.
         _array: Any
@@ -123,7 +123,7 @@ class Tensor(ActsAsTensor):
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
-    # What Python asks of values; tensors that have one answer differently.
+    # Python's protocols of values, which tensors with a value override.
 
     def __bool__(self) -> bool:
         raise not_allowed("Using a symbolic `tf.Tensor` as a Python `bool`")
@@ -187,7 +187,7 @@ for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "t
 
 
 def install_operator(name: str, function: Any) -> None:
-    """Gives Tensor a special method; the layer that knows the conversion rules calls this."""
+    """Adds a special method to Tensor; called by the layer with the conversion rules."""
     setattr(Tensor, name, function)
 
 

@@ -1,6 +1,6 @@
 """`Traits`: facts about an op that are no rules, each declared on the op or on its family.
 
-A trait says what is true of the op; those who read it decide what follows. `check` refuses at
+A trait is a fact about the op; its readers decide what follows from it. `check` refuses at
 import what is no trait, or none of its values.
 """
 
@@ -41,7 +41,7 @@ class Traits:
     # -- gradients ----------------------------------------------------------------
     differentiable: ClassVar[bool] = True
     # For each input the inputs whose data its gradient needs; where it is given, a gradient
-    # rule gets Specs in the place of those that no wanted gradient needs.
+    # rule gets Specs instead of those that no wanted gradient needs.
     gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     # `tf.debugging.enable_check_numerics` looks at the result. What an op only moves has been
@@ -49,8 +49,8 @@ class Traits:
     numerics_checked: ClassVar[bool] = True
 
     # -- kernels ------------------------------------------------------------------
-    # Whether the kernel computes each element alone, with arrays on the way that stay small if
-    # large inputs go through it in parts.
+    # Whether the kernel computes each element alone, with temporary arrays that stay small if
+    # large inputs are computed in blocks.
     blockwise: ClassVar[bool] = False
     # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
     same_shapes: ClassVar[bool] = False
@@ -67,7 +67,7 @@ class Traits:
     batching: ClassVar[str] = ""
     batched_inputs: ClassVar[int] = 1
 
-    # The inputs whose elements are those of the result; the others say which goes where.
+    # The inputs whose elements are those of the result; the others are indices and shapes.
     data_inputs: ClassVar[tuple[str, ...]] = ()
     # What the op makes of an element and what arrives there: one of COMBINES.
     combines: ClassVar[str] = ""
@@ -94,7 +94,7 @@ class Traits:
     without_default: ClassVar[tuple[str, ...]] = ()
 
     # -- names --------------------------------------------------------------------
-    # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
+    # Inputs and attributes with another name in GraphDef than in `tf.raw_ops`.
     graphdef_names: ClassVar[Mapping[str, str]] = {}
     # The op's own names for what the rules of its family call by another.
     called: ClassVar[Mapping[str, str]] = {}
@@ -143,7 +143,7 @@ def _check_value(name: str, value: Any) -> None:
 
 
 def _check_known(cls: type, name: str, value: Any) -> None:
-    """Raises ValueError for an attribute that nobody declares; properties are none.
+    """Raises ValueError for an undeclared attribute; properties are allowed.
 
     Names of type variables begin with a large letter.
     """

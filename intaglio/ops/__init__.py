@@ -1,7 +1,7 @@
 """The catalogue: every op once, by family.
 
 Importing this package declares the families listed first; those at the end are imported when
-one of their ops is first asked for.
+one of their ops is first used.
 """
 
 import importlib
@@ -23,7 +23,7 @@ for _folder, _families in EAGER.items():
     for _family in _families.split():
         importlib.import_module(f"{__name__}.{_folder}.{_family}")
 
-# Families that are imported when one of their ops is first asked for, with all that each declares.
+# Families that are imported on the first use of one of their ops, with all ops that each declares.
 raw.expect(
     __name__,
     {

@@ -23,7 +23,7 @@ MIN_COMPILED_WORK = 1 << 18
 PAYS = 1 << 22
 # What a function of a number costs, in multiplications.
 FUNCTION = 32
-# The ops of which that is said by `as_function`.
+# The ops registered by `as_function`.
 FUNCTIONS: set[str] = set()
 # The kinds that there are for float64 too.
 DOUBLED = (
@@ -63,10 +63,10 @@ def as_function(name: str, kernel: Kernel) -> Kernel:
     return chosen
 
 
-def taken_over(kind: str, work: int, *description: Any) -> Kernel | None:
-    """A kernel with the very results of the NumPy code, which may take its place at any call.
+def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
+    """A kernel with the bits of the NumPy code, which may replace it at any call.
 
-    It is there once calls of its kind have made so much work together that it pays.
+    It is available once calls of its kind together have done enough work to pay for loading it.
     """
     done = _done.get(kind, 0)
     if done < PAYS:

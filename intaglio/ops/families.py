@@ -1,4 +1,4 @@
-"""The families most ops belong to: what a family says, its ops need not say again."""
+"""The families of most ops: an op inherits the rules and traits of its family."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def conjugate(x: Any) -> Any:
 def zero_where(z: Any, dy: Any) -> Any:
     """The kernel's result `z`, a new array, with 0 where the gradient `dy` is 0.
 
-    What nobody asks for stays 0 where the slope is infinite or no number.
+    Elements without a gradient stay 0 where the slope is infinite or NaN.
     """
     if np.all(dy):
         return z
@@ -219,8 +219,8 @@ def unbroadcast(gradient: Any, x: Spec, other: Spec) -> Any:
     axes = _stretched(x.shape, other.shape)
     if axes is not None:
         return _summed(gradient, x, axes, other.shape)
-    mine, _ = raw.BroadcastGradientArgs(shape_of(x), shape_of(other))
-    return raw.Reshape(raw.Sum(gradient, mine), shape_of(x))
+    reduced_axes, _ = raw.BroadcastGradientArgs(shape_of(x), shape_of(other))
+    return raw.Reshape(raw.Sum(gradient, reduced_axes), shape_of(x))
 
 
 def unbroadcast_both(dx: Any, dy: Any, x: Spec, y: Spec) -> tuple[Any, Any]:

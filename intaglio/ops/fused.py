@@ -44,7 +44,7 @@ class _FusedLayers(Fused):
 
 @op
 class _FusedCell(Fused):
-    """outputs = body(inputs), where `body` has a product of matrices and what is made of its elements."""
+    """outputs = body(inputs), where `body` is a product of matrices with an elementwise epilogue."""
 
 
 @op
@@ -78,8 +78,8 @@ class _AddAt(Op):
         return y
 
 
-# What places of maxima say: the number of an element in its window of 2x2, row by row; `CUT` is
-# added where Relu made it zero. `NOWHERE` stands for windows that have nothing but NaN.
+# The codes of maxima: the number of an element in its window of 2x2, row by row; `CUT` is
+# added where Relu made it zero. `NOWHERE` is for windows that have nothing but NaN.
 CUT, NOWHERE = 4, 8
 
 
@@ -99,13 +99,13 @@ def _sided(dims: Dims, change: Callable[[int], int]) -> Dims:
 
 @op
 class _ReluMaxPool(Op):
-    """The maxima of Relu in windows of 2x2 side by side, and the places of the maxima.
+    """The maxima of Relu in windows of 2x2 with strides 2, and the codes of their positions.
 
-    They are all that gradients need: what Relu made is not kept for them. Images have their
+    Gradients need only these: the result of Relu is not kept. Images have their
     channels last, and even heights and widths.
     """
 
-    signature = "x: float32 -> y: float32, places: uint8"
+    signature = "x: float32 -> y: float32, argmax: uint8"
     differentiable = False
     internal = True
 
@@ -119,26 +119,26 @@ class _ReluMaxPool(Op):
         least = np.finfo(x.dtype).min
         found = np.where(wrong, least, seen)
         y = found.max(0)
-        places = np.where(wrong.all(0), NOWHERE, found.argmax(0))
-        return y, np.where(y > 0, places, places | CUT).astype(np.uint8)
+        argmax = np.where(wrong.all(0), NOWHERE, found.argmax(0))
+        return y, np.where(y > 0, argmax, argmax | CUT).astype(np.uint8)
 
 
 @op
 class _ReluMaxPoolGrad(Op):
     """The gradient of `_ReluMaxPool` by x: that by y where the maxima were found."""
 
-    signature = "places: uint8, gradients: float32 -> x_backprop: float32"
+    signature = "argmax: uint8, gradients: float32 -> x_backprop: float32"
     differentiable = False
     internal = True
 
     def infer(self, gradients: Spec) -> Spec:
         return Spec(gradients.dtype, _sided(gradients.shape, lambda side: side * 2))
 
-    def kernel(self, places, gradients):
+    def kernel(self, argmax, gradients):
         images, height, width, channels = gradients.shape
-        made = np.zeros((images, height, 2, width, 2, channels), gradients.dtype)
-        slope = gradients * (places < CUT)
+        result = np.zeros((images, height, 2, width, 2, channels), gradients.dtype)
+        slope = gradients * (argmax < CUT)
         for number in range(4):
-            at = made[:, :, number // 2, :, number % 2]
-            np.copyto(at, slope, where=places & ~np.uint8(CUT) == number)
-        return made.reshape(images, 2 * height, 2 * width, channels)
+            at = result[:, :, number // 2, :, number % 2]
+            np.copyto(at, slope, where=argmax & ~np.uint8(CUT) == number)
+        return result.reshape(images, 2 * height, 2 * width, channels)

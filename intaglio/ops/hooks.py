@@ -1,4 +1,4 @@
-"""What kernels ask of the layers above: see `intaglio.base.hooks`."""
+"""Functions of upper layers that kernels call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

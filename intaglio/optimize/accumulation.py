@@ -22,7 +22,7 @@ from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.trip_count import trip_count_of
 
-# Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
+# Limit on the bytes of a stack: a program that loops to save memory must not lose that.
 MAX_STACK_BYTES = 1 << 26
 # As many rows are expected where their number is open.
 UNKNOWN_ROWS_ESTIMATE = 64
@@ -31,7 +31,7 @@ UNKNOWN_ROWS_ESTIMATE = 64
 class Sum(NamedTuple):
     """A loop variable to which each iteration adds a product, or the sum of some rows."""
 
-    place: int
+    output_index: int
     node: Node
 
 
@@ -51,28 +51,28 @@ def _found(loop: Node) -> tuple[list[Sum], int] | None:
 
 
 def _sums(loop: Node, trip_count: int) -> list[Sum]:
-    """Products that nobody looks at before the loop is over, and sums of the same rows."""
+    """Sums of products, or of rows, that are unused before the loop ends."""
     body: Graph = loop.attrs["body"]
     uses = walk.uses(body)
     for value in body.outputs:
         uses.setdefault(id(value), []).append(value.node)
     products: list[Sum] = []
     sums: list[Sum] = []
-    for place in range(len(body.outputs)):
-        node = _added(loop, place, uses)
+    for index in range(len(body.outputs)):
+        node = _added(loop, index, uses)
         if node is not None and _is_product(node, trip_count):
-            products.append(Sum(place, node))
+            products.append(Sum(index, node))
         elif node is not None and _is_sum(node):
-            sums.append(Sum(place, node))
+            sums.append(Sum(index, node))
     stacked = {id(v) for s in products for v in s.node.inputs}
     return [*products, *[s for s in sums if id(s.node.inputs[0]) in stacked]]
 
 
-def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
+def _added(loop: Node, index: int, uses: dict[int, list[Node]]) -> Node | None:
     """What makes the only thing that each iteration adds to a loop variable, if it is that alone."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
-    total, before = body.outputs[place], body.inputs[place]
+    total, before = body.outputs[index], body.inputs[index]
     change = total.node
     if change.op not in (raw.AddN, raw.AddV2, raw.Add) or len(change.inputs) != 2:
         return None
@@ -82,7 +82,7 @@ def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
         return None
     added = change.inputs[change.inputs[0] is before]
     alone = len(uses[id(before)]) == len(uses[id(added)]) == len(uses[id(total)]) == 1
-    seen = any(v is cond.inputs[place] for n in cond.nodes for v in n.inputs)
+    seen = any(v is cond.inputs[index] for n in cond.nodes for v in n.inputs)
     if not alone or seen or added.dims != before.dims or not shapes.known(added.dims):
         return None
     return added.node if not added.node.control else None
@@ -130,13 +130,13 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
         handle = change.carry(empty)
         change.then(handle, lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)))
     for s in sums:
-        before = body.inputs[s.place]
+        before = body.inputs[s.output_index]
         change.then(before, lambda v=before: v)
-    made = change.made()
-    new.keep_extended(old, made)
+    node = change.build()
+    new.keep_extended(old, node)
     first = len(loop.outputs)
     stacks = {
-        key: _stack(made.outputs[first + i], value, trip_count)
+        key: _stack(node.outputs[first + i], value, trip_count)
         for i, (key, value) in enumerate(parts.items())
     }
     for s in sums:
@@ -147,8 +147,10 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
             total = raw.BiasAddGrad(taken[0])
         else:
             total = raw.Sum(taken[0], np.asarray([0], np.int32))
-        start = loop.inputs[s.place]
-        new.substitute(old.outputs[s.place], total if _is_zero(start) else raw.AddV2(start, total))
+        start = loop.inputs[s.output_index]
+        new.substitute(
+            old.outputs[s.output_index], total if _is_zero(start) else raw.AddV2(start, total)
+        )
 
 
 def _form(value: SymbolicTensor) -> Any:

@@ -1,6 +1,6 @@
 """Elementwise ops come before broadcasts: what is the same along an axis is computed once.
 
-Gradients of means and sums are broadcasts, which nearly always meet arrays of their shape. Every
+Gradients of means and sums are broadcasts, which are nearly always combined with arrays of their shape. Every
 element is computed from the same numbers as before, so that every bit stays.
 """
 
@@ -65,14 +65,14 @@ def _is_shape_of(s: Value, y: Value) -> bool:
     return s.node.op is raw.Shape and _origin(s.node.inputs[0]) is _origin(y)
 
 
-# Terms that are mostly zeros, which compilers have a way for, or whose elements lie apart.
+# Terms that are mostly zeros, which compilers handle specially, or whose elements are strided.
 APART = frozenset([raw.StridedSliceGrad, raw.Split, raw.SplitV])
 # How far back a value with the same shape is looked for.
 MAX_LOOKBACK_NODES = 64
 
 
 def _origin(value: Value) -> Value:
-    """The first value on the way to this one from which on the shape is the same."""
+    """The first value in the chain to this one from which on the shape is the same."""
     for _ in range(MAX_LOOKBACK_NODES):
         before = _same_before(value.node)
         if before is None:
@@ -82,7 +82,7 @@ def _origin(value: Value) -> Value:
 
 
 def _same_before(node: Node) -> Value | None:
-    """What has the shape of the node's value, of what it takes or is told."""
+    """A value or attribute with the shape of the node's result."""
     op, inputs = node.op, node.inputs
     if op.shape_input and len(node.outputs) == 1:
         shape = inputs[op.input_names.index(op.shape_input)].node
@@ -125,14 +125,14 @@ def _sum(*terms: Value) -> Any:
 
 def _plus(x: Value, y: Value) -> Any:
     """The sum, before a broadcast if one of them is one."""
-    made = None
+    total = None
     if x.node.op is raw.BroadcastTo:
         small, shape = x.node.inputs
-        made = _late(small, shape, y, raw.AddV2)
+        total = _late(small, shape, y, raw.AddV2)
     elif y.node.op is raw.BroadcastTo:
         small, shape = y.node.inputs
-        made = _late(small, shape, x, lambda y, x: raw.AddV2(x, y))
-    return raw.AddV2(x, y) if made is None else made
+        total = _late(small, shape, x, lambda y, x: raw.AddV2(x, y))
+    return raw.AddV2(x, y) if total is None else total
 
 
 @rule(lambda a, b: pat.AddN(a, b))

@@ -35,7 +35,7 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _key(node: Node) -> Any:
-    """Equal for nodes that compute the same, None if that cannot be told."""
+    """A key that is equal for nodes that compute the same, None if the node has none."""
     inputs = node.inputs
     key = (
         node.op.name,

@@ -31,8 +31,8 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
             continue
         new.root = node
         with door.pushed(new):
-            made = [door.level().constant(v) for v in values]
-        new.replace(node, made)  # type: ignore[arg-type]  # constants of the new graph
+            constants = [door.level().constant(v) for v in values]
+        new.replace(node, constants)  # type: ignore[arg-type]  # constants of the new graph
     return new.result()
 
 

@@ -1,6 +1,6 @@
 """Products of rows with what a loop does not change become one product before the loop.
 
-`x[t] @ w` in turn t is row t of `x @ w`: recurrent networks multiply their inputs so, and many
+`x[t] @ w` in iteration t is row t of `x @ w`: recurrent networks multiply their inputs so, and many
 small products take longer than one large one. What picked the row out of the inputs picks it out
 of the product. Weights that are multiplied transposed, as gradients do, are transposed before the loop.
 """
@@ -17,7 +17,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.trip_count import place_of, stays, trip_count_of
+from intaglio.optimize.trip_count import index_of, stays, trip_count_of
 
 # Bytes that all products together may take, and rows from which on one product is large enough.
 MAX_HOISTED_BYTES = 1 << 26
@@ -61,12 +61,12 @@ def _products(loop: Node) -> list[Product]:
         if node.op is not raw.MatMul or node.attrs["transpose_a"] or node.control:
             continue
         x, w = node.inputs
-        place = place_of(body, w)
-        if place is None or not stays(loop, place) or x.dtype not in (float32, float64):
+        index = index_of(body, w)
+        if index is None or not stays(loop, index) or x.dtype not in (float32, float64):
             continue
         rows = _rows(loop, x)
         if rows is not None and _worth_it(rows, node, cast("int", trip_count)):
-            found.append(Product(node, x.node, rows, place))
+            found.append(Product(node, x.node, rows, index))
     return found
 
 
@@ -79,16 +79,16 @@ def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int
     for node in body.nodes:
         if node.op is not raw.MatMul or not node.attrs["transpose_b"] or node.control:
             continue
-        place = place_of(body, node.inputs[1])
-        if place is None or not stays(loop, place):
+        index = index_of(body, node.inputs[1])
+        if index is None or not stays(loop, index):
             continue
         if all(p.node is not node for p in products):
-            found.append((node, place))
+            found.append((node, index))
     return found
 
 
 def _worth_it(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
-    """True if all rows are multiplied, and there is room for the products."""
+    """True if all rows are multiplied, and the products fit into the limit on bytes."""
     dims, result = rows.dims, node.outputs[0].dims
     if dims is None or len(dims) != 3 or result is None or result[1] is None:
         return False
@@ -110,17 +110,17 @@ def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     op = picks.op
     if picks.control or op not in PICKS:
         return None
-    place = place_of(body, picks.inputs[0])
-    if place is None:
+    index = index_of(body, picks.inputs[0])
+    if index is None:
         return None
-    given = loop.inputs[place]
+    tensor = loop.inputs[index]
     if op is raw.StridedSlice:
-        return given if stays(loop, place) and _is_row(picks) else None
-    if given.node.op is not raw.TensorListFromTensor:
+        return tensor if stays(loop, index) and _is_row(picks) else None
+    if tensor.node.op is not raw.TensorListFromTensor:
         return None
-    kept = body.outputs[place]
-    same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[place]
-    return given.node.inputs[0] if kept is same else None
+    kept = body.outputs[index]
+    same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[index]
+    return tensor.node.inputs[0] if kept is same else None
 
 
 def _is_row(node: Node) -> bool:
@@ -135,14 +135,14 @@ def _is_row(node: Node) -> bool:
 def _hoisted(
     loop: Node, products: Sequence[Product], transposed: Sequence[tuple[Node, int]]
 ) -> Node:
-    """The loop that picks rows out of products, and multiplies by what stands before it."""
+    """The loop that picks rows of products, which are multiplied before it."""
     change = LoopChange(loop)
     weights: dict[int, SymbolicTensor] = {}
-    for node, place in transposed:
-        if place not in weights:
+    for node, index in transposed:
+        if index not in weights:
             order = np.asarray([1, 0], np.int32)
-            weights[place] = change.carry(raw.Transpose(loop.inputs[place], order))
-        _multiply(change, node, weights[place])
+            weights[index] = change.carry(raw.Transpose(loop.inputs[index], order))
+        _multiply(change, node, weights[index])
     for product in products:
         picks, form = product.picks, _form(product.node.outputs[0])
         whole = _whole(product, loop.inputs[product.weights])
@@ -152,7 +152,7 @@ def _hoisted(
             handle = change.carry(raw.TensorListFromTensor(whole, form))
             rest = [*picks.inputs[1:-1], form]
         _pick(change, product, handle, rest)
-    return change.made()
+    return change.build()
 
 
 def _pick(
@@ -163,13 +163,13 @@ def _pick(
     popped: list[Any] = []
 
     def record() -> list[Any]:
-        given = [change.now(v) if isinstance(v, SymbolicTensor) else v for v in rest]
+        operands = [change.now(v) if isinstance(v, SymbolicTensor) else v for v in rest]
         if picks.op is raw.StridedSlice:
-            return [raw.StridedSlice(handle, *given, **_masks(picks))]
+            return [raw.StridedSlice(handle, *operands, **_masks(picks))]
         dtype = picks.attrs["element_dtype"]
         if picks.op is raw.TensorListGetItem:
-            return [raw.TensorListGetItem(handle, *given, element_dtype=dtype)]
-        left, item = raw.TensorListPopBack(handle, *given, element_dtype=dtype)
+            return [raw.TensorListGetItem(handle, *operands, element_dtype=dtype)]
+        left, item = raw.TensorListPopBack(handle, *operands, element_dtype=dtype)
         popped.append(left)
         return [item]
 

@@ -23,10 +23,10 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     for node in graph.nodes:
         if node.op.control_flow == "call":
             counts[id(node.attrs["f"])] = counts.get(id(node.attrs["f"]), 0) + 1
-    new, way = Rewriter(graph), interpreter.compiler_of(graph)
+    new, compiler = Rewriter(graph), interpreter.compiler_of(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        if node.op.control_flow != "call" or not _may_be_inlined(node.attrs["f"], way):
+        if node.op.control_flow != "call" or not _may_be_inlined(node.attrs["f"], compiler):
             new.keep(node, current)
             continue
         callee = _flat(node.attrs["f"])
@@ -38,9 +38,9 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     return new.result()
 
 
-def _may_be_inlined(callee: Graph, way: object) -> bool:
+def _may_be_inlined(callee: Graph, compiler: object) -> bool:
     """False for a graph that is to become a function otherwise than the one that calls it."""
-    return not callee.opaque and interpreter.compiler_of(callee) in (None, way)
+    return not callee.opaque and interpreter.compiler_of(callee) in (None, compiler)
 
 
 def _flat(graph: Graph) -> Graph:
@@ -53,7 +53,7 @@ def _flat(graph: Graph) -> Graph:
 
 def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
     def copy(node: Node, inputs: list[SymbolicTensor], control: tuple[Node, ...]) -> Node:
-        made = Node(
+        copied = Node(
             node.op,
             inputs,
             node.attrs,
@@ -65,6 +65,6 @@ def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
             device=node.device,
             source=node.source or node,
         )
-        return new.add(made)
+        return new.add(copied)
 
     return new.splice(callee, call.inputs, copy)

@@ -14,7 +14,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.trip_count import place_of, stays
+from intaglio.optimize.trip_count import index_of, stays
 
 
 def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -28,7 +28,7 @@ def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     loops = iter([n for n in graph.nodes if n.op.control_flow == "loop"])
 
     def pushes(loop: Node) -> list[SymbolicTensor]:
-        before = next(loops)  # what is used knows the loop as it has been
+        before = next(loops)  # uses refer to the loop before the change
         return _needless(loop, [id(v) in used for v in before.outputs])
 
     return changed(graph, fuel, pushes, _not_pushed)
@@ -47,14 +47,14 @@ def _reads(loop: Node) -> list[tuple[Node, int]]:
     for node in body.nodes:
         if node.op is not raw.ReadVariableOp or node.control or id(node) in after:
             continue
-        place = place_of(body, node.inputs[0])
-        if place is not None and stays(loop, place):
-            found.append((node, place))
+        index = index_of(body, node.inputs[0])
+        if index is not None and stays(loop, index):
+            found.append((node, index))
     return found
 
 
 def _has_effects(graph: Graph) -> bool:
-    """True if a graph does more than to read and to compute; of calls and loops what they run says so."""
+    """True if a graph has other effects than reads; calls and loops have those of their graphs."""
     return any(
         any(map(_has_effects, walk.attached(node)))
         if node.op.has_graphs
@@ -65,11 +65,11 @@ def _has_effects(graph: Graph) -> bool:
 
 def _read_before(new: Rewriter, node: Node, current: Node, found: list[tuple[Node, int]]) -> None:
     change = LoopChange(current)
-    for read, place in found:
-        value = raw.ReadVariableOp(current.inputs[place], dtype=read.attrs["dtype"])
+    for read, index in found:
+        value = raw.ReadVariableOp(current.inputs[index], dtype=read.attrs["dtype"])
         carried = change.carry(value)
         change.instead(read, lambda c=carried: [c])
-    new.keep_extended(node, change.made())
+    new.keep_extended(node, change.build())
 
 
 # -- lists of what no iteration changes -------------------------------------------------------------
@@ -81,15 +81,15 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
     body: Graph = loop.attrs["body"]
     users = walk.uses(body)
     found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
-    for place, (given, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
+    for index, (inner, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         pop = result.node
-        if pop.op is not raw.TensorListPopBack or pop.inputs[0] is not given:
+        if pop.op is not raw.TensorListPopBack or pop.inputs[0] is not inner:
             continue
-        if pop.control or result is not pop.outputs[0] or len(users[id(given)]) > 1:
+        if pop.control or result is not pop.outputs[0] or len(users[id(inner)]) > 1:
             continue
-        known = _pushed(loop.inputs[place])
+        known = _pushed(loop.inputs[index])
         if known is not None and known[0].dims == pop.outputs[1].dims:
-            found.append((pop, place, *known))
+            found.append((pop, index, *known))
     return found
 
 
@@ -99,12 +99,12 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
     if loop.op.control_flow != "loop":
         return None
     body: Graph = loop.attrs["body"]
-    place = [v is handle for v in loop.outputs].index(True)
-    push = body.outputs[place].node
-    if push.op is not raw.TensorListPushBack or push.inputs[0] is not body.inputs[place]:
+    index = [v is handle for v in loop.outputs].index(True)
+    push = body.outputs[index].node
+    if push.op is not raw.TensorListPushBack or push.inputs[0] is not body.inputs[index]:
         return None
-    item = place_of(body, push.inputs[1])
-    before = loop.inputs[place]
+    item = index_of(body, push.inputs[1])
+    before = loop.inputs[index]
     if item is None or not stays(loop, item) or before.node.op is not raw.EmptyTensorList:
         return None
     return loop.inputs[item], before
@@ -112,38 +112,38 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
 
 def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     inputs = list(current.inputs)
-    for _, place, _, empty in found:
-        inputs[place] = empty
+    for _, index, _, empty in found:
+        inputs[index] = empty
     loop = derived(current, inputs, control=current.control)
     change = LoopChange(loop)
     for pop, _, item, _ in found:
         carried = change.carry(item)
         change.instead(pop, lambda c=carried, p=pop: [change.now(p.inputs[0]), c])
-    new.keep_extended(node, change.made())
+    new.keep_extended(node, change.build())
 
 
 def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
-    """Lists that iterations push onto, and nobody looks at; as the body is given them."""
+    """Lists that iterations push onto and that are unused, by the body's inputs."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
     users = walk.uses(body)
     seen = {id(v) for n in cond.nodes for v in n.inputs}
     return [
-        given
-        for given, inside, result, later in zip(
+        inner
+        for inner, inside, result, later in zip(
             body.inputs, cond.inputs, body.outputs, used, strict=True
         )
         if result.node.op is raw.TensorListPushBack
-        and result.node.inputs[0] is given
+        and result.node.inputs[0] is inner
         and not later
         and id(inside) not in seen
-        and len(users[id(given)]) == 1
+        and len(users[id(inner)]) == 1
         and id(result) not in users
     ]
 
 
 def _not_pushed(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     change = LoopChange(current)
-    for given in found:
-        change.then(given, lambda g=given: g)
-    new.keep_extended(node, change.made())
+    for value in found:
+        change.then(value, lambda g=value: g)
+    new.keep_extended(node, change.build())

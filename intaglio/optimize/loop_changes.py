@@ -40,42 +40,42 @@ def changed(
 
 
 class LoopChange:
-    """A loop, and what is to be different in it."""
+    """A loop with the changes to be made to it; `build` returns the changed loop."""
 
     def __init__(self, loop: Node) -> None:
         self._loop = loop
         body: Graph = loop.attrs["body"]
         self._body = Rewriter(body)
-        self._given: list[SymbolicTensor] = []
+        self._added: list[SymbolicTensor] = []
         self._handles: list[SymbolicTensor] = []
         self._instead: dict[int, Callable[[], Sequence[Any]]] = {}
         self._next: dict[int, Callable[[], Any]] = {}
 
-    def carry(self, given: SymbolicTensor) -> SymbolicTensor:
+    def carry(self, value: SymbolicTensor) -> SymbolicTensor:
         """A further loop variable that begins with a value: what it is in the body.
 
-        It stays as it is, unless `then` says otherwise.
+        It is constant, unless `then` sets its next value.
         """
-        self._given.append(given)
-        self._handles.append(_placeholder(self._body, given, "carried"))
+        self._added.append(value)
+        self._handles.append(_placeholder(self._body, value, "carried"))
         return self._handles[-1]
 
     def then(self, value: SymbolicTensor, following: Callable[[], Any]) -> None:
-        """What follows for a loop variable, by its value in the body; recorded after all else."""
+        """Sets the next value of a loop variable, by its value in the body; recorded last."""
         self._next[id(value)] = following
 
     def instead(self, node: Node, record: Callable[[], Sequence[Any]]) -> None:
-        """What is recorded in the place of one of the body's nodes; gives its values."""
+        """Sets the function that records the replacement of one of the body's nodes and returns its values."""
         self._instead[id(node)] = record
 
     def now(self, value: SymbolicTensor) -> SymbolicTensor:
-        """What a value of the body has become, while that is recorded."""
+        """The new value of one of the body, while it is recorded."""
         return self._body.value(value)
 
-    def made(self) -> Node:
+    def build(self) -> Node:
         """The new loop. Its further outputs are those of the variables that were added, in order."""
         loop = self._loop
-        more = [v.dtype for v in self._given]
+        more = [v.dtype for v in self._added]
         attrs = {
             **loop.attrs,
             "body": self._new_body(),
@@ -83,9 +83,9 @@ class LoopChange:
             "T": (*loop.attrs["T"], *more),
         }
         if attrs.get("output_shapes"):
-            attrs["output_shapes"] = (*attrs["output_shapes"], *[v.dims for v in self._given])
-        specs = [v.spec for v in loop.outputs] + [_bare(v) for v in self._given]
-        inputs = [*loop.inputs, *self._given]
+            attrs["output_shapes"] = (*attrs["output_shapes"], *[v.dims for v in self._added])
+        specs = [v.spec for v in loop.outputs] + [_bare(v) for v in self._added]
+        inputs = [*loop.inputs, *self._added]
         return derived(loop, inputs, attrs=attrs, specs=specs, control=loop.control)
 
     def _new_body(self) -> Graph:
@@ -102,9 +102,9 @@ class LoopChange:
             outputs: list[Any] = []
             known = [*zip(old.inputs, old.outputs, strict=True)]
             known += [(h, h) for h in self._handles]
-            for given, result in known:
-                following = self._next.get(id(given))
-                new.record_beside((given if following else result).node)
+            for inner, result in known:
+                following = self._next.get(id(inner))
+                new.record_beside((inner if following else result).node)
                 outputs.append(following() if following else new.value(result))
         return prune(_graph(old, new.nodes, self._handles, outputs))
 
@@ -112,7 +112,7 @@ class LoopChange:
         """The condition, which does not look at further variables."""
         cond: Graph = self._loop.attrs["cond"]
         new = Rewriter(cond)
-        handles = [_placeholder(new, v, "unused") for v in self._given]
+        handles = [_placeholder(new, v, "unused") for v in self._added]
         return _graph(cond, cond.nodes, handles, cond.outputs)
 
 
@@ -134,7 +134,7 @@ def _graph(
     further: Sequence[SymbolicTensor],
     outputs: Sequence[SymbolicTensor],
 ) -> Graph:
-    """A graph like the old one with further inputs; placeholders stand first."""
+    """A graph like the old one with further inputs; placeholders come first."""
     inputs = [*old.inputs, *further]
     first = [v.node for v in inputs]
     known = {id(n) for n in first}

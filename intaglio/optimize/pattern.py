@@ -18,7 +18,7 @@ from intaglio.opdef import door
 
 
 class Variable:
-    """A name in a pattern: stands for any value, always the same one."""
+    """A variable of a pattern: matches any value, at each occurrence the same one."""
 
     __slots__ = ("name",)
 
@@ -64,7 +64,7 @@ class Rule:
         return bound if _matches(self.expression, node, bound) else None
 
     def replace(self, bound: dict[str, SymbolicTensor]) -> SymbolicTensor | None:
-        """What takes the place of the node's output, or None if the rule does not fit."""
+        """The replacement of the node's output, or None if the rule does not match."""
         return self.replacement(*[bound[n] for n in self.takes])
 
 
@@ -95,12 +95,12 @@ class RuleSet:
         expression = pattern(*[Variable(n) for n in code.co_varnames[: code.co_argcount]])
 
         def declare(replacement: Callable[..., Any]) -> Rule:
-            made = Rule(expression, replacement)
-            if "->" not in made.equation:
-                raise TypeError(f"rule {made.name} says no equation 'this  ->  that'")
-            self.rules.append(made)
-            self.by_root.setdefault(expression.op_name, []).append(made)
-            return made
+            rule = Rule(expression, replacement)
+            if "->" not in rule.equation:
+                raise TypeError(f"rule {rule.name} says no equation 'this  ->  that'")
+            self.rules.append(rule)
+            self.by_root.setdefault(expression.op_name, []).append(rule)
+            return rule
 
         return declare
 

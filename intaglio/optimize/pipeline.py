@@ -35,7 +35,7 @@ def optimize_attached(graph: Graph, fuel: Fuel) -> Graph:
 def _optimized(graph: Graph, fuel: Fuel) -> Graph:
     """A graph among a node's attributes after all passes."""
     if graph.opaque or interpreter.compiler_of(graph):
-        return graph  # what makes a function of it in its own way optimises it, too
+        return graph  # its own compiler optimises it, too
     # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
     key = (optimize, fuel.amount)
     found = graph.derived.get(key)
@@ -45,30 +45,30 @@ def _optimized(graph: Graph, fuel: Fuel) -> Graph:
 
 
 PASSES: list[tuple[str, Pass]] = [
-    # First, so that nothing else looks at what nobody needs.
+    # First, so that no pass spends time on dead nodes.
     ("prune", lambda graph, fuel: prune(graph)),
     # Before calls are inlined: a function called in several places is worked on once.
     ("attached", optimize_attached),
     # Before the rest, which then sees through the calls.
     ("inline", inline_calls),
-    # Makes constants of shapes and hyperparameters, which the algebra asks for.
+    # Folds shapes and hyperparameters into constants, which the algebra matches.
     ("fold", fold_constants),
     ("algebra", ALGEBRA.rewrite),
-    # After the algebra, which takes away what stands between ops and broadcasts; before sharing.
+    # After the algebra, which removes nodes between ops and broadcasts; before sharing.
     ("broadcasts", BROADCASTS.rewrite),
-    # After the algebra, which takes away what stands between them.
+    # After the algebra, which removes nodes between them.
     ("packs", cancel_packs),
     # After the algebra, which makes unlike expressions alike.
     ("share", share_subexpressions),
     # After sharing, which makes equal factors one value.
     ("powers", shorten_powers),
-    # Before what asks which variables a loop does not change.
+    # Before passes that look for variables that a loop does not change.
     ("invariants", hoist_invariants),
-    # After folding, which makes constants of where loops begin and end.
-    ("turns", propagate_trip_counts),
-    # Where a loop's iterations are known: each of them takes another row.
+    # After folding, which makes the bounds of loops constant.
+    ("trip counts", propagate_trip_counts),
+    # After trip counts: each iteration takes another row.
     ("hoisting", hoist_products),
-    # After the loops before have said how often the loops of their gradients run.
+    # After the forward loops have determined the trip counts of their gradients' loops.
     ("accumulation", gather_sums),
     # What the passes have left without use.
     ("prune again", lambda graph, fuel: prune(graph)),
@@ -100,4 +100,6 @@ def _multiplies(node: Node) -> bool:
 
 def optimize(graph: Graph) -> Graph:
     """The graph after all passes. `INTAGLIO_DUMP=folder` writes it after each of them."""
-    return passes.run(graph, PASSES, Fuel(), after=lambda made: interpreter.inherit(graph, made))
+    return passes.run(
+        graph, PASSES, Fuel(), after=lambda optimized: interpreter.inherit(graph, optimized)
+    )

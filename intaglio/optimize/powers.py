@@ -84,7 +84,7 @@ def _is_integer_product(node: Node) -> bool:
 def _whole_chains(graph: Graph) -> dict[int, Chain]:
     """The chains that nothing makes longer, by the id of the node at their end.
 
-    What is inside a chain is used by the next product alone: nobody misses it.
+    The inner nodes of a chain are used by the next product alone, so they are dead afterwards.
     """
     uses = Counter([id(v) for node in graph.nodes for v in node.inputs])
     uses.update([id(v) for v in graph.outputs])

@@ -11,13 +11,13 @@ from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef.spec import Spec
 
 
-def specialized(graph: Graph, given: Sequence[Dims]) -> Graph:
+def specialized(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
     """The graph for inputs of these shapes; what follows from them is known in it.
 
     Branches and bodies stay as they are. None leaves an input as it is.
     """
     new = Rewriter(graph)
-    for value, dims in zip(graph.inputs, given, strict=True):
+    for value, dims in zip(graph.inputs, input_dims, strict=True):
         spec = value.spec if dims is None else value.spec.like(shape=dims)
         attrs = {**value.node.attrs, "shape": spec.shape}
         new.keep(value.node, derived(value.node, [], attrs=attrs, specs=[spec]))
@@ -43,5 +43,5 @@ def _specs(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
             else Spec(o.dtype, shapes.merge(o.shape, n.shape), n.value, n.partial)
             for o, n in zip(old, new, strict=True)
         ]
-    except (ValueError, TypeError, KeyError):  # it fails when it runs, and says why
+    except (ValueError, TypeError, KeyError):  # it raises the error when it runs
         return old

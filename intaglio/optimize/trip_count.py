@@ -1,4 +1,4 @@
-"""How often loops run, where constants say so, and what that makes of their counters."""
+"""Trip counts of loops with constant bounds, and the final values of their counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Comparisons, and the same with their sides exchanged.
-_TURNED = {
+_MIRRORED = {
     raw.Less: raw.Greater,
     raw.LessEqual: raw.GreaterEqual,
     raw.Greater: raw.Less,
@@ -57,7 +57,7 @@ def propagate_trip_counts(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def trip_count_of(loop: Node) -> int | None:
-    """How often the body of a loop runs; None if no constants say so."""
+    """The trip count of a loop; None if it does not follow from constants."""
     cond: Graph = loop.attrs["cond"]
     return _until(loop, cond.outputs[0].node)
 
@@ -67,14 +67,14 @@ def _until(loop: Node, test: Node) -> int | None:
     if test.op is raw.LogicalAnd:
         both = [_until(loop, v.node) for v in test.inputs]
         return None if None in both else min([n for n in both if n is not None])
-    if test.op not in _TURNED:
+    if test.op not in _MIRRORED:
         return None
     cond: Graph = loop.attrs["cond"]
-    for op, (counter, limit) in ((test.op, test.inputs), (_TURNED[test.op], test.inputs[::-1])):
-        place = place_of(cond, counter)
-        if place is None or stays(loop, place) or not counter.dtype.is_integer:
+    for op, (counter, limit) in ((test.op, test.inputs), (_MIRRORED[test.op], test.inputs[::-1])):
+        index = index_of(cond, counter)
+        if index is None or stays(loop, index) or not counter.dtype.is_integer:
             continue
-        start, step = _number(loop.inputs[place]), _step(loop, place)
+        start, step = _number(loop.inputs[index]), _step(loop, index)
         end = _known(loop, cond, limit)
         if start is not None and step and end is not None:
             return _count(op, start, step, end, counter.dtype.numpy)
@@ -97,27 +97,27 @@ def _count(op: Op, start: int, step: int, end: int, dtype: Any) -> int | None:
     return -((start - end) // step)
 
 
-def _end(loop: Node, place: int, trip_count: int) -> Any:
+def _end(loop: Node, index: int, trip_count: int) -> Any:
     """What a loop variable is after so many iterations, if it is a counter."""
-    value = loop.outputs[place]
-    start = _number(loop.inputs[place]) if value.dtype.is_integer else None
-    step = _step(loop, place) if start is not None else None
+    value = loop.outputs[index]
+    start = _number(loop.inputs[index]) if value.dtype.is_integer else None
+    step = _step(loop, index) if start is not None else None
     if start is None or step is None:
         return None
     end, bounds = start + trip_count * step, np.iinfo(value.dtype.numpy)
     return np.asarray(end, value.dtype.numpy) if bounds.min <= end <= bounds.max else None
 
 
-def stays(loop: Node, place: int) -> bool:
+def stays(loop: Node, index: int) -> bool:
     """True for a loop variable that no iteration changes."""
     body: Graph = loop.attrs["body"]
-    return body.outputs[place] is body.inputs[place]
+    return body.outputs[index] is body.inputs[index]
 
 
-def _step(loop: Node, place: int) -> int | None:
+def _step(loop: Node, index: int) -> int | None:
     """What each iteration adds to a loop variable, if that is always the same number."""
     body: Graph = loop.attrs["body"]
-    change, before = body.outputs[place].node, body.inputs[place]
+    change, before = body.outputs[index].node, body.inputs[index]
     if change.op not in (raw.AddV2, raw.Add, raw.Sub) or change.outputs[0].dims != ():
         return None
     x, y = change.inputs
@@ -129,10 +129,10 @@ def _step(loop: Node, place: int) -> int | None:
 
 def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
     """The number that a value of a loop's condition or body is in every iteration."""
-    place = place_of(graph, value)
-    if place is None:
+    index = index_of(graph, value)
+    if index is None:
         return _number(value)
-    return _number(loop.inputs[place]) if stays(loop, place) else None
+    return _number(loop.inputs[index]) if stays(loop, index) else None
 
 
 def _number(value: SymbolicTensor) -> int | None:
@@ -141,9 +141,9 @@ def _number(value: SymbolicTensor) -> int | None:
     return int(value.node.attrs["value"])
 
 
-def place_of(graph: Graph, value: SymbolicTensor) -> int | None:
+def index_of(graph: Graph, value: SymbolicTensor) -> int | None:
     """Which of a graph's inputs a value is."""
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 
-__all__ = ["place_of", "propagate_trip_counts", "stays", "trip_count_of"]
+__all__ = ["index_of", "propagate_trip_counts", "stays", "trip_count_of"]

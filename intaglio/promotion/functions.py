@@ -25,7 +25,7 @@ def _kind_or_none(value: Any) -> Kind | None:
     try:
         return kind_of(value)
     except NotImplementedError:
-        return None  # the function itself says what is wrong
+        return None  # the function itself raises the right error
 
 
 def of_one(position: int = 0, infers: bool = False) -> Around:
@@ -40,9 +40,9 @@ def of_one(position: int = 0, infers: bool = False) -> Around:
         if kind is None or kind.dtype is dtypes.string:
             return entry.call_body(values)
         if not infers and (kind.weak or isinstance(value, (list, tuple))):
-            given = list(values)
-            given[position] = as_tensor(value, kind.dtype)
-            values = tuple(given)
+            arguments = list(values)
+            arguments[position] = as_tensor(value, kind.dtype)
+            values = tuple(arguments)
         result = entry.call_body(values)
         return weakly(result) if kind.weak and not _typed(entry, values) else result
 
@@ -50,7 +50,7 @@ def of_one(position: int = 0, infers: bool = False) -> Around:
 
 
 def _typed(entry: Entry, values: Values) -> bool:
-    """True if the call says which type the result has."""
+    """True if the call specifies the dtype of the result."""
     return "dtype" in entry.names and values[entry.names.index("dtype")] is not None
 
 
@@ -59,10 +59,10 @@ def of_two(weak_results: bool, as_tensors: bool = False) -> Around:
 
     def around(entry: Entry, values: Values) -> Any:
         try:
-            given = list(values[:2])
+            arguments = list(values[:2])
             if as_tensors:
-                given = [as_tensor(v, kind_of(v).dtype) for v in given]
-            operands, weak = promoted(given)
+                arguments = [as_tensor(v, kind_of(v).dtype) for v in arguments]
+            operands, weak = promoted(arguments)
         except NotImplementedError:
             return entry.call_body(values)
         result = entry.call_body((*operands, *values[2:]))
@@ -113,7 +113,7 @@ class _Through:
     def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
         self.function = function
         self.arguments = arguments
-        self.result: Any = None  # of the last call, as weak as the user's function gave it
+        self.result: Any = None  # of the last call, as weak as the user's function returned it
 
     def __call__(self, *plain: Any, **kwargs: Any) -> Any:
         whole = nest.map_structure(_as_weak, plain, self.arguments)
@@ -126,7 +126,7 @@ def _as_weak(value: Any, like: Any) -> Any:
 
 
 def _alike(result: Any, like: Any) -> Any:
-    """A result as weak as what the user's function gave; None if it was not called."""
+    """A result as weak as that of the user's function; None if it was not called."""
     return result if like is None else nest.map_structure(_as_weak, result, like)
 
 

@@ -1,7 +1,7 @@
 """Which type two operands have in common: a lattice of types, some of them weak.
 
-Follows https://www.tensorflow.org/guide/tf_numpy_type_promotion. A weak type is one that nobody
-asked for, such as that of the number in `x + 1`: it gives way to the other's.
+Follows https://www.tensorflow.org/guide/tf_numpy_type_promotion. A weak type is one that the program did not
+choose, such as that of the number in `x + 1`: it is converted to the other's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Mode(enum.Enum):
 
 
 class Kind(NamedTuple):
-    """A type as the lattice knows it."""
+    """A node of the lattice: a dtype, and whether it is weak."""
 
     dtype: DType
     weak: bool = False
@@ -124,7 +124,7 @@ def _holds(wide: DType, narrow: DType) -> bool:
 def _is_safe(one: Kind, two: Kind) -> bool:
     """True if the result has the type of one of both, which holds what the other has.
 
-    A weak operand that gives way is not asked: nobody chose its type.
+    A weak operand that is converted is not checked: the program did not choose its type.
     """
     wide = _least(one, two).dtype
     if wide not in (one.dtype, two.dtype):

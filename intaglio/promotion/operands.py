@@ -54,7 +54,7 @@ def kind_of_type(type_: Any) -> Kind:
 
 
 def as_array(value: Any, dtype: DType) -> Any:
-    """A value that holds no tensor as an array of the type that its kind says.
+    """A value without tensors as an array of the type of its kind.
 
     Raises OverflowError for integers that do not fit it: Python's count as int32.
     """
@@ -62,17 +62,17 @@ def as_array(value: Any, dtype: DType) -> Any:
         wide = np.array(value)
         if wide.dtype != np.int64:
             return np.array(value, dtype.numpy)
-        made = wide.astype(dtype.numpy)
-        if dtype.is_integer and (made != wide).any():  # NumPy 1 would wrap them
+        converted = wide.astype(dtype.numpy)
+        if dtype.is_integer and (converted != wide).any():  # NumPy 1 would wrap them
             raise OverflowError
-        return made
+        return converted
     except OverflowError:
         raise OverflowError(
             f"{convert.describe(value)} is too large to convert to np.{dtype.name}, as which "
             f"Python's numbers count: say which type it has, tf.constant(value, tf.int64)"
         ) from None
     except (TypeError, ValueError):
-        return convert.to_array(value, dtype)  # which says better what is wrong
+        return convert.to_array(value, dtype)  # which raises the better error
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

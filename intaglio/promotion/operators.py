@@ -38,7 +38,7 @@ _OF_ONE = ("__neg__", "__abs__", "__invert__")
 
 
 def stays(other: Any) -> bool:
-    """True for an operand that no promotion is for, or that wants to do it itself."""
+    """True for an operand without promotion, or that has precedence."""
     if other is None or isinstance(other, (str, bytes)):
         return True
     if isinstance(other, CompositeTensor) and not hasattr(other, "__tf_tensor__"):
@@ -90,7 +90,7 @@ def _of_weak(name: str) -> Callable[[Any], Any]:
 
 
 def assigning(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of variables that brings the value to the variable's type, if it gives way."""
+    """A method of variables that converts a weak value to the variable's dtype."""
 
     def assign(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
         own = Kind(self.dtype)

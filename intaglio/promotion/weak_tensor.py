@@ -1,7 +1,7 @@
-"""`WeakTensor`: a tensor whose type nobody asked for, so that it gives way to others.
+"""`WeakTensor`: a tensor whose dtype the program did not choose, so that it is promoted to others.
 
 Follows https://www.tensorflow.org/guide/tf_numpy_type_promotion. It is a composite value around
-a tensor, which graphs, tapes, functions and datasets see in its place: that it is weak is known
+a tensor, which graphs, tapes, functions and datasets see instead of it: that it is weak is known
 while Python runs, and nowhere else. What is not in the lists of `names.py` takes it as the tensor.
 """
 
@@ -61,7 +61,7 @@ class WeakTensor(BatchableExtensionType, TensorInParts):
 
     @property
     def dtype(self) -> DType:
-        """The type of the elements, as long as it does not give way."""
+        """The dtype of the elements, before promotion."""
         return self.tensor.dtype
 
     @property
@@ -70,7 +70,7 @@ class WeakTensor(BatchableExtensionType, TensorInParts):
         return self.tensor.shape
 
     def __getattr__(self, name: str) -> Any:
-        if "tensor" not in self.__dict__:  # being made, or copied
+        if "tensor" not in self.__dict__:  # under construction, or being copied
             raise AttributeError(name)
         return getattr(self.tensor, name)
 
@@ -143,9 +143,9 @@ def weakly(value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.dtype not in lattice.WEAK:
             return value
-        made: Any = WeakTensor.__new__(WeakTensor)
-        made.__dict__["tensor"] = value  # which is one, and of a type that may be weak
-        return made
+        weak: Any = WeakTensor.__new__(WeakTensor)
+        weak.__dict__["tensor"] = value  # which is one, and of a type that may be weak
+        return weak
     if type(value) in (list, tuple):
         return type(value)([weakly(item) for item in value])
     return value

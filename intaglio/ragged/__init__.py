@@ -1,5 +1,5 @@
 """Ragged tensors: rows of different lengths, and what functions of tensors make of them.
 
 `partition` cuts a sequence into rows, `tensor` is values with partitions, the other modules
-are functions on them; `handlers` says which public function each of them stands in for.
+are functions on them; `handlers` maps public functions to them.
 """

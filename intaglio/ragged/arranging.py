@@ -68,7 +68,7 @@ def _squeezed(x: Any, axis: int) -> Any:
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
-    """The other way round along the axes."""
+    """The tensor reversed along the axes."""
     rank = core.rank_of(tensor) or 0
     with name_scope(name or "Reverse"):
         if isinstance(axis, Tensor):
@@ -172,8 +172,8 @@ def _masked(data: Any, mask: Any) -> Any:
         rows = raw.UnsortedSegmentSum(counts, mask.partition.value_rowids(), mask.partition.nrows())
         return core.from_lengths(kept, rows)
     if core.rank_of(mask) == 1:
-        places = raw.Squeeze(raw.Where(mask), axis=[1])
-        return indexing.rows_at(data, places)
+        indices = raw.Squeeze(raw.Where(mask), axis=[1])
+        return indexing.rows_at(data, indices)
     dtype = core.splits_dtype(data)
     cut = len(mask.dims) - 1
     ragged_mask = densities.from_tensor(mask, None, None, cut, dtype)
@@ -224,11 +224,11 @@ def _largest(numbers: Any) -> Any:
 
 
 def _stable_order(numbers: Any) -> Any:
-    """The places in the order of their numbers, equal numbers in the order they have."""
+    """A stable argsort of the numbers."""
     size = raw.Size(numbers, out_type=dtypes.int64)
-    places = raw.Range(np.asarray(0, np.int64), size, np.asarray(1, np.int64))
+    positions = raw.Range(np.asarray(0, np.int64), size, np.asarray(1, np.int64))
     wide = raw.Cast(numbers, DstT=dtypes.int64)
-    keys = raw.AddV2(raw.Mul(wide, raw.Maximum(size, np.asarray(1, np.int64))), places)
+    keys = raw.AddV2(raw.Mul(wide, raw.Maximum(size, np.asarray(1, np.int64))), positions)
     count = raw.Cast(size, DstT=dtypes.int32)
     return raw.Cast(raw.TopKV2(raw.Neg(keys), count).indices, DstT=dtypes.int64)
 

@@ -58,7 +58,7 @@ def _longest(rows: Any) -> Any:
 
 
 def merge_dims(x: Any, outer_axis: Any, inner_axis: Any) -> Any:
-    """The dimensions from `outer_axis` to `inner_axis` made one."""
+    """The dimensions from `outer_axis` to `inner_axis` merged into one."""
     rank = core.rank_of(x)
     outer = checks.axis_of(outer_axis, rank, "outer_axis")
     inner = checks.axis_of(inner_axis, rank, "inner_axis")

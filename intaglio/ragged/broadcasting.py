@@ -36,7 +36,7 @@ def together(operands: Sequence[Any]) -> tuple[list[Any], Any]:
 
 
 def _alike(first: Any, x: Any) -> bool:
-    """True if an operand's flat values stand where those of the first stand."""
+    """True if an operand's flat values correspond one to one to those of the first."""
     if isinstance(x, Ragged):
         if x.ragged_rank != first.ragged_rank:
             return False
@@ -105,7 +105,7 @@ def _wrapped(x: Any, dtype: Any) -> Any:
 
 
 def _cut(x: Any, dtype: Any) -> tuple[Any, RowPartition]:
-    """A tensor's two outer dimensions made one, and the uniform rows that it had."""
+    """A tensor's two outer dimensions merged into one, and the uniform row length that it had."""
     shape: Any = raw.Shape(x, out_type=dtype)
     dims = x.dims
     rows = RowPartition.from_uniform_row_length(
@@ -130,11 +130,11 @@ def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
             if isinstance(x, Ragged)
         ]
     )
-    made: list[_Operand | None] = [
+    laid_out: list[_Operand | None] = [
         None if own == 0 else _Operand(x, rank, levels, dtype)
         for x, own in zip(operands, ranks, strict=True)
     ]
-    present = [x for x in made if x is not None]
+    present = [x for x in laid_out if x is not None]
     outer = _outer_rows(present)
     partitions: list[RowPartition] = []
     for level in range(levels):
@@ -142,9 +142,9 @@ def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
         partitions.append(rows)
         outer = rows.nvals()
     flats: list[Any] = []
-    for x, given in zip(made, operands, strict=True):
+    for x, operand in zip(laid_out, operands, strict=True):
         if x is None:
-            flats.append(given)
+            flats.append(operand)
         else:
             flats.append(x.flat if x.map is None else raw.GatherV2(x.flat, x.map, 0))
     return flats, partitions

@@ -14,7 +14,7 @@ from intaglio.trace import assertions
 
 
 def known(tensor: Any) -> Any:
-    """A tensor's value as an array, None if only a run of the graph can tell."""
+    """A tensor's value as an array, None if it is known only when the graph runs."""
     return assertions.known_value(tensor)
 
 

@@ -76,7 +76,7 @@ def _scalar(value: Any, kind: Any, ragged_rank: Any, inner_shape: Any) -> Any:
 
 
 def _depths(pylist: Any) -> tuple[int, int | None]:
-    """The depth of lists, and that at which scalars stand, None without any."""
+    """The depth of lists, and the depth of the scalars in them, None without any."""
     if not _is_nested(pylist):
         return 0, 0
     if isinstance(pylist, np.ndarray) and pylist.dtype != object:

@@ -70,8 +70,8 @@ def range(
         parts = [convert.to_tensor(x, kind) for x in (starts, limits, deltas)]
         if kind is None:
             parts = _of_one_type(parts)
-        made = raw.RaggedRange(*parts, Tsplits=splits, name=name)
-        return core.from_splits(made.rt_dense_values, made.rt_nested_splits)
+        ranges = raw.RaggedRange(*parts, Tsplits=splits, name=name)
+        return core.from_splits(ranges.rt_dense_values, ranges.rt_nested_splits)
 
 
 def _of_one_type(parts: list[Tensor]) -> list[Tensor]:
@@ -174,14 +174,14 @@ def segment_ids_to_row_splits(
     <tf.Tensor: shape=(4,), dtype=int64, numpy=array([0, 2, 2, 3])>
     """
     with name_scope(name or "SegmentIdsToRaggedSplits"):
-        given = convert.to_tensor(segment_ids, dtype_hint=dtypes.int64)
-        if not given.dtype.is_integer:
+        tensor = convert.to_tensor(segment_ids, dtype_hint=dtypes.int64)
+        if not tensor.dtype.is_integer:
             raise TypeError(
                 "Argument `tensor` (name: segment_ids) must be of type integer. Received "
-                f"`tensor` = {segment_ids} of dtype: <dtype: '{given.dtype.name}'>"
+                f"`tensor` = {segment_ids} of dtype: <dtype: '{tensor.dtype.name}'>"
             )
         wanted = dtypes.int64 if out_type is None else as_dtype(out_type)
-        ids = core.as_index(given, wanted)
+        ids = core.as_index(tensor, wanted)
         rows = RowPartition.from_value_rowids(
             ids,
             None if num_segments is None else core.as_index(num_segments, wanted),

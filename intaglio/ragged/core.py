@@ -1,7 +1,7 @@
 """What a ragged tensor is: values, and the partition that cuts them into rows.
 
 `RaggedTensor` derives from `Ragged` and has the documented methods. The functions of the other
-modules know only what stands here.
+modules depend only on what is defined here.
 """
 
 from __future__ import annotations
@@ -109,10 +109,10 @@ class Ragged(TensorInParts):
 
 def ragged(values: Any, rows: RowPartition) -> Any:
     """The ragged tensor of these rows, which are known to fit."""
-    made = object.__new__(Ragged.kind)
-    made._values = values
-    made._partition = rows
-    return made
+    ragged_tensor = object.__new__(Ragged.kind)
+    ragged_tensor._values = values
+    ragged_tensor._partition = rows
+    return ragged_tensor
 
 
 def nested(flat_values: Any, partitions: Any) -> Any:
@@ -160,10 +160,10 @@ def row_count(values: Any, dtype: DType) -> Any:
 
 def as_index(value: Any, dtype: DType) -> Any:
     """An integer or integer tensor as a tensor of this dtype."""
-    made = convert.to_tensor(value) if isinstance(value, Tensor) else None
-    if made is None:
+    tensor = convert.to_tensor(value) if isinstance(value, Tensor) else None
+    if tensor is None:
         return convert.to_tensor(value, dtype)
-    return made if made.dtype is dtype else raw.Cast(made, DstT=dtype)
+    return tensor if tensor.dtype is dtype else raw.Cast(tensor, DstT=dtype)
 
 
 def splits_dtype(*operands: Any) -> Any:
@@ -177,17 +177,17 @@ def as_values(value: Any, dtype: DType | None = None) -> Any:
 
     Raises ValueError for scalars, and for row splits that are not of `dtype`.
     """
-    made = value if isinstance(value, Ragged) else convert.to_tensor(value)
-    if isinstance(made, Ragged):
-        if dtype is not None and made.partition.dtype is not dtype:
-            names = f"<dtype: '{dtype.name}'> vs. <dtype: '{made.partition.dtype.name}'>"
+    tensor = value if isinstance(value, Ragged) else convert.to_tensor(value)
+    if isinstance(tensor, Ragged):
+        if dtype is not None and tensor.partition.dtype is not dtype:
+            names = f"<dtype: '{dtype.name}'> vs. <dtype: '{tensor.partition.dtype.name}'>"
             raise ValueError(
                 "Argument `row_partition` of RaggedTensor with name: partition must "
                 f"have same dtype as Argument `values`. ({names})."
             )
     else:
-        TensorShape(made.dims).with_rank_at_least(1)
-    return made
+        TensorShape(tensor.dims).with_rank_at_least(1)
+    return tensor
 
 
 def as_operand(value: Any, dtype: DType | None = None) -> Any:
@@ -202,16 +202,16 @@ def matched(operands: Any) -> list[Any]:
 
     Raises ValueError if ragged ones have different dtypes of row splits.
     """
-    given = list(operands)
-    dtype = next((x.dtype for x in given if isinstance(x, (Ragged, Tensor))), None)
-    made = [as_operand(x, dtype) for x in given]
-    kinds = {x.row_splits.dtype for x in made if isinstance(x, Ragged)}
+    values = list(operands)
+    dtype = next((x.dtype for x in values if isinstance(x, (Ragged, Tensor))), None)
+    operand_tensors = [as_operand(x, dtype) for x in values]
+    kinds = {x.row_splits.dtype for x in operand_tensors if isinstance(x, Ragged)}
     if len(kinds) > 1:
         raise ValueError(
             "Input RaggedTensors have mismatched row_splits dtypes; use "
             "RaggedTensor.with_row_splits_dtype() to convert them to compatible dtypes."
         )
-    return made
+    return operand_tensors
 
 
 def rank_of(x: Any) -> int | None:

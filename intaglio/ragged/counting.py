@@ -41,11 +41,11 @@ def bincount(
         values = arr.flat_values
         if values.dtype not in dtypes.INDEX:
             values = raw.Cast(values, DstT=dtypes.int32)
-        given = np.zeros(0, as_dtype(dtype).numpy) if weights is None else weights
+        weights_or_none = np.zeros(0, as_dtype(dtype).numpy) if weights is None else weights
         size = _length(values, minlength, maxlength)
         splits = core.as_index(arr.row_splits, dtypes.int64)
         return raw.RaggedBincount(
-            splits, values, size, convert.to_tensor(given), binary_output=binary_output
+            splits, values, size, convert.to_tensor(weights_or_none), binary_output=binary_output
         )
 
 

@@ -9,7 +9,7 @@ from intaglio.opdef import raw
 from intaglio.ragged import core
 from intaglio.ragged.core import Ragged
 
-# What hashes begin with if nobody chooses it.
+# The default hash key.
 _KEY = 0xDECAFCAFFE
 
 
@@ -30,7 +30,7 @@ def cross(
             raise ValueError(f"Unexpected dtype for inputs[{i}]: <dtype: '{x.dtype.name}'>")
         if isinstance(x, Ragged) and x.ragged_rank != 1:
             raise ValueError("tf.ragged.cross only supports inputs with rank=2.")
-    made = raw.RaggedCross(
+    crossed = raw.RaggedCross(
         [_wide(x.flat_values) for x in ragged],
         [x.row_splits for x in ragged],
         [],
@@ -45,7 +45,7 @@ def cross(
         out_row_splits_type=splits,
         name=name,
     )
-    return core.from_splits(made.output_values, made.output_row_splits)
+    return core.from_splits(crossed.output_values, crossed.output_row_splits)
 
 
 def _wide(x: Any) -> Any:

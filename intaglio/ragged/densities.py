@@ -61,7 +61,7 @@ def _uniform_rows(x: Any, dtype: Any) -> RowPartition:
 
 
 def _rows(x: Any) -> Any:
-    """The two outer dimensions made one."""
+    """The two outer dimensions merged into one."""
     dims = x.dims
     if dims is not None and None not in dims[2:] and 0 not in dims:
         return raw.Reshape(x, np.asarray([-1, *dims[2:]], np.int64))
@@ -81,8 +81,8 @@ def _unpadded(x: Any, padding: Any, ragged_rank: int, dtype: Any) -> Any:
     real: Any = raw.Cast(raw.LogicalNot(equal), DstT=dtype)
     shape: Any = raw.Shape(real, out_type=dtype)
     one = convert.to_tensor(1, dtype)
-    places = raw.Range(one, shape[ragged_rank] + one, one)
-    return raw.Reshape(raw.Max(real * places, [ragged_rank]), np.asarray([-1], np.int32))
+    positions = raw.Range(one, shape[ragged_rank] + one, one)
+    return raw.Reshape(raw.Max(real * positions, [ragged_rank]), np.asarray([-1], np.int32))
 
 
 def _by_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
@@ -94,8 +94,8 @@ def _by_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
     zero = convert.to_tensor(0, dtype)
     lengths = raw.Minimum(lengths, shape[1])
     lengths = raw.Maximum(lengths, zero)
-    places = raw.Range(zero, shape[1], convert.to_tensor(1, dtype))
-    there: Any = raw.Less(raw.ExpandDims(places, 0), raw.ExpandDims(lengths, 1))
+    positions = raw.Range(zero, shape[1], convert.to_tensor(1, dtype))
+    there: Any = raw.Less(raw.ExpandDims(positions, 0), raw.ExpandDims(lengths, 1))
     chosen: Any = raw.Where(raw.Reshape(there, np.asarray([-1], np.int32)))
     values = raw.GatherV2(_rows(x), chosen[:, 0], 0)
     return core.from_lengths(values, lengths)
@@ -120,7 +120,7 @@ def _merged_rows(x: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: An
 
 
 def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
-    """The values of a sparse matrix whose entries stand at the beginning of its rows."""
+    """The values of a sparse matrix whose entries are at the beginning of its rows."""
     splits = as_dtype(row_splits_dtype)
     if not hasattr(st_input, "dense_shape") or not hasattr(st_input, "indices"):
         raise TypeError(
@@ -137,7 +137,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
 
 
 def to_sparse(x: Any) -> Any:
-    """The values with their places, as a sparse tensor."""
+    """The values with their indices, as a sparse tensor."""
     parts = raw.RaggedTensorToSparse(list(x.nested_row_splits), x.flat_values)
     return SparseTensor(*parts)
 
@@ -179,11 +179,11 @@ def _with_static_shape(result: Any, x: Any, shape: Any) -> Any:
         return result
     known = TensorShape(x.dims)
     if shape is not None and not isinstance(shape, Tensor):
-        given = TensorShape(shape)
-        if given.rank is not None and known.rank == given.rank:
+        declared = TensorShape(shape)
+        if declared.rank is not None and known.rank == declared.rank:
             dims = [
                 own if d is None and i != 1 else d
-                for i, (d, own) in enumerate(zip(given.as_list(), known.as_list(), strict=True))
+                for i, (d, own) in enumerate(zip(declared.as_list(), known.as_list(), strict=True))
             ]
             known = TensorShape(dims)
     elif isinstance(shape, Tensor):

@@ -65,18 +65,18 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _checked(result: Any, operands: list[Any]) -> Any:
-    made = convert.to_tensor(result)
+    tensor = convert.to_tensor(result)
     sizes = {x.flat_values.dims[0] for x in operands if x.flat_values.dims}
     size = next((s for s in sizes if s is not None), None)
-    dims = made.dims
+    dims = tensor.dims
     wrong = dims is not None and (not dims or (None not in (dims[0], size) and dims[0] != size))
     if wrong:
         raise ValueError(
             "tf.ragged.map_flat_values requires that the output of `op` have the same "
             "outer-dimension size as flat_values of any ragged inputs. (output shape: "
-            f"{made.shape}; expected outer dimension size: {size})"
+            f"{tensor.shape}; expected outer dimension size: {size})"
         )
-    return made
+    return tensor
 
 
 def merged_partitions(operands: list[Any]) -> Any:

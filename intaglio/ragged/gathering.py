@@ -89,10 +89,10 @@ def _flat(params: Any, indices: Any) -> Any:
         list(params.nested_row_splits), params.flat_values, indices, OUTPUT_RAGGED_RANK=levels
     )
     # As in TensorFlow, what was known of uniform lengths is not: only the splits come out.
-    made = parts.output_dense_values
+    gathered = parts.output_dense_values
     for splits in reversed(parts.output_nested_splits):
-        made = core.from_splits(made, splits)
-    return made
+        gathered = core.from_splits(gathered, splits)
+    return gathered
 
 
 def _both_ragged(params: Any, indices: Any) -> tuple[Any, Any]:
@@ -141,14 +141,14 @@ def _by_row(params: Any, indices: Any) -> Any:
     return raw.Reshape(taken, raw.ConcatV2([shape, tail], 0))
 
 
-def _flat_or_dense(values: Any, places: Any) -> Any:
+def _flat_or_dense(values: Any, indices: Any) -> Any:
     if isinstance(values, Ragged):
-        return _flat(values, places)
-    return raw.GatherV2(values, places, 0)
+        return _flat(values, indices)
+    return raw.GatherV2(values, indices, 0)
 
 
 def _shifted(flat: Any, rows: Any, rowids: Any, rank: int) -> Any:
-    """Places in rows as places in the values. Raises where one is outside its row."""
+    """Indices into rows as indices into the values. Raises where one is outside its row."""
     column = np.asarray([-1] + [1] * (rank - 1), np.int32)
     starts = raw.Reshape(raw.GatherV2(rows.row_starts(), rowids, 0), column)
     lengths = raw.Reshape(raw.GatherV2(rows.row_lengths(), rowids, 0), column)
@@ -189,20 +189,20 @@ def _gathered_nd(params: Any, indices: Any) -> Any:
         return _whole_for_each(params, indices)
     parts = raw.Unpack(indices, num=count, axis=-1)
     dtype = params.row_splits.dtype
-    place: Any = core.as_index(parts[0], dtype)
+    row_indices: Any = core.as_index(parts[0], dtype)
     used = 1
     while used < count and isinstance(params, Ragged):
         rows = params.partition
-        flat = raw.Reshape(place, [-1])
+        flat = raw.Reshape(row_indices, [-1])
         wanted = raw.Reshape(core.as_index(parts[used], dtype), [-1])
         moved = _shifted(wanted, rows, flat, 1)
-        place = raw.Reshape(moved, raw.Shape(place))
+        row_indices = raw.Reshape(moved, raw.Shape(row_indices))
         params = params.values
         used += 1
     if isinstance(params, Ragged):
-        return _gathered(params, place, 0, 0)
+        return _gathered(params, row_indices, 0, 0)
     rest = [core.as_index(p, dtype) for p in parts[used:]]
-    return raw.GatherNd(params, raw.Pack([place, *rest], axis=-1))
+    return raw.GatherNd(params, raw.Pack([row_indices, *rest], axis=-1))
 
 
 def _whole_for_each(params: Any, indices: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class ByFlatValues:
-    """What a tape asks of a ragged tensor."""
+    """The gradient protocol of ragged tensors: a tape sees their values."""
 
     def get_gradient_components(self, value: Any) -> Any:
         """The tensor that has a gradient."""

@@ -1,4 +1,4 @@
-"""Which function of this package stands in for which public one."""
+"""The table of public functions and their dispatch targets for ragged tensors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from intaglio.ragged.shape import DynamicRaggedShape
 
 
 class _Operand(abc.ABCMeta):
-    """Classes of what may stand beside a ragged tensor in a list: all but other composites."""
+    """Classes of the values allowed beside a ragged tensor in a list: all but other composites."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Ragged) or not isinstance(instance, CompositeTensor)

@@ -1,4 +1,4 @@
-"""What ragged tensors ask of the module of their specs: see `intaglio.base.hooks`."""
+"""Functions of the module of specs that ragged tensors call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

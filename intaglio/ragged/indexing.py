@@ -29,15 +29,15 @@ def getitem(x: Any, key: Any) -> Any:
 
 def _without_ellipsis(x: Any, keys: list[Any]) -> list[Any]:
     """`...` as as many `:` as there are dimensions without a key."""
-    places = [i for i, k in enumerate(keys) if k is Ellipsis]
-    if not places:
+    positions = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if not positions:
         return keys
     rank = core.rank_of(x)
     if rank is None:
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
     taken = len([k for k in keys if k is not None and k is not Ellipsis])
     open_dims = max(0, rank - taken)
-    at = places[0]
+    at = positions[0]
     rest = [k for k in keys[at + 1 :] if k is not Ellipsis]
     return [*keys[:at], *[_ALL] * open_dims, *rest]
 
@@ -69,9 +69,9 @@ def _row_bounds(x: Any, key: Any) -> tuple[Any, Any]:
     count = x.partition.static_nrows
     if not isinstance(key, Tensor):
         key = convert.to_tensor(key)
-    place = checks.static(key)
-    if place is not None and count is not None and place >= count:
-        raise IndexError(f"Row key {place} out of bounds")
+    static_key = checks.static(key)
+    if static_key is not None and count is not None and static_key >= count:
+        raise IndexError(f"Row key {static_key} out of bounds")
     return x.partition.row_starts()[key], x.partition.row_limits()[key]
 
 
@@ -101,8 +101,10 @@ def gathered_ranges(
 ) -> Any:
     """The ragged tensor whose rows are `values[start:limit:step]`."""
     step = convert.to_tensor(1, starts.dtype) if step is None else step
-    made = raw.RaggedRange(starts, limits, step, Tsplits=starts.dtype)
-    return core.from_splits(rows_at(values, made.rt_dense_values), made.rt_nested_splits, uniform)
+    indices = raw.RaggedRange(starts, limits, step, Tsplits=starts.dtype)
+    return core.from_splits(
+        rows_at(values, indices.rt_dense_values), indices.rt_nested_splits, uniform
+    )
 
 
 def rows_at(x: Any, indices: Any) -> Any:
@@ -113,11 +115,11 @@ def rows_at(x: Any, indices: Any) -> Any:
         list(x.nested_row_splits), x.flat_values, indices, OUTPUT_RAGGED_RANK=x.ragged_rank
     )
     lengths = [p.static_uniform_row_length for p in x.nested_partitions]
-    made = parts.output_dense_values
+    gathered = parts.output_dense_values
     pairs = list(zip(parts.output_nested_splits, lengths, strict=True))
     for splits, uniform in reversed(pairs):
-        made = core.from_splits(made, splits, uniform)
-    return made
+        gathered = core.from_splits(gathered, splits, uniform)
+    return gathered
 
 
 # -- inside every row --------------------------------------------------------------------
@@ -149,13 +151,13 @@ def _column(x: Any, key: Any) -> Any:
     if length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     dtype = x.row_splits.dtype
-    place = core.as_index(key, dtype)
+    index = core.as_index(key, dtype)
     starts: Any = x.partition.row_starts()
-    static, size = checks.static(place), checks.static(length)
+    static, size = checks.static(index), checks.static(length)
     if static is not None and size is not None and not -size <= static < size:
         raise checks.fail(f"slice index {static} of dimension 0 out of bounds.")
     zero = convert.to_tensor(0, dtype)
-    from_front = raw.SelectV2(raw.Less(place, zero), place + length, place)
+    from_front = raw.SelectV2(raw.Less(index, zero), index + length, index)
     return rows_at(x.values, starts + from_front)
 
 

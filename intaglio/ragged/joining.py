@@ -140,12 +140,12 @@ def _interleaved(operands: Sequence[Any]) -> Any:
         )
     whole = _rows_after_rows(operands)
     dtype = whole.row_splits.dtype
-    places = raw.Range(
+    positions = raw.Range(
         convert.to_tensor(0, dtype),
         core.as_index(count, dtype) * len(operands),
         convert.to_tensor(1, dtype),
     )
-    table = raw.Reshape(places, np.asarray([len(operands), -1], np.int32))
+    table = raw.Reshape(positions, np.asarray([len(operands), -1], np.int32))
     order = raw.Reshape(raw.Transpose(table, np.asarray([1, 0], np.int32)), [-1])
     return indexing.rows_at(whole, order)
 
@@ -202,7 +202,7 @@ def _cuts(x: Any) -> int:
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
-    """The whole repeated along each dimension as often as `multiples` says."""
+    """The tensor repeated along each dimension, `multiples` times."""
     with name_scope(name or "RaggedTile"):
         times = convert.to_tensor(multiples)
         checks.has_rank(times, 1)
@@ -236,17 +236,19 @@ def _repeated(x: Any, count: Any, axis: int, rank: int) -> Any:
     count = core.as_index(count, dtype)
     if axis == 0:
         zero, one = convert.to_tensor(0, dtype), convert.to_tensor(1, dtype)
-        places = raw.Range(zero, x.partition.nrows(), one)
-        return indexing.rows_at(x, raw.Tile(places, raw.ExpandDims(count, 0)))
+        indices = raw.Range(zero, x.partition.nrows(), one)
+        return indexing.rows_at(x, raw.Tile(indices, raw.ExpandDims(count, 0)))
     lengths: Any = x.partition.row_lengths()
     many = raw.Pack([convert.to_tensor(1, dtype), count], axis=0)
 
-    def spread(bounds: Any) -> Any:
+    def tiled(bounds: Any) -> Any:
         return raw.Reshape(raw.Tile(raw.ExpandDims(bounds, 1), many), [-1])
 
     rows = x.partition
-    made = indexing.gathered_ranges(x.values, spread(rows.row_starts()), spread(rows.row_limits()))
-    return core.from_lengths(made.values, lengths * count)
+    repeated = indexing.gathered_ranges(
+        x.values, tiled(rows.row_starts()), tiled(rows.row_limits())
+    )
+    return core.from_lengths(repeated.values, lengths * count)
 
 
 def _inside(x: Any, count: Any, axis: int, rank: int) -> Any:

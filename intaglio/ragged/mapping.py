@@ -60,8 +60,8 @@ def map_fn(
         elements = [_Elements(v) for v in nest.flatten(values)]
         count = elements[0].count()
 
-        def parts(turn: Any) -> list[list[Any]]:
-            rows = [element.row(turn) for element in elements]
+        def parts(row: Any) -> list[list[Any]]:
+            rows = [element.row(row) for element in elements]
             result = fn(nest.pack_sequence_as(values, rows))
             nest.assert_same_structure(
                 nest.map_structure(lambda _: 0, result),
@@ -74,8 +74,8 @@ def map_fn(
         columns = (
             _now(parts, count, wanted) if door.level().eager else _staged(parts, count, wanted)
         )
-        made = [_put_together(s, c, count) for s, c in zip(wanted, columns, strict=True)]
-        return nest.pack_sequence_as(specs, made)
+        results = [_put_together(s, c, count) for s, c in zip(wanted, columns, strict=True)]
+        return nest.pack_sequence_as(specs, results)
 
 
 # -- elements ----------------------------------------------------------------------------
@@ -111,11 +111,11 @@ class _Elements:
         shape: Any = raw.Shape(self.tensors[0] if self.tensors else self.value)
         return shape[0]
 
-    def row(self, turn: Any) -> Any:
+    def row(self, index: Any) -> Any:
         """The row at an index."""
         if self.tensors is None:
-            return self.value[turn]
-        return self.spec._from_tensor_list([tensor[turn] for tensor in self.tensors])
+            return self.value[index]
+        return self.spec._from_tensor_list([tensor[index] for tensor in self.tensors])
 
 
 # -- results -----------------------------------------------------------------------------
@@ -171,10 +171,10 @@ def _put_together(spec: Any, columns: Sequence[Any], count: Any) -> Any:
 def _now(parts: Any, count: Any, wanted: Sequence[Any]) -> list[list[Any]]:
     """The columns of results computed at once."""
     number = int(np.asarray(count._array))
-    turns = [parts(i) for i in range(number)]
+    iterations = [parts(i) for i in range(number)]
     columns: list[list[Any]] = []
     for at, spec in enumerate(wanted):
-        own = [turn[at] for turn in turns]
+        own = [values[at] for values in iterations]
         columns.append(
             [_joined(spec, [row[i] for row in own], kind, i) for i, kind in enumerate(_kinds(spec))]
         )
@@ -200,16 +200,16 @@ def _staged(parts: Any, count: Any, wanted: Sequence[Any]) -> list[list[Any]]:
         for spec, kind in kinds
     ]
 
-    def body(turn: Any, *state: Any) -> list[Any]:
-        flat = [tensor for own in parts(turn) for tensor in own]
-        written = [a.write(turn, t) for a, t in zip(state, flat, strict=True)]
-        return [raw.AddV2(turn, convert.to_tensor(1, dtypes.int32)), *written]
+    def body(index: Any, *state: Any) -> list[Any]:
+        flat = [tensor for own in parts(index) for tensor in own]
+        written = [a.write(index, t) for a, t in zip(state, flat, strict=True)]
+        return [raw.AddV2(index, convert.to_tensor(1, dtypes.int32)), *written]
 
     start = [convert.to_tensor(0, dtypes.int32), *arrays]
-    ends = control_flow.while_loop(lambda turn, *_: raw.Less(turn, count), body, start)
-    made = [
+    ends = control_flow.while_loop(lambda index, *_: raw.Less(index, count), body, start)
+    staged = [
         array.concat() if _is_ragged(spec) else array.stack()
         for array, (spec, _) in zip(ends[1:], kinds, strict=True)
     ]
-    found = iter(made)
+    found = iter(staged)
     return [[next(found) for _ in _kinds(spec)] for spec in wanted]

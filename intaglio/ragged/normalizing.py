@@ -29,7 +29,7 @@ def dropout(
     seed: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Elements set to 0 by chance, the others made larger."""
+    """Elements set to 0 at random, the others scaled up."""
     if noise_shape is not None:
         raise ValueError("noise_shape is not supported yet for RaggedTensor x")
     return x.with_flat_values(function(x.flat_values, rate, None, seed, name))
@@ -44,7 +44,7 @@ def stateless_dropout(
     noise_shape: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Elements set to 0 as the seed says, the others made larger."""
+    """Elements set to 0 at random by a seed, the others scaled up."""
     if noise_shape is not None:
         raise ValueError("noise_shape is not supported yet for RaggedTensor x")
     return x.with_flat_values(function(x.flat_values, rate, seed, rng_alg, None, name))

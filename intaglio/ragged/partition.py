@@ -20,7 +20,7 @@ from intaglio.ragged import checks
 from intaglio.trace.scopes import name_scope
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
-_MADE: Any = object()
+_INTERNAL: Any = object()
 
 
 def index_vector(value: Any, name: str, dtype: Any = None, hint: Any = None) -> Tensor:
@@ -34,21 +34,21 @@ def index_vector(value: Any, name: str, dtype: Any = None, hint: Any = None) -> 
         dtype = dtypes.int32
     if dtype is not None:
         wanted = as_dtype(dtype)
-        made = convert.to_tensor(value) if isinstance(value, Tensor) else None
-        if made is None:
-            made = convert.to_tensor(value, wanted)
-        return made if made.dtype is wanted else raw.Cast(made, DstT=wanted)
-    made = convert.to_tensor(value, dtype_hint=as_dtype(hint or dtypes.int64))
-    if made.dtype not in dtypes.INDEX:
+        tensor = convert.to_tensor(value) if isinstance(value, Tensor) else None
+        if tensor is None:
+            tensor = convert.to_tensor(value, wanted)
+        return tensor if tensor.dtype is wanted else raw.Cast(tensor, DstT=wanted)
+    tensor = convert.to_tensor(value, dtype_hint=as_dtype(hint or dtypes.int64))
+    if tensor.dtype not in dtypes.INDEX:
         raise ValueError(f"{name} must have dtype int32 or int64")
-    return made
+    return tensor
 
 
 def row_ids(splits: Any, count: Any) -> Tensor:
     """The row of each of `count` values."""
-    places = raw.Range(_like(0, splits), count, _like(1, splits))
+    rows = raw.Range(_like(0, splits), count, _like(1, splits))
     found = raw.UpperBound(
-        raw.ExpandDims(splits[1:], 0), raw.ExpandDims(places, 0), out_type=splits.dtype
+        raw.ExpandDims(splits[1:], 0), raw.ExpandDims(rows, 0), out_type=splits.dtype
     )
     return raw.Squeeze(found, axis=[0])
 
@@ -91,7 +91,7 @@ class RowPartition(CompositeTensor):
         nvals: Any = None,
         internal: Any = None,
     ) -> None:
-        if internal is not _MADE:
+        if internal is not _INTERNAL:
             raise ValueError(
                 "RowPartition constructor is private; please use one of the factory "
                 "methods instead (e.g., RowPartition.from_row_lengths())"
@@ -122,7 +122,7 @@ class RowPartition(CompositeTensor):
                 text = "Arguments to from_row_splits do not form a valid RaggedTensor:"
                 checks.compare("==", splits[0], _like(0, splits), f"{text}zero")
                 checks.not_negative(splits[1:] - splits[:-1], f"{text}monotonic")
-            return cls(splits, internal=_MADE)
+            return cls(splits, internal=_INTERNAL)
 
     @classmethod
     def from_row_lengths(
@@ -135,7 +135,7 @@ class RowPartition(CompositeTensor):
             checks.has_rank(lengths, 1)
             if validate:
                 checks.not_negative(lengths, _form("from_row_lengths"))
-            return cls(splits_of(lengths), row_lengths=lengths, internal=_MADE)
+            return cls(splits_of(lengths), row_lengths=lengths, internal=_INTERNAL)
 
     @classmethod
     def from_value_rowids(
@@ -169,7 +169,7 @@ class RowPartition(CompositeTensor):
                 row_lengths=lengths,
                 value_rowids=rowids,
                 nrows=count,
-                internal=_MADE,
+                internal=_INTERNAL,
             )
 
     @classmethod
@@ -194,7 +194,7 @@ class RowPartition(CompositeTensor):
                 checks.not_negative(starts[1:] - starts[:-1], text)
                 checks.compare("<=", starts[-1:], count, text)
             splits = raw.ConcatV2([starts, raw.ExpandDims(count, 0)], 0)
-            return cls(splits, nvals=count, internal=_MADE)
+            return cls(splits, nvals=count, internal=_INTERNAL)
 
     @classmethod
     def from_row_limits(
@@ -210,7 +210,7 @@ class RowPartition(CompositeTensor):
                 checks.not_negative(limits[:1], text)
                 checks.not_negative(limits[1:] - limits[:-1], text)
             zero = _like([0], limits)
-            return cls(raw.ConcatV2([zero, limits], 0), internal=_MADE)
+            return cls(raw.ConcatV2([zero, limits], 0), internal=_INTERNAL)
 
     @classmethod
     def from_uniform_row_length(
@@ -227,7 +227,7 @@ class RowPartition(CompositeTensor):
         if nvals is None and nrows is None:
             raise ValueError("Either (or both) of nvals and nrows must be specified")
         with name_scope("RowPartitionFromUniformRowLength"):
-            given = next(
+            found_dtype = next(
                 (
                     v.dtype
                     for v in (uniform_row_length, nvals, nrows)
@@ -236,7 +236,7 @@ class RowPartition(CompositeTensor):
                 ),
                 None,
             )
-            wanted = dtype or given
+            wanted = dtype or found_dtype
             length: Any = index_vector(uniform_row_length, "uniform_row_length", wanted, dtype_hint)
             checks.has_rank(length, 0)
             count: Any = None if nvals is None else index_vector(nvals, "nvals", length.dtype)
@@ -250,9 +250,13 @@ class RowPartition(CompositeTensor):
             else:
                 rows = index_vector(nrows, "nrows", length.dtype)
             _check_uniform(length, rows, count, validate)
-            places = raw.Range(_like(0, length), rows + 1, _like(1, length))
+            row_indices = raw.Range(_like(0, length), rows + 1, _like(1, length))
             return cls(
-                places * length, nrows=rows, uniform_row_length=length, nvals=count, internal=_MADE
+                row_indices * length,
+                nrows=rows,
+                uniform_row_length=length,
+                nvals=count,
+                internal=_INTERNAL,
             )
 
     # -- reading -------------------------------------------------------------------------
@@ -360,7 +364,7 @@ class RowPartition(CompositeTensor):
                 self._nvals,
             )
         ]
-        return RowPartition(*parts, internal=_MADE)
+        return RowPartition(*parts, internal=_INTERNAL)
 
     def __repr__(self) -> str:
         if self._uniform is not None:
@@ -499,13 +503,13 @@ class RowPartitionSpec(TypeSpec):
 def partition_from_splits(splits: Any, uniform: int | None = None) -> RowPartition:
     """A partition of splits that are known to be right."""
     if uniform is None or not isinstance(splits, Tensor):
-        return RowPartition(splits, internal=_MADE)
+        return RowPartition(splits, internal=_INTERNAL)
     length = _like(uniform, splits)
-    return RowPartition(splits, uniform_row_length=length, internal=_MADE)
+    return RowPartition(splits, uniform_row_length=length, internal=_INTERNAL)
 
 
 def with_rows_counted(partition: RowPartition, nvals: Any) -> RowPartition:
-    """The partition with the number of its values said."""
+    """The partition with a static number of values."""
     return RowPartition(
         partition._splits,
         partition._lengths,
@@ -513,5 +517,5 @@ def with_rows_counted(partition: RowPartition, nvals: Any) -> RowPartition:
         partition._nrows,
         partition._uniform,
         nvals,
-        internal=_MADE,
+        internal=_INTERNAL,
     )

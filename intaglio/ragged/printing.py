@@ -52,7 +52,7 @@ def _joined(texts: Any, rows: Any, summarize: int) -> Any:
 
 
 def _shortened(texts: Any, rows: Any, ends: int) -> tuple[Any, Any]:
-    """Long rows without their middle, for which dots stand."""
+    """Long rows with dots for their middle."""
     dtype = rows.dtype
     number = convert.to_tensor(ends, dtype)
     lengths: Any = rows.row_lengths()
@@ -64,7 +64,7 @@ def _shortened(texts: Any, rows: Any, ends: int) -> tuple[Any, Any]:
     skipped = raw.GatherV2(lengths - kept, ids, 0)
     is_long = raw.GatherV2(long, ids, 0)
     after = raw.LogicalAnd(is_long, raw.Greater(offsets, number))
-    place = starts + offsets + raw.SelectV2(after, skipped, raw.ZerosLike(skipped))
+    indices = starts + offsets + raw.SelectV2(after, skipped, raw.ZerosLike(skipped))
     dots = raw.LogicalAnd(is_long, raw.Equal(offsets, number))
-    chosen = raw.SelectV2(dots, _word("..."), raw.GatherV2(texts, place, 0))
+    chosen = raw.SelectV2(dots, _word("..."), raw.GatherV2(texts, indices, 0))
     return chosen, short

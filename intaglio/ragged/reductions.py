@@ -1,7 +1,7 @@
 """Reductions of ragged tensors over axes, and of their rows by segments.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/math. Along the outermost axis and along
-rows a reduction is one of segments: of values at one place in their rows, or in one row.
+rows a reduction is one of segments: of values at one offset in their rows, or in one row.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Segments = Callable[[Any, Any, Any], Any]
 
 
 def segments(op: Segments, data: Any, ids: Any, count: Any) -> Any:
-    """The slices of `data` that share a segment's number, reduced place by place."""
+    """The slices of `data` with one segment id, reduced elementwise."""
     if not isinstance(data, Ragged):
         return op(data, ids, count)
     dtype = data.row_splits.dtype
     lengths = raw.UnsortedSegmentMax(data.partition.row_lengths(), ids, count)
-    # A segment without slices has no places.
+    # A segment without slices has an empty row.
     lengths = raw.Maximum(lengths, convert.to_tensor(0, dtype))
     splits: Any = splits_of(lengths)
     starts: Any = raw.GatherV2(raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0)
-    places = starts + data.partition.offsets_in_rows()
-    values = segments(op, data.values, places, splits[-1])
+    indices = starts + data.partition.offsets_in_rows()
+    values = segments(op, data.values, indices, splits[-1])
     return core.from_splits(values, splits)
 
 
@@ -233,8 +233,8 @@ def reduce_join(
         return raw.UnsortedSegmentJoin(data, ids, count, separator=separator)
 
     def dense(x: Any, axes: Any) -> Any:
-        places = np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
-        return raw.ReduceJoin(x, places, separator=separator)
+        reduced_axes = np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
+        return raw.ReduceJoin(x, reduced_axes, separator=separator)
 
     with name_scope(name or "RaggedReduceJoin"):
         return _reduced(dense, join, inputs, axis, bool(keepdims))

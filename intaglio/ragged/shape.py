@@ -94,8 +94,8 @@ class DynamicRaggedShape(CompositeTensor):
         x = core.as_operand(t)
         if isinstance(x, Ragged):
             kind = x.row_splits.dtype
-            made = cls(x.nested_partitions, raw.Shape(x.flat_values, out_type=kind), kind)
-            return made if dtype is None else made.with_dtype(dtype)
+            shape = cls(x.nested_partitions, raw.Shape(x.flat_values, out_type=kind), kind)
+            return shape if dtype is None else shape.with_dtype(dtype)
         kind = dtypes.int64 if dtype is None else as_dtype(dtype)
         return cls([], raw.Shape(x, out_type=kind), kind)
 
@@ -172,23 +172,23 @@ class DynamicRaggedShape(CompositeTensor):
         if isinstance(index, slice):
             return self._sliced(index)
         rank = self.rank
-        place = checks.static(index)
-        if place is None:
+        axis = checks.static(index)
+        if axis is None:
             raise ValueError("The index of a DynamicRaggedShape must be known")
-        if place < 0:
+        if axis < 0:
             if rank is None:
                 raise ValueError("Rank must be known to use index.")
-            place += rank
-        if rank is not None and not 0 <= place < rank:
+            axis += rank
+        if rank is not None and not 0 <= axis < rank:
             raise IndexError(f"Index {index} out of range of rank {rank}")
         count = len(self._partitions)
-        if place > count or not count:
-            return self._inner_shape[place - count]
-        if place == 0:
+        if axis > count or not count:
+            return self._inner_shape[axis - count]
+        if axis == 0:
             return self._partitions[0].nrows()
-        length = self._partitions[place - 1].uniform_row_length()
+        length = self._partitions[axis - 1].uniform_row_length()
         if length is None:
-            raise ValueError(f"Index {place} is not uniform")
+            raise ValueError(f"Index {axis} is not uniform")
         return length
 
     def _sliced(self, index: slice) -> DynamicRaggedShape:
@@ -229,13 +229,13 @@ class DynamicRaggedShape(CompositeTensor):
             return False
         if self.num_row_partitions != other.num_row_partitions or self.rank != other.rank:
             return False
-        mine = [*[p.row_splits() for p in self._partitions], self._inner_shape]
-        yours = [*[p.row_splits() for p in other._partitions], other._inner_shape]
-        if any(a.dims != b.dims for a, b in zip(mine, yours, strict=True)):
+        own = [*[p.row_splits() for p in self._partitions], self._inner_shape]
+        others = [*[p.row_splits() for p in other._partitions], other._inner_shape]
+        if any(a.dims != b.dims for a, b in zip(own, others, strict=True)):
             return convert.to_tensor(False)
         same = [
             raw.All(raw.Equal(a, b), np.asarray([0], np.int32))
-            for a, b in zip(mine, yours, strict=True)
+            for a, b in zip(own, others, strict=True)
         ]
         return raw.All(raw.Pack(same, axis=0), np.asarray([0], np.int32))
 

@@ -1,6 +1,6 @@
 """How often integers occur, counted in sparse form.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/sparse/bincount. It stands here because it
+Follows https://www.tensorflow.org/api_docs/python/tf/sparse/bincount. It is in this layer because it
 takes ragged tensors as well.
 """
 
@@ -66,16 +66,16 @@ def _counted(x: Any, weights: Any, options: dict[str, Any]) -> Any:
     none = convert.to_tensor([], x.dtype)
     if is_sparse(x):
         whole = as_sparse(x)
-        given = none if weights is None else as_sparse(weights).values
+        weight_values = none if weights is None else as_sparse(weights).values
         return raw.SparseCountSparseOutput(
-            whole.indices, whole.values, whole.dense_shape, given, **options
+            whole.indices, whole.values, whole.dense_shape, weight_values, **options
         )
     if isinstance(x, RaggedTensor):
-        given = none if weights is None else weights.values
+        weight_values = none if weights is None else weights.values
         splits = raw.Cast(x.row_splits, DstT=dtypes.int64)
-        return raw.RaggedCountSparseOutput(splits, x.values, given, **options)
-    given = none if weights is None else convert.to_tensor(weights)
-    return raw.DenseCountSparseOutput(x, given, **options)
+        return raw.RaggedCountSparseOutput(splits, x.values, weight_values, **options)
+    weight_values = none if weights is None else convert.to_tensor(weights)
+    return raw.DenseCountSparseOutput(x, weight_values, **options)
 
 
 __all__ = ["bincount"]

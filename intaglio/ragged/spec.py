@@ -154,7 +154,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return super().cast(value, cast_context)
 
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
-        """The value made of the next tensors."""
+        """The value rebuilt from the next tensors."""
         specs = self._component_specs
         return self._from_components([next(tensors) for _ in specs])
 

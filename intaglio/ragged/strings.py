@@ -131,8 +131,8 @@ def _ngrams_of(x: Any, options: dict[str, Any]) -> Any:
             return x.with_values(_ngrams_of(x.values, options))
         if (core.rank_of(x.values) or 1) > 1:
             return x.with_values(_ngrams_of(x.values, options))
-        made = raw.StringNGrams(x.values, x.row_splits, **options)
-        return core.from_splits(made.ngrams, made.ngrams_splits)
+        ngrams = raw.StringNGrams(x.values, x.row_splits, **options)
+        return core.from_splits(ngrams.ngrams, ngrams.ngrams_splits)
     rank = core.rank_of(x)
     if rank is None:
         raise ValueError("Rank of data must be known.")
@@ -163,17 +163,17 @@ def decode(
 
         def of_vector(x: Any) -> Any:
             op = raw.UnicodeDecodeWithOffsets if with_offsets else raw.UnicodeDecode
-            made = op(
+            decoded = op(
                 x,
                 input_encoding=input_encoding,
                 errors=errors,
                 replacement_char=replacement_char,
                 replace_control_characters=replace_control_characters,
             )
-            points = core.from_splits(made.char_values, made.row_splits)
+            points = core.from_splits(decoded.char_values, decoded.row_splits)
             if not with_offsets:
                 return points
-            return points, core.from_splits(made.char_to_byte_starts, made.row_splits)
+            return points, core.from_splits(decoded.char_to_byte_starts, decoded.row_splits)
 
         return by_vector(of_vector, _text(input))
 

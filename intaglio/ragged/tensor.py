@@ -34,12 +34,12 @@ from intaglio.trace.scopes import name_scope
 class RaggedTensor(Ragged):
     """A tensor with one or more dimensions whose slices have different lengths.
 
-    It is `values`, the rows one after the other, and a partition of them, which `row_splits`
-    tells; values may be ragged again. All `from_` methods take `validate` (False: the
-    arguments are not looked at); what does not fit raises InvalidArgumentError.
+    It is `values`, the concatenated rows, and a partition of them, with the offsets `row_splits`
+    [nrows + 1]; values may be ragged again. All `from_` methods take `validate` (False: the
+    arguments are not checked); inconsistent ones raise InvalidArgumentError.
     """
 
-    __module__ = "tensorflow.python.ops.ragged.ragged_tensor"  # Keras knows it by this
+    __module__ = "tensorflow.python.ops.ragged.ragged_tensor"  # Keras recognises it by this
     __slots__ = ()
     __array_priority__ = 101
     __composite_gradient__ = gradients.ByFlatValues()
@@ -243,7 +243,7 @@ class RaggedTensor(Ragged):
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
     ) -> Any:
-        """The values of a sparse matrix, whose entries stand at the beginning of rows."""
+        """The values of a sparse matrix, whose entries are at the beginning of its rows."""
         with name_scope(name or "RaggedFromSparse"):
             return densities.from_sparse(st_input, row_splits_dtype)
 
@@ -316,7 +316,7 @@ class RaggedTensor(Ragged):
         return core.ragged(values, self._partition.with_dtype(dtype))
 
     def merge_dims(self, outer_axis: Any, inner_axis: Any) -> Any:
-        """The dimensions from `outer_axis` to `inner_axis` made one."""
+        """The dimensions from `outer_axis` to `inner_axis` merged into one."""
         return bounds.merge_dims(self, outer_axis, inner_axis)
 
     def to_tensor(

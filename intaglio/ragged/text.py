@@ -47,7 +47,7 @@ def shown(value: Any) -> str:
     try:
         return f"<tf.RaggedTensor {_text(as_array(value))}>"
     except (ValueError, IndexError, InvalidArgumentError):
-        # Splits that were not looked at when it was made, and do not fit.
+        # Splits that were not validated on construction, and do not fit.
         return f"tf.RaggedTensor(values={value.values!s}, row_splits={value.row_splits!s})"
 
 

@@ -1,9 +1,9 @@
-"""What is computed of an array once, and kept while the array is what it was: filters, transformed.
+"""A cache of arrays derived from an array, valid while that one is unchanged: transformed filters.
 
-An array that somebody holds is never written to: a variable that is assigned gets another one, but
-for the one case that nobody else holds it (`resources`), and then what was made of it is forgotten
-first. So whoever has the array at hand may use what was made of it, in any thread. What is kept
-goes with the array, and the oldest of it when it is too much.
+An array with other references is never written to: a variable that is assigned gets another one, but
+if nothing else refers to it (`resources`) it is written in place, and its derived arrays are dropped
+first. So code that has the array may use its derived arrays, in any thread. They are freed
+with the array, and the oldest of them when they take too many bytes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ MAX_CACHED_BYTES = 1 << 28
 
 
 class Derived:
-    """Arrays made of arrays, by what made them."""
+    """Derived arrays, by their source array and the function that computes them."""
 
     def __init__(self) -> None:
-        # Entries by the ids of arrays; the reference says whether it is still that array.
+        # Entries by the ids of arrays; the weak reference checks that it is still that array.
         self._kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
         self._lock = threading.RLock()
         self.size = 0
@@ -32,16 +32,16 @@ class Derived:
         """What `make` gives for an array that the caller holds; the same again for the same key."""
         found = self._kept.get(id(array))
         if found is not None and found[0]() is array:
-            made = found[1].get(key)
-            if made is not None:
-                return made
+            derived = found[1].get(key)
+            if derived is not None:
+                return derived
         if type(array) is not np.ndarray:  # there is no value
             return array
-        made = make(array)
-        self._keep(array, key, made)
-        return made
+        derived = make(array)
+        self._keep(array, key, derived)
+        return derived
 
-    def _keep(self, array: Any, key: Any, made: Any) -> None:
+    def _keep(self, array: Any, key: Any, derived: Any) -> None:
         number = id(array)
         with self._lock:
             found = self._kept.get(number)
@@ -50,8 +50,8 @@ class Derived:
                 found = weakref.ref(array, lambda ref: self._died(number, ref)), {}
                 self._kept[number] = found
             if key not in found[1]:
-                found[1][key] = made
-                self.size += made.nbytes
+                found[1][key] = derived
+                self.size += derived.nbytes
             while self.size > MAX_CACHED_BYTES:
                 self._drop(next(iter(self._kept)))
 
@@ -70,7 +70,7 @@ class Derived:
     def _drop(self, number: int) -> None:
         found = self._kept.pop(number, None)
         if found is not None:
-            self.size -= sum([made.nbytes for made in found[1].values()])
+            self.size -= sum([derived.nbytes for derived in found[1].values()])
 
 
 DERIVED = Derived()

@@ -1,8 +1,8 @@
 """Eager calls written out: for each op one flat function from arguments to result.
 
 The door binds, converts and checks in general; most calls have tensors, short lists of
-integers and attributes that are of the right kind already. For those the function made here
-goes straight to the kernel. Whatever it does not know it declines, and the door takes over,
+integers and attributes that are of the right kind already. For those the function generated here
+calls the kernel directly. It declines all other calls, and the door handles them,
 which also words all errors.
 """
 
@@ -86,11 +86,11 @@ def listed(values: Any, allowed: frozenset[Any]) -> Any:
 
 
 def record(
-    watchers: Any, op: Op, attrs: dict[str, Any], given: Any, used: Any, outputs: Any
+    watchers: Any, op: Op, attrs: dict[str, Any], operands: Any, used: Any, outputs: Any
 ) -> None:
     """Shows the watchers a call, with its inputs as they were given where they are tensors."""
     inputs: list[Any] = []
-    for value, array in zip(given, used, strict=True):
+    for value, array in zip(operands, used, strict=True):
         if type(array) is list:
             inputs.extend(value)
         else:
@@ -186,12 +186,12 @@ class _DirectCallSource:
             self.lines.append(f"if {name} is _REQUIRED: return _DECLINED")
         easy = {"bool": "bool", "int": "int", "type": "DType", "str": "str"}
         kind = easy.get(attr.kind)
-        given = f"{name} is not _default_{name}"
+        condition = f"{name} is not _default_{name}"
         if kind is not None:
             self.names["_DType"] = DType
             known = "_DType" if kind == "DType" else kind
-            given += f" and {name}.__class__ is not {known}"
-        self.lines.append(f"if {given}: {name} = _attribute({name}, {attr.kind!r})")
+            condition += f" and {name}.__class__ is not {known}"
+        self.lines.append(f"if {condition}: {name} = _attribute({name}, {attr.kind!r})")
         if name in self.op.limits:
             self.names[f"_limits_{name}"] = (*self.op.limits[name], None)
             self.lines.append(f"if {name} not in _limits_{name}: return _DECLINED")
@@ -241,7 +241,7 @@ class _DirectCallSource:
         return f"_BY_NUMPY[{self.deciding[key]}]"
 
     def _counts(self) -> dict[str, str]:
-        """How many tensors the lists have, by the attributes that say so."""
+        """The lengths of tensor lists, by the attributes that count them."""
         return {arg.number: f"len(_x{n})" for n, arg in enumerate(self.op.sig.inputs) if arg.number}
 
     def _call(self) -> None:
@@ -249,13 +249,13 @@ class _DirectCallSource:
         arguments = ", ".join([self._argument(*source) for source in op.kernel_order])
         add("try:")
         add(f"    _r = _kernel({arguments})")
-        add("except Exception:")  # the door finds out what is wrong
+        add("except Exception:")  # the door raises the right error
         add("    return _DECLINED")
         pairs = {n: n for n in op.attr_names} | self._counts()
         attrs = ", ".join([f"{k!r}: {v}" for k, v in pairs.items()])
-        given = "".join([f"{n}, " for n in op.input_names])
+        inputs = "".join([f"{n}, " for n in op.input_names])
         used = "".join([f"_x{n}, " for n in range(len(op.input_names))])
-        shown = f"_record(_watchers, _op, {{{attrs}}}, ({given}), ({used}), _outputs)"
+        shown = f"_record(_watchers, _op, {{{attrs}}}, ({inputs}), ({used}), _outputs)"
         if op.result is None and not op.has_list_outputs:
             add("_t = _EagerTensor()")
             add("_t._array = _r")

@@ -121,7 +121,7 @@ class EagerLevel(Level):
                 if type(second) is not EagerTensor or second._array.dtype is not dtype:
                     return None
                 tensor._array = op.quick_fn(x, second._array)
-        except Exception:  # the slow path says what is wrong
+        except Exception:  # the slow path raises the right error
             return None
         if self.watchers:
             tensor._key = fresh()
@@ -169,7 +169,7 @@ def _symbolic_outside(op: Op, inputs: Sequence[Tensor]) -> Exception:
 def explain(
     op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None, error: Exception
 ) -> Exception:
-    """The TensorFlow error for a kernel's failure: inference often knows a better text."""
+    """The TensorFlow error for a kernel's failure: inference often has a better message."""
     where = f" [Op:{op.name}]"
     if name is not None:
         where += f" name: {'' if name in DEFAULT_NAMES else name}"
@@ -187,7 +187,7 @@ def explain(
     except (ValueError, TypeError) as better:
         text = getattr(better, "eager", str(better))
         return errors.InvalidArgumentError(None, None, text + where)
-    except Exception:  # inference failed in a way of its own: keep the kernel's error
+    except Exception:  # inference failed for another reason: keep the kernel's error
         pass
     kind = errors.from_kernel(error, op.reaches_outside)
     if isinstance(error, TypeError):
@@ -271,7 +271,7 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
         tensor = EagerTensor()
         try:
             tensor._array = compute(y, x) if reverse else compute(x, y)
-        except Exception:  # the slow path says what is wrong
+        except Exception:  # the slow path raises the right error
             return slow(self, other)
         return tensor
 
@@ -293,7 +293,7 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
         tensor = EagerTensor()
         try:
             tensor._array = compute(x, y)
-        except Exception:  # the slow path says what is wrong
+        except Exception:  # the slow path raises the right error
             return slow(self, other)
         return tensor
 
@@ -330,10 +330,10 @@ class _Countdown:
         methods, self._methods = self._methods, {}
         for special, method in methods.items():
             setattr(EagerTensor, special, method)
-        for special, made in (HOOKS.native_operators(methods) if methods else {}).items():
+        for special, operator in (HOOKS.native_operators(methods) if methods else {}).items():
             # Operators may have been exchanged meanwhile.
             if EagerTensor.__dict__[special] is methods[special]:
-                setattr(EagerTensor, special, made)
+                setattr(EagerTensor, special, operator)
 
 
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
@@ -370,7 +370,7 @@ def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         tensor = EagerTensor()
         try:
             tensor._array = array[spec]
-        except Exception:  # the slow path says what is wrong
+        except Exception:  # the slow path raises the right error
             return slow(self, spec)
         return tensor
 
@@ -378,7 +378,7 @@ def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _unseen(tensor: EagerTensor) -> bool:
-    """True if ops are carried out at once here, and nobody watches what the tensor becomes."""
+    """True if this thread executes ops eagerly, and no tape watches the tensor."""
     here = door.level()
     return (
         here.eager

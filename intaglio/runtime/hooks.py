@@ -1,4 +1,4 @@
-"""What the runtime asks of its own later modules and of the layers above: see `intaglio.base.hooks`."""
+"""Functions of later modules and upper layers that the runtime calls: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PerNode(Protocol):
 
 
 class Services(Hooks):
-    """What kernels may ask for by parameter name: see `intaglio.opdef.op.SERVICES`."""
+    """Services that kernels request by parameter name: see `intaglio.opdef.op.SERVICES`."""
 
     # Runs a branch, body or called graph on arrays.
     run: Callable[[Graph, Sequence[Any]], list[Any]]
@@ -49,7 +49,7 @@ class RuntimeHooks(Hooks):
     compile_repeated: Callable[[Graph], Callable[..., tuple[Any, ...]]]
     # True for a graph that is compiled so before its first run.
     compiles_at_once: Callable[[Graph], bool]
-    # Methods in machine code in the place of `+ - * /`, for programs that use them much.
+    # Methods in machine code that replace `+ - * /`, for programs that use them often.
     native_operators: Callable[[dict[str, Method]], dict[str, Method]]
     # A tensor's value in a DLPack capsule.
     dlpack_capsule: Callable[..., Any]

@@ -25,14 +25,14 @@ from intaglio.opdef.op import RAISES, Op
 from intaglio.runtime.hooks import HOOKS, SERVICES, PerNode
 
 Compiled = Callable[..., tuple[Any, ...]]
-# A node's kernel in the place of its op's: it takes the inputs' arrays one by one, and gives
+# A node's kernel that replaces its op's: it takes the inputs' arrays one by one, and returns
 # one array, or several for a node of several outputs. None: the op's own kernel is called.
 Kernels = Callable[[Node], Callable[..., Any] | None]
 
 
 def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
     """Runs a branch, body or called graph on arrays; returns its outputs as arrays."""
-    run = repeated(graph) if OWN_WAY in graph.derived else compiled(graph)
+    run = repeated(graph) if COMPILER in graph.derived else compiled(graph)
     return list(run(*arrays))
 
 
@@ -57,33 +57,33 @@ def compiled(graph: Graph) -> Compiled:
     return function
 
 
-# What a graph has `derived` where it is to be made a function otherwise, from its first call on.
-OWN_WAY = "own way"
+# The key in `Graph.derived` of another compiler for the graph, used from its first call on.
+COMPILER = "compiler"
 
 
 def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
-    """How the graph is to be made a function, if not as others are."""
-    return graph.derived.get(OWN_WAY)
+    """The graph's own compiler to a Python function, if it has one."""
+    return graph.derived.get(COMPILER)
 
 
-def inherit(graph: Graph, made: Graph) -> None:
-    """What was made of a graph (what its gradient takes, and the gradient) becomes a function as it does."""
-    way = compiler_of(graph)
-    if way is not None:
-        made.derived.setdefault(OWN_WAY, way)
+def inherit(graph: Graph, copied: Graph) -> None:
+    """Graphs derived from a graph (its forward and backward graphs) use the same compiler."""
+    compiler = compiler_of(graph)
+    if compiler is not None:
+        copied.derived.setdefault(COMPILER, compiler)
 
 
 def repeated(graph: Graph) -> Compiled:
-    """The graph as a function, for a caller who may come again: from the second call on optimised."""
-    found = graph.settled
+    """The graph as a function for repeated calls: optimised from the second call on."""
+    found = graph.optimized_run
     if found is None:
-        way = compiler_of(graph)
-        if way is not None:
-            found = graph.settled = way(graph)
+        compiler = compiler_of(graph)
+        if compiler is not None:
+            found = graph.optimized_run = compiler(graph)
             return found
         if graph.compiled is None and not HOOKS.compiles_at_once(graph):
             return compiled(graph)
-        found = graph.settled = HOOKS.compile_repeated(graph)
+        found = graph.optimized_run = HOOKS.compile_repeated(graph)
     return found
 
 
@@ -100,7 +100,7 @@ def compiled_anew(graph: Graph) -> Compiled:
 def call_kernel(
     op: Op, arrays: Sequence[Any], attrs: dict[str, Any], node: Node | None = None
 ) -> Any:
-    """Calls an op's kernel with what it asks for: as eager calls do, or for a node."""
+    """Calls an op's kernel with the services it requests: as eager calls do, or for a node."""
     values = op.sig.group(arrays, attrs) if op.has_lists else arrays
     types = None
     args: list[Any] = []
@@ -149,7 +149,7 @@ def flat_result(op: Op, result: Any) -> list[Any]:
     return flat
 
 
-# Results of at least this many bytes are written over an operand that nobody needs again:
+# Results of at least this many bytes are written over an operand that is dead:
 # new memory of that size costs more than the arithmetic.
 MIN_REUSED_BYTES = 1 << 16
 
@@ -159,7 +159,7 @@ def _is_fresh(node: Node) -> bool:
     return isinstance(node.op.kernel_fn, np.ufunc) or node.op.fresh_result
 
 
-# The number that tells a graph from others of its name: they share their code.
+# The number that distinguishes a graph from others of its name: they share their code.
 _NUMBER = re.compile(r"_\d+$")
 
 
@@ -333,7 +333,7 @@ _keeping = lasting_lock()
 
 
 def kept(node: Node, service: PerNode) -> Any:
-    """What a service keeps for the node that was traced, whoever carries it out."""
+    """The state that a service keeps for a traced node, in every function of its graph."""
     traced = node.source or node
     try:
         return traced.kept
@@ -358,7 +358,7 @@ def failing_node(error: BaseException) -> Node | None:
 
 
 def is_users(error: BaseException) -> bool:
-    """True for an exception that a graph raised because the user's program says so."""
+    """True for an exception that the user's program makes the graph raise."""
     node = failing_node(error)
     return node is not None and RAISES in node.attrs
 

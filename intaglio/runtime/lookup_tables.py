@@ -76,7 +76,7 @@ class LookupTable:
                 raise invalid_argument(f"Using the {what} as a table key is not allowed")
         return found
 
-    def _places(self, keys: list[Any]) -> Any:
+    def _row_indices(self, keys: list[Any]) -> Any:
         """The row of each key, -1 for those that are not there."""
         there = map(self._rows.get, keys, itertools.repeat(-1))
         return np.fromiter(there, np.int64, len(keys))
@@ -92,12 +92,12 @@ class LookupTable:
             )
         with self._lock:
             self._need()
-            places = self._places(wanted)
-            found = np.empty((places.size, *self._inner), self.spec.dtype.numpy)
-            missing = places < 0
+            rows = self._row_indices(wanted)
+            found = np.empty((rows.size, *self._inner), self.spec.dtype.numpy)
+            missing = rows < 0
             every = default.shape == self._inner
             found[missing] = default if every else default.reshape(found.shape)[missing]
-            found[~missing] = self._values[places[~missing]]
+            found[~missing] = self._values[rows[~missing]]
         return found.reshape(dims)
 
     def insert(self, keys: Any, values: Any) -> None:
@@ -107,10 +107,10 @@ class LookupTable:
                 f"Expected shape {brackets((*keys.shape, *self._inner))} for value, got "
                 f"{brackets(values.shape)}"
             )
-        given = self._keys(keys)
-        rows = values.reshape((len(given), *self._inner))
+        key_list = self._keys(keys)
+        rows = values.reshape((len(key_list), *self._inner))
         with self._lock:
-            new = [k for k in dict.fromkeys(given) if k not in self._rows]
+            new = [k for k in dict.fromkeys(key_list) if k not in self._rows]
             last = self._used + len(new)
             if last > len(self._values):
                 grown = np.zeros((max(_FIRST, 2 * last), *self._inner), self._values.dtype)
@@ -118,20 +118,20 @@ class LookupTable:
                 self._values = grown
             self._rows.update(zip(new, range(self._used, last), strict=True))
             self._used = last
-            places = self._places(given)
+            row_indices = self._row_indices(key_list)
             if self.fixed:
-                self._check_equal(given, rows, places)
-            self._values[places] = rows
+                self._check_equal(key_list, rows, row_indices)
+            self._values[row_indices] = rows
 
-    def _check_equal(self, keys: list[Any], rows: Any, places: Any) -> None:
+    def _check_equal(self, keys: list[Any], rows: Any, row_indices: Any) -> None:
         """A key of a fixed table has one value."""
         first = np.full(self._used, -1)
-        first[places[::-1]] = np.arange(len(keys))[::-1]
-        unlike = rows != rows[first[places]]
+        first[row_indices[::-1]] = np.arange(len(keys))[::-1]
+        unlike = rows != rows[first[row_indices]]
         if np.any(unlike):
             at = int(np.argmax(unlike))
             key = keys[at].decode() if isinstance(keys[at], bytes) else keys[at]
-            had = rows[first[places[at]]]
+            had = rows[first[row_indices[at]]]
             self._rows.clear()
             raise errors.FailedPreconditionError(
                 None,
@@ -166,9 +166,9 @@ class LookupTable:
 
     def remove(self, keys: Any) -> None:
         """Forgets keys, if they are there."""
-        given = self._keys(keys)
+        key_list = self._keys(keys)
         with self._lock:
-            for key in given:
+            for key in key_list:
                 self._rows.pop(key, None)
             if self._used > 2 * len(self._rows) + _FIRST:
                 keys, values = self.export()
@@ -180,8 +180,8 @@ class LookupTable:
             self._need()
             keys = np.empty(len(self._rows), self.key_dtype.numpy)
             keys[:] = list(self._rows)
-            places = np.fromiter(self._rows.values(), np.int64, len(self._rows))
-            return keys, self._values[places]
+            row_indices = np.fromiter(self._rows.values(), np.int64, len(self._rows))
+            return keys, self._values[row_indices]
 
     def __repr__(self) -> str:
         return (

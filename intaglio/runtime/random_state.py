@@ -25,7 +25,7 @@ REMEMBERED = 1 << 16
 
 
 def fresh_bits(count: int) -> int:
-    """A number of that many bits, at most 64, that nobody can foretell."""
+    """An unpredictable number of so many bits, at most 64."""
     return int.from_bytes(os.urandom(8)) >> (64 - count)
 
 
@@ -143,7 +143,7 @@ def global_seed() -> int | None:
 
 
 def op_seeds(op_seed: int | None) -> tuple[int, int]:
-    """The attributes (seed, seed2) for an op that the user gave `op_seed`."""
+    """The attributes (seed, seed2) for an op with the user's `op_seed`."""
     graph = getattr(door.level(), "graph", None)
     wide = global_seed()
     if wide is None and op_seed is None:

@@ -1,8 +1,8 @@
 """Resources: what variable handles refer to, and the table of those with shared names.
 
-A variable's array is replaced when it is assigned. It is written in place only while nobody
-else holds it: then its reference count says so, because tensors, views and constants that
-share the memory all hold references. For the time of the writing the array is taken out of
+A variable's array is replaced when it is assigned. It is written in place only while nothing
+else refers to it, which its reference count shows, because tensors, views and constants that
+share the memory all hold references. While it is written, the array is taken out of
 the resource, so that readers of other threads wait for the lock and never see half of it.
 """
 
@@ -82,7 +82,7 @@ class Resource:
                 f"{_kind(from_numpy(value.dtype))}"
             )
         if type(value) is not np.ndarray or not value.flags.c_contiguous:
-            # Native code works on arrays whose elements lie in order, and a variable is read often.
+            # Native code needs C-contiguous arrays, and a variable is read often.
             value = np.array(value, order="C")
         with self.lock:
             self._value = value
@@ -90,7 +90,7 @@ class Resource:
     def accumulate(self, ufunc: Callable[..., Any], delta: Any) -> None:
         """value = ufunc(value, delta), where the shapes are the same."""
         with self.lock:
-            array, mine = self._take(delta.dtype)
+            array, is_owner = self._take(delta.dtype)
             result = array
             try:
                 if array.shape != delta.shape:
@@ -98,7 +98,7 @@ class Resource:
                         f"Cannot update variable with shape {_brackets(array.shape)} using a Tensor with shape "
                         f"{_brackets(delta.shape)}, shapes must be equal."
                     )
-                if mine:
+                if is_owner:
                     ufunc(array, delta, out=array)
                 else:
                     result = ufunc(array, delta)
@@ -113,10 +113,10 @@ class Resource:
         `change` must find every fault before it writes.
         """
         with self.lock:
-            array, mine = self._take(dtype)
+            array, is_owner = self._take(dtype)
             result = array
             try:
-                if mine:
+                if is_owner:
                     change(array)
                 else:
                     changed = np.array(array)
@@ -126,7 +126,7 @@ class Resource:
                 self._value = result
 
     def _take(self, dtype: Any) -> tuple[Any, bool]:
-        """The array, out of the resource, and whether nobody else holds its memory.
+        """The array, out of the resource, and whether it is the only reference to its memory.
 
         Readers wait until it is put back.
         """
@@ -145,13 +145,13 @@ class Resource:
         if not is_sole_owner(array) or type(array) is not np.ndarray:
             return array, False
         flags = array.flags
-        mine = bool(flags.owndata and flags.writeable)
-        if mine:  # it may be written to
+        is_owner = bool(flags.owndata and flags.writeable)
+        if is_owner:  # it may be written to
             DERIVED.forget(array)
-        return array, mine
+        return array, is_owner
 
     def taken(self) -> tuple[Any, bool]:
-        """The array, out of the variable, and whether nobody else holds its memory.
+        """The array, out of the variable, and whether it is the only reference to its memory.
 
         For a caller that holds the lock until it has `put` an array in again.
         """
@@ -212,7 +212,7 @@ class ResourceManager:
         self._lock = threading.Lock()
 
     def variable(self, contents: Spec, shared_name: str, container: str = "") -> Resource:
-        """The variable of that name, made if there is none; a new one if it is anonymous."""
+        """The variable of that name, created if there is none; a new one if it is anonymous."""
         if not shared_name or shared_name == ANONYMOUS_NAME:
             return Resource(contents, f"Variable/{next(_numbers)}")
         key = (container or LOCAL, shared_name)
@@ -230,7 +230,7 @@ class ResourceManager:
     def lookup_table(
         self, keys: DType, values: Spec, shared_name: str, container: str, fixed: bool
     ) -> LookupTable:
-        """The look-up table of that name, made if there is none."""
+        """The look-up table of that name, created if there is none."""
 
         def make(name: str) -> LookupTable:
             return LookupTable(keys, values, name, fixed)
@@ -238,7 +238,7 @@ class ResourceManager:
         return self.shared(shared_name, container, make)
 
     def shared(self, name: str, container: str, make: Callable[[str], Any]) -> Any:
-        """What has this name, made if there is nothing; a new one for an empty name."""
+        """The resource of this name, created if there is none; a new one for an empty name."""
         if not name:
             return make(str(next(_numbers)))
         key = (container or LOCAL, name)

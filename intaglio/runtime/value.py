@@ -1,4 +1,4 @@
-"""What Python and NumPy may ask of a tensor that has a value.
+"""The protocols of Python and NumPy on tensors that have a value.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Tensor and
 https://data-apis.org/array-api/latest/API_specification/generated/array_api.array.__dlpack__.html.
@@ -50,7 +50,7 @@ class Valued(Tensor):
         return self._numpy()
 
     def _numpy(self) -> Any:
-        """The value without a copy: nobody may write to it."""
+        """The value without a copy, as a read-only array."""
         array = self._array
         if isinstance(array, np.ndarray):
             return array if array.ndim else array[()]
@@ -191,7 +191,7 @@ class Valued(Tensor):
         raise _undefined("value_index")
 
     def consumers(self) -> NoReturn:
-        """Raises NotImplementedError: no graph knows who takes the value."""
+        """Raises NotImplementedError: eager tensors do not record their consumers."""
         raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
@@ -231,7 +231,7 @@ def _undefined(name: str) -> AttributeError:
 
 
 def _rows(tensor: Valued, count: int) -> Iterator[Any]:
-    """The tensor's rows: slices that tapes see, plain views where nobody watches."""
+    """The tensor's rows: slices by ops if a tape watches, else plain views."""
     kind = type(tensor)
     for i in range(count):
         if STATE.unusual:
@@ -264,5 +264,5 @@ def _writeable(view: np.ndarray) -> np.ndarray:
         return view.copy()
     # A result may be a part of its memory, which has other elements and begins elsewhere.
     offset = view.ctypes.data - base.ctypes.data
-    held = base.reshape(-1).view(np.uint8)
-    return np.ndarray(view.shape, view.dtype, held, offset, view.strides)
+    memory = base.reshape(-1).view(np.uint8)
+    return np.ndarray(view.shape, view.dtype, memory, offset, view.strides)

@@ -50,7 +50,7 @@ def write(prefix: str, arrays: Mapping[str, np.ndarray]) -> None:
 def write_shards(prefix: str, shards: Sequence[Shard]) -> None:
     """Writes arrays, whole or in slices, as a bundle: first the data, and the index when that is complete.
 
-    Each file is written under another name and renamed, so that a name always stands for a
+    Each file is written under another name and renamed, so that a name always refers to a
     whole file. Raises ValueError for a dtype that has no bytes, InvalidArgumentError for what is
     there twice.
     """
@@ -92,7 +92,7 @@ def _enter(entries: dict[bytes, Any], name: str, spec: str, entry: Any) -> None:
 
 
 class replaced:
-    """Opens a file for writing that takes the place of `path` once it is complete."""
+    """Opens a file for writing that replaces `path` once it is complete."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -146,7 +146,7 @@ def _fixed(length: int) -> bytes:
 
 
 class Bundle:
-    """A bundle on disk: its entries by name, and the arrays when they are asked for.
+    """A bundle on disk: its entries by name, and the arrays on request.
 
     Raises NotFoundError if there is none, DataLossError if a file is damaged.
     """
@@ -249,15 +249,15 @@ class Bundle:
         for known in entry.slices:
             extents = _extents(known)
             part = self.entries.get(_text(slices.key(name, extents)))
-            place = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
-            if part is None or part.slices or place is None:
+            target = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
+            if part is None or part.slices or target is None:
                 raise MalformedError(f"its slice {slices.text(dims, extents)} is not there")
             array = self._read(name, part)
-            if array.shape != place.shape or array.dtype != whole.dtype:
+            if array.shape != target.shape or array.dtype != whole.dtype:
                 raise MalformedError(
                     f"its slice {slices.text(dims, extents)} is {array.dtype}{list(array.shape)}"
                 )
-            place[...] = array
+            target[...] = array
         return whole
 
     def _bytes(self, entry: Any) -> bytes:
@@ -292,7 +292,7 @@ def _dims(name: str, entry: Any) -> tuple[int, ...]:
     dims = tensors.shape_of(entry.shape)
     if dims is None or None in dims:
         raise MalformedError(f"its shape {dims} is not known")
-    return dims  # type: ignore[return-value]  # no dimension is None: it was asked above
+    return dims  # type: ignore[return-value]  # no dimension is None: checked above
 
 
 def _read_strings(data: bytes, count: int, stored: int) -> np.ndarray:

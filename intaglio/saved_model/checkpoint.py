@@ -1,4 +1,4 @@
-"""`tf.train.Checkpoint`: the values of objects on disk, and the files that say which is newest.
+"""`tf.train.Checkpoint`: the values of objects on disk, and the files that name the newest one.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint and
 https://www.tensorflow.org/guide/checkpoint.
@@ -97,7 +97,7 @@ class Checkpoint(AutoTrackable):
             values[graph.key(number)] = variable._resource.read()
         for number, holder in graph.holders():
             found = holder._checkpoint_values()
-            graph.held[number] = [*found]
+            graph.value_names[number] = [*found]
             values.update({graph.key(number, n): v for n, v in found.items()})
         message = graph.message().SerializeToString()
         values[names.OBJECT_GRAPH_KEY] = np.array(message, object)

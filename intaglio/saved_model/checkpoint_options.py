@@ -9,7 +9,7 @@ from typing import Any
 
 
 class CheckpointOptions:
-    """Options of saving and restoring, which say what devices do; kept as they are given."""
+    """Options of saving and restoring on devices; stored, without effect here."""
 
     def __init__(
         self,

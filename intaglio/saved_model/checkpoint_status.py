@@ -72,7 +72,7 @@ class LoadStatus:
     def _later(self, numbers: dict[str, int]) -> Any:
         def restore(owner: Any, name: str, value: Any) -> None:
             if name in numbers and is_trackable(value):
-                # Variables made while a function is traced have their values before it runs.
+                # Variables created while a function is traced have their values before it runs.
                 with init_scope():
                     self._match(value, numbers[name])
 
@@ -98,7 +98,7 @@ class LoadStatus:
                 self.restored[id(variable)] = variable
 
     def _restore_held(self, value: Any, node: Any) -> None:
-        """Restores an object that says itself what checkpoints keep of it."""
+        """Restores an object that defines its own checkpoint values."""
         keys = {a.name: a.checkpoint_key for a in node.attributes}
         if keys:
             value._restore_checkpoint_values(

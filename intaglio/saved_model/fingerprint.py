@@ -136,9 +136,9 @@ def write(folder: str, message: Any) -> None:
         meta_graph.object_graph_def.SerializeToString(deterministic=True),
         checkpoint,
     ]
-    made = FingerprintDef()
+    fingerprint = FingerprintDef()
     for name, value in zip(_HASHES, fingerprints(parts).tolist(), strict=True):
-        setattr(made, name, value)
-    made.version.producer = PRODUCER
+        setattr(fingerprint, name, value)
+    fingerprint.version.producer = PRODUCER
     with open(os.path.join(folder, FILE), "wb") as file:
-        file.write(made.SerializeToString(deterministic=True))
+        file.write(fingerprint.SerializeToString(deterministic=True))

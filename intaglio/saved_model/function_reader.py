@@ -43,18 +43,18 @@ class FunctionReader:
             _rename_shared(meta_graph.graph_def.library, suffix)
         self.functions = Functions(meta_graph.graph_def.library)
         self.objects = objects
-        self.made: dict[str, ConcreteFunction | Unusable] = {}
+        self._loaded: dict[str, ConcreteFunction | Unusable] = {}
 
     def concrete(
         self, name: str, spec: Any, keywords: Sequence[str] = ()
     ) -> ConcreteFunction | Unusable:
         """The function of that name, whose FunctionSpec message is `spec`."""
-        if name not in self.made:
+        if name not in self._loaded:
             try:
-                self.made[name] = self._concrete(name, spec, keywords)
+                self._loaded[name] = self._concrete(name, spec, keywords)
             except (UnknownOpError, NotImplementedError) as e:
-                self.made[name] = Unusable(name, str(e))
-        return self.made[name]
+                self._loaded[name] = Unusable(name, str(e))
+        return self._loaded[name]
 
     def _concrete(self, name: str, spec: Any, keywords: Sequence[str]) -> ConcreteFunction:
         if name not in self.graph.concrete_functions:
@@ -104,7 +104,7 @@ class FunctionReader:
         found = self.objects.get(number)
         if isinstance(found, Asset):
             return found.asset_path
-        if isinstance(found, RestoredResource) and found.made:
+        if isinstance(found, RestoredResource) and found.is_created:
             return found.resource_handle
         if not isinstance(found, (Variable, Tensor)):
             raise UnsupportedFileError(
@@ -113,11 +113,11 @@ class FunctionReader:
         return found
 
     def _graph(self, name: str, proto: Any, captured: Sequence[Any]) -> FuncGraph:
-        given = len(proto.signature.input_arg) - len(captured)
-        if given < 0:
+        count = len(proto.signature.input_arg) - len(captured)
+        if count < 0:
             raise MalformedError(f"function '{name}' captures more than it has arguments")
         tensors: list[Any] = [v.handle if isinstance(v, Variable) else v for v in captured]
-        known = {given + i: _known(t) for i, t in enumerate(tensors)}
+        known = {count + i: _known(t) for i, t in enumerate(tensors)}
         for i, spec in known.items():
             if spec.dtype.as_datatype_enum != proto.signature.input_arg[i].type:
                 raise MalformedError(
@@ -125,7 +125,7 @@ class FunctionReader:
                 )
         graph: Any = function_graph(proto, self.functions, known)
         graph.name = plain_name(name)
-        for outer, inner in zip(tensors, graph.inputs[given:], strict=True):
+        for outer, inner in zip(tensors, graph.inputs[count:], strict=True):
             if id(outer) in graph.captured:  # the same thing twice: two inputs all the same
                 outer = from_array(outer._array)
             graph.captured[id(outer)] = (outer, inner)
@@ -194,7 +194,7 @@ def _signature(
 
 
 class _Spec:
-    """The fields of a FullArgSpec that say how arguments are bound."""
+    """The fields of a FullArgSpec by which arguments are bound."""
 
     def __init__(
         self,

@@ -54,9 +54,9 @@ class GraphWriter:
             n += 1
             found = f"{base}_{n}"
         self._taken.add(found.lower())
-        made = self.nodes.add(name=found, op=op, input=inputs)
+        node_def = self.nodes.add(name=found, op=op, input=inputs)
         for key, (value, kind) in attrs.items():
-            tensors.set_attribute(made.attr[key], value, kind, self.library.name_of)
+            tensors.set_attribute(node_def.attr[key], value, kind, self.library.name_of)
         return found
 
     def function(self, graph: Graph) -> str:
@@ -93,14 +93,14 @@ class GraphWriter:
         )
 
     def asset(self, definition: Any, filename: str) -> str:
-        """The path of an asset: told to a placeholder when the model is initialized, and kept
+        """The path of an asset: fed to a placeholder when the model is initialized, and kept
         in a variable for later."""
         string = (dtypes.string, "type")
-        given = self.node(
+        path = self.node(
             "asset_path_initializer", raw.Placeholder.name, dtype=string, shape=((), "shape")
         )
         definition.filename = filename
-        definition.tensor_info.name = f"{given}:0"
+        definition.tensor_info.name = f"{path}:0"
         handle = self.node(
             "asset_path",
             raw.VarHandleOp.name,
@@ -110,7 +110,7 @@ class GraphWriter:
         )
         self.nodes[-1].attr["shared_name"].s = handle.encode()
         kept = self.node(
-            f"{handle}/Assign", raw.AssignVariableOp.name, [handle, given], dtype=string
+            f"{handle}/Assign", raw.AssignVariableOp.name, [handle, path], dtype=string
         )
         self.assigned.append(kept)
         read = self.node(f"{handle}/Read", raw.ReadVariableOp.name, [handle], dtype=string)
@@ -123,8 +123,8 @@ class GraphWriter:
 
     def signature(self, key: str, function: ConcreteFunction, captured: Sequence[str]) -> None:
         """A call of the function with placeholders, and the SignatureDef that names them."""
-        made = self.meta_graph.signature_def[key]
-        made.method_name = "tensorflow/serving/predict"
+        signature_def = self.meta_graph.signature_def[key]
+        signature_def.method_name = "tensorflow/serving/predict"
         inputs: list[str] = []
         keywords = function.arg_keywords
         for label, value in zip(keywords, function.inputs, strict=False):
@@ -136,14 +136,14 @@ class GraphWriter:
                     shape=(value.dims, "shape"),
                 )
             )
-            _tensor_info(made.inputs[label], f"{inputs[-1]}:0", value)
+            _tensor_info(signature_def.inputs[label], f"{inputs[-1]}:0", value)
         graph = function.frozen
         inputs += captured
         call = self.call(graph, inputs)
         flat = iter(range(len(graph.outputs)))
         for label in sorted(function.structured_outputs):
             index = next(flat)
-            _tensor_info(made.outputs[label], f"{call}:{index}", graph.outputs[index])
+            _tensor_info(signature_def.outputs[label], f"{call}:{index}", graph.outputs[index])
 
     # -- initialising and restoring --------------------------------------------------------
 
@@ -152,8 +152,8 @@ class GraphWriter:
         first = [*self.assigned, *fillers]
         name = self.node(raw.NoOp.name, raw.NoOp.name, [f"^{n}" for n in first])
         self.meta_graph.collection_def["saved_model_main_op"].node_list.value.append(name)
-        made = self.meta_graph.signature_def[names.INIT_SIGNATURE]
-        info = made.outputs[names.INIT_SIGNATURE]
+        signature_def = self.meta_graph.signature_def[names.INIT_SIGNATURE]
+        info = signature_def.outputs[names.INIT_SIGNATURE]
         info.name = name
         info.tensor_shape.unknown_rank = True
 
@@ -216,7 +216,7 @@ class GraphWriter:
         self, restore: str, variables: Sequence[tuple[str, str, Variable]], tables: Sequence[Table]
     ) -> list[str]:
         """The ops that put back what the op `restore` has read."""
-        made = [
+        calls = [
             self.node(
                 "save/Assign",
                 raw.AssignVariableOp.name,
@@ -228,9 +228,9 @@ class GraphWriter:
         at = len(variables)
         for kept in tables:
             parts = [f"{restore}:{n}" if n else restore for n in (at, at + 1)]
-            made.append(self.call(kept.restore, [*parts, kept.handle]))
+            calls.append(self.call(kept.restore, [*parts, kept.handle]))
             at += 2
-        return made
+        return calls
 
 
 def _tensor_info(info: Any, name: str, value: Any) -> None:

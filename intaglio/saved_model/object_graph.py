@@ -67,7 +67,7 @@ def functions_of(value: Any) -> dict[str, Any]:
 
 
 class ObjectGraph:
-    """All objects below a root, numbered breadth first; `find` says what an object has."""
+    """All objects below a root, numbered breadth first; `find` returns an object's children."""
 
     def __init__(self, root: Any, find: Children = children) -> None:
         self.objects: list[Any] = []
@@ -75,7 +75,7 @@ class ObjectGraph:
         self.paths: list[tuple[str, ...]] = []
         self.numbers: dict[int, int] = {}
         # The names of what has been kept of an object other than a variable.
-        self.held: dict[int, list[str]] = {}
+        self.value_names: dict[int, list[str]] = {}
         self._find = find
         self._queue: deque[int] = deque()
         self._number(root, ())
@@ -116,10 +116,10 @@ class ObjectGraph:
                 yield number, value
 
     def holders(self) -> Iterator[tuple[int, Any]]:
-        """The objects that say themselves what checkpoints keep of them, and their numbers.
+        """The objects that define their own checkpoint values, and their numbers.
 
         They have `_checkpoint_values()`, arrays by name, and `_restore_checkpoint_values`. What
-        stands before a hyphen in a name is the attribute, of which there are several values.
+        precedes a hyphen in a name is the attribute, of which there are several values.
         """
         for number, value in enumerate(self.objects):
             if hasattr(type(value), "_checkpoint_values"):
@@ -147,7 +147,9 @@ class ObjectGraph:
                     name=names.VALUE, full_name=value._shared_name, checkpoint_key=self.key(number)
                 )
             # `table-keys` and `table-values` are two values of the attribute `table`.
-            for name in dict.fromkeys(n.partition("-")[0] for n in self.held.get(number, ())):
+            for name in dict.fromkeys(
+                n.partition("-")[0] for n in self.value_names.get(number, ())
+            ):
                 node.attributes.add(name=name, checkpoint_key=self.key(number, name))
         for number in self._having_values():
             proto.nodes[number].has_checkpoint_values.value = True
@@ -159,7 +161,7 @@ class ObjectGraph:
             for _, child in found:
                 parents.setdefault(child, []).append(number)
         having: set[int] = set()
-        work = [number for number, _ in self.variables()] + [*self.held]
+        work = [number for number, _ in self.variables()] + [*self.value_names]
         while work:
             number = work.pop()
             if number not in having:

@@ -34,8 +34,8 @@ class SaveOptions:
     """How `tf.saved_model.save` writes.
 
     `function_aliases` (name -> tf.function) and `extra_tags` are written with the model, and
-    `experimental_skip_saver` leaves out the ops that save and restore. The other options say
-    what devices and debuggers do, and are kept as they are given.
+    `experimental_skip_saver` leaves out the ops that save and restore. The other options are for
+    devices and debuggers, and are stored without effect.
     """
 
     def __init__(

@@ -176,7 +176,7 @@ class _Loader:
                 f"The variable '{proto.name}' is distributed, which is not read."
             )
         value = self._value(proto.name, key, dtype, dims)
-        made = ResourceVariable(
+        variable = ResourceVariable(
             from_array(value),
             trainable=proto.trainable,
             name=proto.name or None,
@@ -185,9 +185,9 @@ class _Loader:
             synchronization=proto.synchronization,
             aggregation=proto.aggregation,
         )
-        if key is None and made._resource is not None:
-            made._resource.clear()
-        return made
+        if key is None and variable._resource is not None:
+            variable._resource.clear()
+        return variable
 
     def _value(self, name: str, key: str | None, dtype: DType, dims: Dims) -> np.ndarray:
         """A variable's value; zeros for one that stays uninitialized."""
@@ -274,14 +274,14 @@ def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, dict[
     found: dict[int, dict[str, str]] = {}
     work, seen = [(0, 0)], {0}
     while work:
-        mine, theirs = work.pop()
-        if not 0 <= theirs < len(stored):
-            raise MalformedError(f"the checkpoint has no object {theirs}")
-        node = stored[theirs]
+        number, stored_number = work.pop()
+        if not 0 <= stored_number < len(stored):
+            raise MalformedError(f"the checkpoint has no object {stored_number}")
+        node = stored[stored_number]
         if node.attributes:
-            found[mine] = {a.name: a.checkpoint_key for a in node.attributes}
+            found[number] = {a.name: a.checkpoint_key for a in node.attributes}
         numbers = {c.local_name: c.node_id for c in node.children}
-        for child in saved[mine].children:
+        for child in saved[number].children:
             other = numbers.get(child.local_name)
             if other is not None and child.node_id not in seen:
                 seen.add(child.node_id)

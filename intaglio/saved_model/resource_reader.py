@@ -1,4 +1,4 @@
-"""The resources of a model that is loaded: made, restored and filled by saved functions."""
+"""The resources of a model that is loaded: created, restored and filled by saved functions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class ResourceReader:
         self.resources: dict[int, RestoredResource] = {}
         for number, node in enumerate(nodes):
             if node.WhichOneof("kind") == "resource":
-                made = RestoredResource(node.resource.device)
-                objects[number] = self.resources[number] = made
+                restored = RestoredResource(node.resource.device)
+                objects[number] = self.resources[number] = restored
         # Loaded twice, a model has two tables of a shared name.
         self.suffix = f"_load_{next(_MODELS)}" if self.resources else ""
 
@@ -49,7 +49,7 @@ class ResourceReader:
         for number, resource in self.resources.items():
             for name, saves in self.nodes[number].saveable_objects.items():
                 key = stored.get(number, {}).get(name)
-                if key is None or not resource.made:
+                if key is None or not resource.is_created:
                     continue
                 save, restore = [
                     self._bare(reader, n) for n in (saves.save_function, saves.restore_function)
@@ -75,12 +75,12 @@ class ResourceReader:
     def fill(self) -> None:
         """Carries out the functions that fill the resources."""
         for resource in self.resources.values():
-            if resource.made:
+            if resource.is_created:
                 resource._initialize()
 
 
 def _handle(creator: ConcreteFunction, name: str) -> Tensor:
-    made = creator()
-    if not isinstance(made, Tensor) or made.dtype.name != "resource":
+    handle = creator()
+    if not isinstance(handle, Tensor) or handle.dtype.name != "resource":
         raise MalformedError(f"the function '{name}' makes no resource")
-    return made
+    return handle

@@ -17,7 +17,7 @@ CREATE, FILL, DESTROY = "_create_resource", "_initialize", "_destroy_resource"
 
 
 def functions_of(resource: Any) -> dict[str, Function]:
-    """How a resource is made, filled and given up, as functions without arguments."""
+    """Functions without arguments that create, fill and release a resource."""
     if isinstance(resource, RestoredResource):
         return {
             name: vars(resource)[name] for name in (CREATE, FILL, DESTROY) if name in vars(resource)
@@ -69,10 +69,10 @@ def table_functions(table: Any) -> tuple[Function, Function]:
 
 
 class RestoredResource(TrackableResource):
-    """A resource of a loaded model, made by the function that was saved with it."""
+    """A resource of a loaded model, created by the function that was saved with it."""
 
     @property
-    def made(self) -> bool:
+    def is_created(self) -> bool:
         """False where the function that makes the resource cannot run here."""
         return self._resource_handle is not None
 

@@ -1,4 +1,4 @@
-"""What a loaded model is made of: objects, functions, signatures.
+"""The parts of a loaded model: objects, functions, signatures.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/saved_model/load.
 """
@@ -158,7 +158,7 @@ class SignatureMap(Mapping[str, ConcreteFunction]):
 
 
 def user_object() -> AutoTrackable:
-    """An object without attributes, of a class of its own so that it can be made callable."""
+    """An object without attributes, of a class of its own so that it can become callable."""
     return type("_UserObject", (AutoTrackable,), {})()
 
 
@@ -174,7 +174,7 @@ def _call(instance: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def signature_of(spec: Any, name: str) -> Signature:
-    """The signature that a `FullArgSpec` tells of; `spec` is the decoded named tuple."""
+    """The signature of a `FullArgSpec`; `spec` is the decoded named tuple."""
     kinds = inspect.Parameter
     empty = kinds.empty
     args, defaults = list(spec.args), list(spec.defaults or ())

@@ -1,4 +1,4 @@
-"""How checkpoints are cut into files: policies, and what they are asked about.
+"""How checkpoints are cut into files: policies, and the values that they assign.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train/experimental/ShardingCallback.
 """
@@ -24,7 +24,7 @@ Shard = MutableMapping[str, MutableMapping[Any, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class ShardableTensor:
-    """A value of a checkpoint, of which a `ShardingCallback` says where it goes.
+    """A value of a checkpoint that a `ShardingCallback` assigns to a file.
 
     `slice_spec` is empty for a whole tensor; `trackable` is the object that it is the value of.
     """
@@ -43,7 +43,7 @@ class ShardableTensor:
 class ShardingCallback(abc.ABC):
     """Puts the values of a checkpoint into files.
 
-    Called with a list of `ShardableTensor`s it gives a list with a dict for each file, from the
+    Called with a list of `ShardableTensor`s it returns a list with a dict for each file, from the
     keys of values to dicts from slices to tensors: `{tensor.checkpoint_key: {tensor.slice_spec:
     tensor.tensor}}`. A slice of a value is named by the shape of the whole, and start and length
     along each axis: `"6 4 0,3:0,4"`. ValueError is raised where values are lost or changed.
@@ -128,7 +128,7 @@ class _Files:
 
     def __init__(self, most: int) -> None:
         self.shards: list[Shard] = [{}]
-        self._most = self._room = most
+        self._most = self._bytes_left = most
 
     def add(self, tensor: ShardableTensor) -> None:
         """Puts a value into the file that is open, or into new ones."""
@@ -146,70 +146,70 @@ class _Files:
             if size <= self._most or axis is None:
                 self._put(tensor, region, size)
                 continue
-            rows = max(self._room // (size // lengths[axis]), 1)
+            rows = max(self._bytes_left // (size // lengths[axis]), 1)
             start, length = region[axis]
             rest = (start + rows, length - rows)
             left.append((*region[:axis], rest, *region[axis + 1 :]))
             left.append((*region[:axis], (start, rows), *region[axis + 1 :]))
 
     def _put(self, tensor: ShardableTensor, region: slices.Slice | None, size: int) -> None:
-        if size > self._room and self.shards[-1]:
+        if size > self._bytes_left and self.shards[-1]:
             self.shards.append({})
-            self._room = self._most
+            self._bytes_left = self._most
         dims = np.shape(tensor.tensor)
         spec, value = tensor.slice_spec, tensor.tensor
         if region is not None and region != tuple([(0, d) for d in dims]):
             spec, value = slices.text(dims, region), value[slices.bounds(region)]
         self.shards[-1].setdefault(tensor.checkpoint_key, {})[spec] = value
-        self._room -= size
+        self._bytes_left -= size
 
 
 def sharded(
     values: Mapping[str, Any], callback: Any, trackables: Mapping[str, Any]
 ) -> list[dict[str, dict[str, Any]]]:
-    """The arrays of each file, as a callback wants them.
+    """The arrays of each file, as assigned by a callback.
 
     Raises ValueError if the callback loses a value or gives one another dtype or shape.
     """
     device = DeviceSpec("localhost", 0, 0, "CPU", 0)
-    given: dict[str, ShardableTensor] = {}
+    tensors: dict[str, ShardableTensor] = {}
     for key, value in values.items():
         tensor = from_array(np.asarray(value))
-        given[key] = ShardableTensor(
+        tensors[key] = ShardableTensor(
             None, tensor, tensor.dtype, device, key, tensor.shape, "", key, trackables.get(key)
         )
-    made = [
+    shards = [
         {
-            key: {str(spec): _checked(given, key, str(spec), x) for spec, x in s.items()}
+            key: {str(spec): _checked(tensors, key, str(spec), x) for spec, x in s.items()}
             for key, s in shard.items()
         }
-        for shard in callback([*given.values()])
+        for shard in callback([*tensors.values()])
     ]
-    lost = sorted(given.keys() - {key for shard in made for key in shard})
+    lost = sorted(tensors.keys() - {key for shard in shards for key in shard})
     if lost:
         raise ValueError(
             f"The sharding callback '{callback.description}' leaves out {', '.join(lost)}."
         )
-    return made
+    return shards
 
 
-def _checked(given: Mapping[str, ShardableTensor], key: str, spec: str, value: Any) -> Any:
+def _checked(tensors: Mapping[str, ShardableTensor], key: str, spec: str, value: Any) -> Any:
     """The array of a slice."""
-    if key not in given:
+    if key not in tensors:
         raise ValueError(f"The sharding callback gives '{key}', which is no value.")
-    array, wanted = np.asarray(value), given[key]
+    array, wanted = np.asarray(value), tensors[key]
     dims = np.shape(wanted.tensor)
-    place = dims
+    wanted_dims = dims
     if spec:
         whole, extents = slices.read(spec)
-        place = tuple(
+        wanted_dims = tuple(
             [d - s if n == slices.ALL else n for d, (s, n) in zip(whole, extents, strict=True)]
         )
         if whole != dims:
-            place = dims
-    if array.dtype != wanted.dtype.numpy or array.shape != place:
+            wanted_dims = dims
+    if array.dtype != wanted.dtype.numpy or array.shape != wanted_dims:
         raise ValueError(
             f"The sharding callback changes '{key}' {spec}: {array.dtype}{list(array.shape)} instead of "
-            f"{wanted.dtype.name}{list(place)}."
+            f"{wanted.dtype.name}{list(wanted_dims)}."
         )
     return array

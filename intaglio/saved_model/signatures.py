@@ -18,13 +18,13 @@ from intaglio.saved_model.restored import SignatureMap
 from intaglio.type_specs.type_spec import TensorSpec
 
 
-def of_model(root: Any, given: Any) -> SignatureMap:
+def of_model(root: Any, signatures: Any) -> SignatureMap:
     """The signatures to save: those given, or else the root's only function.
 
     Raises ValueError for what is no function with a signature, or whose results have no
     names.
     """
-    if given is None:
+    if signatures is None:
         found = _default(root)
         wrapped = (
             {names.DEFAULT_SIGNATURE: _wrapped(found, names.DEFAULT_SIGNATURE)}
@@ -32,16 +32,18 @@ def of_model(root: Any, given: Any) -> SignatureMap:
             else {}
         )
         return SignatureMap(wrapped)
-    if isinstance(given, SignatureMap) or not isinstance(given, Mapping):
-        given = given if isinstance(given, Mapping) else {names.DEFAULT_SIGNATURE: given}
-    for key in given:
+    if isinstance(signatures, SignatureMap) or not isinstance(signatures, Mapping):
+        signatures = (
+            signatures if isinstance(signatures, Mapping) else {names.DEFAULT_SIGNATURE: signatures}
+        )
+    for key in signatures:
         if key == names.INIT_SIGNATURE:
             raise KeyError(
                 f"The signature name {key!r} is reserved for initialization; choose another name."
             )
         if not isinstance(key, str):
             raise ValueError(f"The names of signatures must be strings, got {key!r}.")
-    return SignatureMap({k: _wrapped(_concrete(f), k) for k, f in given.items()})
+    return SignatureMap({k: _wrapped(_concrete(f), k) for k, f in signatures.items()})
 
 
 def _default(root: Any) -> ConcreteFunction | None:

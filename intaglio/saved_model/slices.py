@@ -1,6 +1,6 @@
-"""Slices of tensors in bundles: how they are named, and the keys under which they stand.
+"""Slices of tensors in bundles: their names, and the keys of their entries.
 
-The entry of a tensor that is stored in slices says which; each slice is an entry of its own. Its
+The entry of a tensor that is stored in slices lists them; each slice is an entry of its own. Its
 key is an ordered code: zero, the tensor's name, the number of dimensions, and start and length of
 each, in bytes that sort as the numbers do.
 """
@@ -47,7 +47,7 @@ def _number(value: int) -> bytes:
 
 
 def read(spec: str) -> tuple[tuple[int, ...], Slice]:
-    """The whole shape and the slice that a text such as `6 4 0,3:0,4` says.
+    """The whole shape and the slice of a text such as `6 4 0,3:0,4`.
 
     Raises InvalidArgumentError for another text.
     """

@@ -52,7 +52,7 @@ def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
 
 
 class _Block:
-    """Entries of a block that is being made."""
+    """The entries of a block under construction."""
 
     def __init__(self) -> None:
         self.data = bytearray()

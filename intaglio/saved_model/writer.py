@@ -35,11 +35,11 @@ from intaglio.trace.scopes import init_scope
 from intaglio.type_specs.type_spec import TensorSpec
 
 _OWN_FILES = frozenset((names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug"))
-HELD = (Resource, LookupTable)
+RESOURCE_TYPES = (Resource, LookupTable)
 VERSION = "2.21.0"  # of the TensorFlow whose format this is
 
 
-def save(obj: Any, export_dir: Any, given: Any = None, options: Any = None) -> None:
+def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
     """Writes the model below `obj` to the folder `export_dir`.
 
     An existing model is replaced once the new one is complete. Raises ValueError for an
@@ -56,17 +56,17 @@ def save(obj: Any, export_dir: Any, given: Any = None, options: Any = None) -> N
             f"Got {obj} with type {type(obj)}."
         )
     with init_scope():
-        model = _Model(obj, given, options or SaveOptions())
+        model = _Model(obj, signatures, options or SaveOptions())
     _write(os.fsdecode(export_dir), model)
 
 
 class _Model:
     """The messages and values of one model."""
 
-    def __init__(self, root: Any, given: Any, options: SaveOptions) -> None:
+    def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root = root
         self.options = options
-        self.signatures = model_signatures.of_model(root, given)
+        self.signatures = model_signatures.of_model(root, signatures)
         self.graph = ObjectGraph(root, self._children)
         self.message = SavedModel(saved_model_schema_version=names.SCHEMA_VERSION)
         self.meta_graph = self.message.meta_graphs.add()
@@ -140,7 +140,7 @@ class _Model:
     def _check_tracked(self, function: ConcreteFunction) -> None:
         for tensor, inner in function.graph.captures:
             array = getattr(tensor, "_array", None)
-            if isinstance(array, HELD) and id(array) not in self.resources:
+            if isinstance(array, RESOURCE_TYPES) and id(array) not in self.resources:
                 raise AssertionError(
                     "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
                     "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned "
@@ -180,12 +180,12 @@ class _Model:
 
     def _fill_concrete(self, function: ConcreteFunction) -> str:
         name = self.writer.function(function.frozen)
-        made = self.meta_graph.object_graph_def.concrete_functions[name]
-        if not made.bound_inputs and not made.HasField("output_signature"):
-            made.bound_inputs.extend(self._bound_inputs(function))
+        concrete_proto = self.meta_graph.object_graph_def.concrete_functions[name]
+        if not concrete_proto.bound_inputs and not concrete_proto.HasField("output_signature"):
+            concrete_proto.bound_inputs.extend(self._bound_inputs(function))
             signature = structured.encode(function.structured_input_signature)
-            made.canonicalized_input_signature.CopyFrom(signature)
-            made.output_signature.CopyFrom(structured.encode(_output_specs(function)))
+            concrete_proto.canonicalized_input_signature.CopyFrom(signature)
+            concrete_proto.output_signature.CopyFrom(structured.encode(_output_specs(function)))
         return name
 
     # -- resources -----------------------------------------------------------------------
@@ -222,7 +222,7 @@ class _Model:
         kept = [f.get_concrete_function() for f in resources.table_functions(table)]
         self.savers[number] = [self.graph.append(trace) for trace in kept]
         keys, rows = table.resource_handle._array.export()
-        self.graph.held[number] = ["table-keys", "table-values"]
+        self.graph.value_names[number] = ["table-keys", "table-values"]
         self.values[self.graph.key(number, "table-keys")] = keys
         self.values[self.graph.key(number, "table-values")] = rows
 
@@ -243,14 +243,14 @@ class _Model:
 
     def _fillers(self) -> list[str]:
         """Calls of the functions that fill the resources."""
-        made: list[str] = []
+        calls: list[str] = []
         for number, value in enumerate(self.graph.objects):
             if resources.is_resource(value):
                 filler = self._of_resource(number, resources.FILL)
                 bound = [self.tensor_names[n] for n in self._bound_inputs(filler)]
                 first = [self.writer.first_reads.get(name, name) for name in bound]
-                made.append(self.writer.call(filler.frozen, first))
-        return made
+                calls.append(self.writer.call(filler.frozen, first))
+        return calls
 
     def _fill_resource(self, node: Any, number: int) -> None:
         node.resource.SetInParent()
@@ -357,7 +357,7 @@ def _output_specs(function: ConcreteFunction) -> Any:
 
 
 def _write(folder: str, model: _Model) -> None:
-    """Writes the model into a folder beside, which then takes the place of `folder`."""
+    """Writes the model into a temporary folder, which then replaces `folder`."""
     folder = os.path.abspath(folder)
     parent, base = os.path.split(folder)
     os.makedirs(parent, exist_ok=True)
@@ -391,7 +391,7 @@ def _umask() -> int:
 
 
 def _replace(folder: str, beside: str) -> None:
-    """Puts the new folder in place of an old one; files that are no model's stay."""
+    """Replaces an old folder by the new one; files that are not of a model stay."""
     if not os.path.isdir(folder):
         os.rename(beside, folder)
         return

@@ -1,6 +1,6 @@
 """What other packages use of sparse tensors, with all public functions ready for them.
 
-Importing this module registers the functions that stand in for public ones (`handlers`).
+Importing this module registers the dispatch targets of public functions (`handlers`).
 """
 
 from __future__ import annotations

@@ -98,21 +98,21 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise ValueError("No SparseTensor in argument list of map_values")
     first = as_sparse(found[0])
     for other in found[1:]:
-        _check_places(first, as_sparse(other))
+        _check_equal_indices(first, as_sparse(other))
     plain = [as_sparse(v).values if is_sparse(v) else v for v in args]
     named = {k: as_sparse(v).values if is_sparse(v) else v for k, v in kwargs.items()}
     return first.with_values(op(*plain, **named))
 
 
-def _check_places(a: SparseTensor, b: SparseTensor) -> None:
+def _check_equal_indices(a: SparseTensor, b: SparseTensor) -> None:
     if not a.shape.is_compatible_with(b.shape):
         raise ValueError(f"Shapes {a.shape} and {b.shape} are incompatible")
-    for mine, theirs, what in (
+    for of_a, of_b, what in (
         (a.indices, b.indices, "indices"),
         (a.dense_shape, b.dense_shape, "dense_shape"),
     ):
-        if mine is not theirs:
-            compare("==", raw.Equal, mine, theirs, f"Mismatched {what}!", None, "assert_equal")
+        if of_a is not of_b:
+            compare("==", raw.Equal, of_a, of_b, f"Mismatched {what}!", None, "assert_equal")
 
 
 def _reduced(

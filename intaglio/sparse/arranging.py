@@ -53,7 +53,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
-    """The identity matrix, of as many columns as rows unless `num_columns` says otherwise.
+    """The identity matrix, of as many columns as rows unless `num_columns` is passed.
 
     >>> print(tf.sparse.to_dense(tf.sparse.eye(2, 3)).numpy())
     [[1. 0. 0.]
@@ -104,7 +104,7 @@ def to_dense(
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """True where the values of each innermost row say: a bool tensor [..., vocab_size].
+    """True at the indices in each innermost row's values: a bool tensor [..., vocab_size].
 
     >>> print(tf.sparse.to_indicator(tf.SparseTensor([[0, 0]], [1], [1, 1]), 2).numpy())
     [[False  True]]
@@ -255,19 +255,19 @@ def concat(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/concat
     """
-    given = all_sparse(sp_inputs)
-    if len(given) == 1:
-        return given[0]
-    shapes = [x.dense_shape for x in given]
+    tensors = all_sparse(sp_inputs)
+    if len(tensors) == 1:
+        return tensors[0]
+    shapes = [x.dense_shape for x in tensors]
     with name_scope(name or "SparseConcat"):
         if expand_nonconcat_dims:
             shapes = _widened(axis, shapes)
         result = SparseTensor(
             *raw.SparseConcat(
-                [x.indices for x in given], [x.values for x in given], shapes, concat_dim=axis
+                [x.indices for x in tensors], [x.values for x in tensors], shapes, concat_dim=axis
             )
         )
-    dims = [x.shape.dims for x in given]
+    dims = [x.shape.dims for x in tensors]
     if None in dims or len({len(d or ()) for d in dims}) > 1:
         return result
     rank = len(dims[0] or ())
@@ -330,7 +330,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """The elements for which the bool vector `to_retain` says so.
+    """The elements where the bool vector `to_retain` is True.
 
     >>> print(tf.sparse.retain(tf.sparse.eye(2), [False, True]).indices.numpy())
     [[1 1]]

@@ -1,4 +1,4 @@
-"""What sparse tensors ask of the module of their specs: see `intaglio.base.hooks`."""
+"""Functions of the module of specs that sparse tensors call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`SparseTensor`: the elements of a tensor that are not 0, and where they stand.
+"""`SparseTensor`: the non-zero elements of a tensor, and their indices.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor.
 """
@@ -25,7 +25,7 @@ class SparseTensorValue(NamedTuple):
 
 
 class ByValues:
-    """What a tape asks of a sparse tensor: gradients are those of its values."""
+    """The gradient protocol of sparse tensors: gradients are those of their values."""
 
     def get_gradient_components(self, value: Any) -> Any:
         """The tensor that has a gradient."""
@@ -39,11 +39,11 @@ class ByValues:
 class SparseTensor(TensorInParts):
     """Values [n] at indices [n, rank] of a tensor of shape `dense_shape` [rank], 0 elsewhere.
 
-    Most functions want the indices in row-major order, each at most once (`tf.sparse.reorder`
+    Most functions need the indices in row-major order, each at most once (`tf.sparse.reorder`
     sorts them). Indices and shape are int64. Raises ValueError if the parts do not fit.
     """
 
-    __module__ = "tensorflow.python.framework.sparse_tensor"  # Keras knows it by this
+    __module__ = "tensorflow.python.framework.sparse_tensor"  # Keras recognises it by this
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_static", "_values")
     __composite_gradient__ = ByValues()
 
@@ -55,9 +55,9 @@ class SparseTensor(TensorInParts):
         positions = TensorShape(self._indices.dims).with_rank(2)
         count = TensorShape(self._values.dims).with_rank(1)
         rank = TensorShape(self._dense_shape.dims).with_rank(1)
-        for ours, theirs in ((positions[0], count[0]), (positions[1], rank[0])):
-            if ours is not None and theirs is not None and ours != theirs:
-                raise ValueError(f"Dimensions {ours} and {theirs} are not compatible")
+        for dim, other_dim in ((positions[0], count[0]), (positions[1], rank[0])):
+            if dim is not None and other_dim is not None and dim != other_dim:
+                raise ValueError(f"Dimensions {dim} and {other_dim} are not compatible")
         self._static: Dims = _static(self._dense_shape)
 
     @property

@@ -3,7 +3,7 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/variable_creator_scope.
 
 Making a variable goes through the creators of `variable_creator_scope`, innermost first;
-the last one makes the variable itself. A function that is being traced is told of it by
+the last one makes the variable itself. A function that is being traced is notified by
 `trace.variable_creation.admit`, and the first value is computed outside of its graph.
 """
 
@@ -65,10 +65,10 @@ def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
 
 
 def create(make: Creator, kwargs: dict[str, Any]) -> Any:
-    """A variable, made by the creators in force and at last by `make(**kwargs)`."""
+    """A variable, created by the active creators and finally by `make(**kwargs)`."""
 
-    def bottom(next_creator: Any = None, **given: Any) -> Any:
-        return make(**given)
+    def bottom(next_creator: Any = None, **arguments: Any) -> Any:
+        return make(**arguments)
 
     following: Creator = bottom
     for creator in list(_creators.stack):

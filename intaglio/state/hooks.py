@@ -1,4 +1,4 @@
-"""What specs of variables ask of the classes of variables: see `intaglio.base.hooks`."""
+"""Functions of the variable classes that their specs call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from intaglio.state.tracking import Trackable
 class PythonState(Trackable, abc.ABC):
     """An object that checkpoints keep as bytes: a base class.
 
-    A subclass says in `serialize` what is kept (bytes or str), and takes it back, as bytes, in
+    A subclass returns its state in `serialize` (bytes or str), and restores it, from bytes, in
     `deserialize`.
 
     https://www.tensorflow.org/api_docs/python/tf/train/experimental/PythonState
@@ -42,7 +42,7 @@ class PythonState(Trackable, abc.ABC):
 
     @abc.abstractmethod
     def deserialize(self, string_value: Any) -> None:
-        """Takes back what `serialize` gave, as bytes."""
+        """Restores the state from a result of `serialize`, as bytes."""
 
     def _checkpoint_values(self) -> dict[str, Any]:
         text = self.serialize()

@@ -123,10 +123,10 @@ class QueueBase:
             convert.to_tensor(v, t) for v, t in zip(_listed(values), self._dtypes, strict=False)
         ]
         for tensor, shape in zip(found, self._shapes, strict=False):
-            given = tensor.shape
+            inner = tensor.shape
             if many:
-                given = given.with_rank_at_least(1)[1:]
-            given.assert_is_compatible_with(shape)
+                inner = inner.with_rank_at_least(1)[1:]
+            inner.assert_is_compatible_with(shape)
         if many:
             rows = TensorShape([None])
             for tensor in found:

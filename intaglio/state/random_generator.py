@@ -306,7 +306,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Puts another generator in place of the shared one.
+    """Replaces the shared generator.
 
     Functions traced before go on with the one that they captured.
 

@@ -20,10 +20,10 @@ from intaglio.trace.scopes import init_scope
 class TrackableResource(AutoTrackable):
     """A resource that saved models can make again: a base class.
 
-    A subclass says in `_create_resource` how the resource is made (it returns the handle), in
-    `_initialize` how it is filled, and in `_destroy_resource` how it is given up. The first two
+    A subclass creates the resource in `_create_resource` (which returns the handle), fills it in
+    `_initialize`, and releases it in `_destroy_resource`. The first two
     are recorded when a model is saved, and carried out when it is loaded or served. Functions use
-    the resource by `resource_handle`, which is made when it is first asked for.
+    the resource by `resource_handle`, which is created on first access.
 
     https://www.tensorflow.org/api_docs/python/tf/saved_model/experimental/TrackableResource
 
@@ -58,7 +58,7 @@ class TrackableResource(AutoTrackable):
 
     @property
     def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the resource."""
+        """The handle of the resource: a scalar tensor of dtype resource."""
         if self._resource_handle is None:
             with init_scope():
                 self._resource_handle = self._create_resource()
@@ -84,8 +84,8 @@ class Asset(Trackable):
     """
 
     def __init__(self, path: Any) -> None:
-        given = path.numpy() if isinstance(path, Tensor) else path
-        self._path = os.fsencode(given)
+        name = path.numpy() if isinstance(path, Tensor) else path
+        self._path = os.fsencode(name)
         self._tensor = _Path()
         self._tensor._array = np.array(self._path, object)
 

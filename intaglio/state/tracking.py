@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 Hook = Callable[[Any, str, Any], None]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-# Where an object keeps the hooks that are told of attributes: with the object, so that they
-# go when it goes.
+# Where an object keeps the hooks that are notified of attributes: with the object, so that they
+# are freed with it.
 WAITING = "_self_waiting"
 
 
@@ -57,7 +57,7 @@ class AutoTrackable(Trackable):
 
 def is_trackable(value: Any) -> bool:
     """True for what saving follows when it is an attribute or an element."""
-    # Of other classes of lists and dicts nobody knows how they are made again.
+    # Other classes of lists and dicts cannot be rebuilt.
     if type(value) in (list, dict, OrderedDict):
         return True
     if isinstance(value, tuple):
@@ -66,12 +66,12 @@ def is_trackable(value: Any) -> bool:
 
 
 def has_children(value: Any) -> bool:
-    """True for an object that says what of it is saved."""
+    """True for an object that defines what of it is saved."""
     return hasattr(type(value), "_trackable_children")
 
 
 def acts_as_variable(value: Any) -> bool:
-    """True for an object of a library that stands for the variable in its `value`."""
+    """True for an object of a library that wraps the variable in its `value`."""
     return getattr(type(value), "_should_act_as_resource_variable", False)
 
 

@@ -149,7 +149,7 @@ class PartialUpdates:
     # -- slices ------------------------------------------------------------------------
 
     def assign_slice(self, part: SliceSpec, value: Any, name: str | None = None) -> Any:
-        """`variable[...].assign(value)`: the value, stretched to the slice, takes its place."""
+        """`variable[...].assign(value)`: the value, broadcast to the slice, replaces it."""
         where = [
             np.asarray(v, np.int32) if not any(isinstance(i, Tensor) for i in v) else v
             for v in (part.begin, part.end, part.strides)

@@ -2,8 +2,8 @@
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Variable.
 
-Eagerly a read is the array itself: what is read stays as it was, because assigning replaces
-the array and in-place changes are made only while nobody else holds it. In a graph a read
+Eagerly a read is the array itself: a value that was read does not change, because assigning replaces
+the array and in-place changes are made only while nothing else refers to it. In a graph a read
 is a ReadVariableOp of the captured handle, in program order with the writes.
 """
 
@@ -213,7 +213,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         for watcher in here.watchers:
             watcher.watch_variable(variable)
         if type(variable) is BoundVariable:
-            return  # an argument: the call that passes it tells what is outside
+            return  # an argument: the call that passes it has the outer handle
         graph = getattr(here, "graph", None)
         if graph is not None and graph.building_function:
             graph.watch_variable(variable)
@@ -237,7 +237,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         return self._read_op(name)
 
     def _read_now(self, here: Any, resource: Resource) -> EagerTensor:
-        """A ReadVariableOp carried out without the way through the door."""
+        """A ReadVariableOp that bypasses the door."""
         tensor = EagerTensor()
         tensor._array = resource.read()
         if here.watchers:
@@ -356,7 +356,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         self.assign(value)
 
     def _fits(self, tensor: EagerTensor) -> bool:
-        """True if the tensor can take the value's place as it is, without further checks."""
+        """True if the tensor can replace the value as it is, without further checks."""
         array = tensor._array
         return (
             self._resource is not None
@@ -366,9 +366,9 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         )
 
     def _changed(self, operation: Any) -> Any:
-        made = object.__new__(UnreadVariable)
-        made.follow(self if self._parent is None else self._parent, operation)
-        return made
+        unread = object.__new__(UnreadVariable)
+        unread.follow(self if self._parent is None else self._parent, operation)
+        return unread
 
     # -- Python's manners --------------------------------------------------------------
 
@@ -386,7 +386,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             raise NotImplementedError(
                 "__deepcopy__() is only available when eager execution is enabled."
             )
-        made = ResourceVariable(
+        copied = ResourceVariable(
             initial_value=self.read_value(),
             trainable=self._trainable,
             constraint=self._constraint,
@@ -394,8 +394,8 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             name=self._shared_name,
             shape=TensorShape(self._dims),
         )
-        memo[id(self)] = made
-        return made
+        memo[id(self)] = copied
+        return copied
 
     def __reduce__(self) -> Any:
         return functools.partial(
@@ -538,7 +538,7 @@ class BoundVariable(Variable):
 
 
 class UnreadVariable(Variable):
-    """What assigning returns: the variable, read when its value is asked for."""
+    """The result of an assignment: the variable, read on access to its value."""
 
     def follow(self, parent: Variable, operation: Any) -> None:
         """Makes it the parent, read after `operation`."""

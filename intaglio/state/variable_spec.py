@@ -21,7 +21,7 @@ class VariableSpec(TypeSpec):
 
     __slots__ = ("_alias", "_dims", "_dtype", "_trainable")
 
-    # Entries of calls may tell variables apart by identity.
+    # Guards of call entries may distinguish variables by identity.
     by_identity = True
 
     def __init__(
@@ -100,10 +100,10 @@ class VariableSpec(TypeSpec):
         if self._alias is not None and self._alias in shared:
             return shared[self._alias]
         handle = placeholder_context.placeholder(self.flatten()[0])
-        made = self._from_components(handle)
+        variable = self._from_components(handle)
         if self._alias is not None:
-            shared[self._alias] = made
-        return made
+            shared[self._alias] = variable
+        return variable
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
         if not hasattr(value, "handle"):

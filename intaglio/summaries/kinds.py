@@ -87,7 +87,7 @@ def _buckets(data: Tensor, count: int) -> Tensor:
         one = raw.Equal(low, high)
         width = raw.SelectV2(one, np.float64(1), (high - low) / np.float64(count))
         part = raw.Cast(raw.Floor((values - low) / width), DstT=int32)
-        # numbers that are all one stand in the last part
+        # equal numbers are all in the last bucket
         last = np.int32(count - 1)
         part = raw.SelectV2(one, raw.OnesLike(part) * last, raw.Minimum(part, last))
         amounts = raw.Bincount(part, np.int32(count), np.zeros(0, np.float64))

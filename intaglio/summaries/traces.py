@@ -29,7 +29,7 @@ def trace_on(
 ) -> None:
     """Keeps the graphs of functions that are traced from now on, for `trace_export`.
 
-    Times of ops are not measured here: `profiler` says so in the log.
+    Times of ops are not measured here: `profiler` logs that.
 
     >>> tf.summary.trace_on()
     >>> tf.summary.trace_off()

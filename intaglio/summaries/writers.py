@@ -39,13 +39,13 @@ class SummaryWriter:
     _resource: Any = None
     _closed = False
 
-    def _demand_open(self) -> None:
+    def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError(f"SummaryWriter {self!r} is already closed")
 
     def set_as_default(self, step: Any = None) -> None:
         """Summaries of this thread go here from now on; `step` is their step."""
-        self._demand_open()
+        self._check_open()
         STATE.writer = self
         if step is not None:
             STATE.step = step
@@ -53,7 +53,7 @@ class SummaryWriter:
     @contextmanager
     def as_default(self, step: Any = None) -> Generator[SummaryWriter]:
         """Summaries of the block go here. Raises RuntimeError if the writer is closed."""
-        self._demand_open()
+        self._check_open()
         before, before_step = STATE.writer, STATE.step
         STATE.writer = self
         if step is not None:
@@ -211,7 +211,7 @@ def write(
       tag: the name that it is shown under.
       tensor: the value, or a function that makes it if it is written.
       step: the number of the step; by default the one set.
-      metadata: a SummaryMetadata message, or its bytes, that says which plugin shows it.
+      metadata: a SummaryMetadata message, or its bytes, that names the plugin that shows it.
 
     Raises ValueError if there is a writer and no step.
 
@@ -277,7 +277,7 @@ def summary_scope(
 ) -> Generator[tuple[str, str]]:
     """A name scope for a summary: yields its tag, and the scope's name.
 
-    The tag is the name within the scopes in force; unlike the scope's it is not made unique.
+    The tag is the name within the current scopes; unlike the scope's it is not made unique.
 
     >>> with tf.name_scope("train"), tf.summary.experimental.summary_scope("loss") as (tag, _):
     ...     print(tag)

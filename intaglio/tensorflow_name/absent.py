@@ -1,4 +1,4 @@
-"""What is said of names that TensorFlow has and Intaglio has not."""
+"""Errors for names that TensorFlow has and Intaglio does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tensorflow.python.eager.context` and what else libraries ask of TensorFlow's runtime.
+"""`tensorflow.python.eager.context` and other parts of TensorFlow's runtime that libraries use.
 
 There is nothing to wait for and no kernel to forget: ops are done when they return.
 """
@@ -15,7 +15,7 @@ class _Context:
 
     @property
     def device_spec(self) -> DeviceSpec:
-        """Where ops are put. Nobody says: they run on the one device there is."""
+        """The device policy. There is none: ops run on the one device there is."""
         return DeviceSpec()
 
     def clear_kernel_cache(self) -> None:
@@ -35,7 +35,7 @@ def context() -> _Context:
 
 
 def async_wait() -> None:
-    """Waits for ops under way. There are none: ops return when they are done."""
+    """Waits for pending ops. There are none: ops return when they are done."""
 
 
 def is_op_determinism_enabled() -> bool:

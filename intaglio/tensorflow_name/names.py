@@ -2,7 +2,7 @@
 
 `install_as_tensorflow()` makes `import tensorflow` give `intaglio.tf` in this process. The
 documented submodules are those of `intaglio.tf`; the few undocumented ones that libraries
-import stand in `PRIVATE`.
+import are in `PRIVATE`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _TRACKED = "intaglio.tensorflow_name.tracked_structures"
 _CONTEXT = "intaglio.tensorflow_name.eager_context"
 
 # Modules that TensorFlow does not document and libraries import all the same: their names,
-# where we have them, and who asks.
+# where we have them, and which library imports them.
 PRIVATE: dict[str, dict[str, str]] = {
     # Keras: ops.slice_update
     "compiler.tf2xla.python.xla": {

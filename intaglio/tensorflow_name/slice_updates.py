@@ -11,7 +11,7 @@ from intaglio.opdef import convert, raw
 def dynamic_update_slice(x: Any, update: Any, start_indices: Any) -> Any:
     """`x` with the block at `start_indices` replaced by `update`, of the same rank.
 
-    As in XLA, the start is clamped so that it lies inside `x`.
+    As in XLA, the start is clamped so that the slice is inside `x`.
     """
     x, update = convert.to_tensor(x), convert.to_tensor(update)
     size = raw.Shape(update, out_type=int32)

@@ -1,4 +1,4 @@
-"""Lists and dicts that TensorFlow puts in the place of those in attributes.
+"""Lists and dicts by which TensorFlow replaces those in attributes.
 
 Intaglio leaves attributes as they are. Libraries name the classes, as nodes of trees.
 """

@@ -1,1 +1,1 @@
-"""Test cases, gradients by finite differences, benchmarks, and what a test asks of the machine."""
+"""Test cases, gradients by finite differences, benchmarks, and queries of the machine."""

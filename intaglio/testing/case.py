@@ -161,7 +161,7 @@ class TestCase(NumberAssertions):
     def assertSameStructure(
         self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None
     ) -> None:
-        """Fails unless both are nested in the same way with equal leaves."""
+        """Fails unless both have one structure with equal leaves."""
         nest.assert_same_structure(a, b)
         self.assertEqual(nest.flatten(a), nest.flatten(b), msg or f"{aname}, {bname}")
 

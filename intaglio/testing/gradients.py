@@ -92,9 +92,9 @@ def _by_differences(
         for sign in (1, -1):
             shifted = base.copy()
             _real(shifted)[k] += sign * delta
-            given = [*inputs]
-            given[index] = raw.Identity(convert.to_tensor(shifted))
-            ends.append(_real(f(*given).numpy()))
+            shifted_inputs = [*inputs]
+            shifted_inputs[index] = raw.Identity(convert.to_tensor(shifted))
+            ends.append(_real(f(*shifted_inputs).numpy()))
         columns.append((ends[0] - ends[1]) / (2 * delta))
     return np.array(columns).T.astype(base.real.dtype)
 

@@ -100,7 +100,7 @@ def disable_with_predicate(
 
 
 def with_eager_op_as_function(cls: type[Any] | None = None, only_as_function: bool = False) -> Any:
-    """The class as it is: there is one way in which eager ops run.
+    """The class as it is: there is only one mode of eager execution.
 
     >>> tf.test.with_eager_op_as_function(int)
     <class 'int'>
@@ -117,14 +117,18 @@ def assert_equal_graph_def(expected: Any, actual: Any) -> None:
     for name, value in (("expected", expected), ("actual", actual)):
         if not hasattr(value, "node"):
             raise TypeError(f"Expected tf.GraphDef for {name}, got {type(value).__name__}")
-    ours, theirs = ({n.name: as_text(n) for n in g.node} for g in (actual, expected))
-    differing = sorted(n for n in {*ours, *theirs} if ours.get(n) != theirs.get(n))
+    actual_nodes, expected_nodes = (
+        {n.name: as_text(n) for n in g.node} for g in (actual, expected)
+    )
+    differing = sorted(
+        n for n in {*actual_nodes, *expected_nodes} if actual_nodes.get(n) != expected_nodes.get(n)
+    )
     if differing:
         first = differing[0]
         raise AssertionError(
             f"{len(differing)} nodes differ, the first of them {first}:\n"
-            f"expected:\n{theirs.get(first, 'no such node')}\n"
-            f"actual:\n{ours.get(first, 'no such node')}"
+            f"expected:\n{expected_nodes.get(first, 'no such node')}\n"
+            f"actual:\n{actual_nodes.get(first, 'no such node')}"
         )
 
 

@@ -65,9 +65,9 @@ class NumberAssertions(unittest.TestCase):
         same = x == y
         if x.dtype.kind in "fc" and y.dtype.kind in "fc":
             same = same | (np.isnan(x) & np.isnan(y))
-        self._demand(np.asarray(same, bool), x, y, "not equal", msg)
+        self._check(np.asarray(same, bool), x, y, "not equal", msg)
 
-    def _demand(self, holds: np.ndarray, x: Any, y: Any, what: str, msg: str | None) -> None:
+    def _check(self, holds: np.ndarray, x: Any, y: Any, what: str, msg: str | None) -> None:
         if holds.all():
             return
         at = np.argwhere(~np.atleast_1d(holds))
@@ -113,7 +113,7 @@ class NumberAssertions(unittest.TestCase):
             x, y = x.astype(np.float32), y.astype(np.float32)
         close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
         what = f"not close (rtol={rtol}, atol={atol})"
-        self._demand(np.asarray(close), x, y, what, msg)
+        self._check(np.asarray(close), x, y, what, msg)
 
     def assertAllCloseAccordingToType(
         self,

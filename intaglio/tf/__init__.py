@@ -1,14 +1,14 @@
 """The documented TensorFlow API. `from intaglio import tf`.
 
-What few programs use is imported when it is first asked for (`LATER`, at the end).
+Names that few programs use are imported on first access (`LATER`, at the end).
 """
 
 from typing import TYPE_CHECKING
 
 # Imported for the ops that they register.
-import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
-import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
-import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
+import intaglio.data  # pyright: ignore[reportUnusedImport]  # for the ops that it registers
+import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # for the ops that it registers
+import intaglio.ops  # pyright: ignore[reportUnusedImport]  # for the ops that it registers
 from intaglio.autodiff.python_functions import numpy_function, py_function
 from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
@@ -24,7 +24,7 @@ from intaglio.composite_ops.math.casting import bitcast, cast, complex, saturate
 from intaglio.composite_ops.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
 from intaglio.composite_ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
 from intaglio.composite_ops.printing import print
-from intaglio.graphdef import places
+from intaglio.graphdef import spec_classes
 from intaglio.ir.graph import Node as Operation
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
@@ -369,8 +369,8 @@ __all__ += control_flow.__all__
 __all__ += differentiation.__all__
 __all__ += variables.__all__
 
-# Names that are imported when they are first asked for, and where they are: a module of
-# `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
+# Names that are imported on first access, and where they are: a module of
+# `intaglio.tf`, or a name in one. Each is under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
     "__internal__": "intaglio.tf.internal",
     "compat": "intaglio.tf.compat",
@@ -444,14 +444,14 @@ if not TYPE_CHECKING:
     later.advise(__name__, "intaglio.tf.absent:advice")
 
 # The type specs of higher layers, by their numbers in saved structures.
-places.expect(
+spec_classes.expect(
     {
         1: "intaglio.sparse.api:SparseTensorSpec",
         3: "intaglio.ragged.api:RaggedTensorSpec",
         10: "intaglio.ragged.api:RowPartitionSpec",
     }
 )
-places.expect_extensions(
+spec_classes.expect_extensions(
     dict.fromkeys(
         ("tf.EagerWeakTensor.Spec", "tf.GraphWeakTensor.Spec", "tf.WeakTensor.Spec"),
         "intaglio.promotion.weak_tensor:WeakTensorSpec",

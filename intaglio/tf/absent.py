@@ -1,4 +1,4 @@
-"""What is said of a name that `tf` or one of its namespaces lacks.
+"""Errors for a name that `tf` or one of its namespaces lacks.
 
 `needs.json` has TensorFlow's documented names, each with the op types that it calls; real
 TensorFlow wrote it (tests/parity/record_needs.py).
@@ -12,7 +12,7 @@ from pathlib import Path
 from intaglio.opdef import raw
 
 _COVERAGE = "docs/coverage.md lists what there is, and what is left out on purpose"
-# Namespaces of which the table knows nothing.
+# Namespaces that are not in the table.
 _UNTOLD = ("compat.v", "estimator", "internal", "keras", "lite", "raw_ops", "tpu")
 
 

@@ -40,7 +40,7 @@ def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> T
 def rfftnd(
     input: Any, fft_length: Any, axes: Any, Tcomplex: Any = complex64, name: str | None = None
 ) -> Tensor:
-    """The transform of a real tensor: of the last of `axes` only the half that says it all.
+    """The transform of a real tensor: of the last of `axes` only the non-redundant half.
 
     >>> tf.rfftnd(tf.ones([4]), [4], [0]).numpy().real
     array([4., 0., 0.], dtype=float32)

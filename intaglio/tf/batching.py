@@ -36,7 +36,7 @@ def nondifferentiable_batch_function(
 
     Raises InvalidArgumentError for more rows than a batch may have and for sizes that do not rise,
     FailedPreconditionError for a result with another number of rows, UnavailableError while
-    `max_enqueued_batches` wait; LookupError where a gradient is asked for.
+    `max_enqueued_batches` wait; LookupError where a gradient is requested.
 
     >>> @tf.nondifferentiable_batch_function(1, 8, batch_timeout_micros=100)
     ... def layer(x):

@@ -62,7 +62,7 @@ def invert(x: Any, name: str | None = None) -> Tensor:
 
 @dispatchable
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits of x moved y places up; the shapes broadcast.
+    """x shifted left by y bits; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift
 
@@ -74,7 +74,7 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 @dispatchable
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits of x moved y places down, signs kept; the shapes broadcast.
+    """x shifted right by y bits, arithmetically for signed types; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/right_shift
 

@@ -82,7 +82,7 @@ def while_loop(
 ) -> Any:
     """Calls `body(*loop_vars)`, which returns their next values, while `cond(*loop_vars)`.
 
-    In a graph, shapes must stay as they are unless `shape_invariants` says less of them.
+    In a graph, shapes must not change unless `shape_invariants` has less specific ones.
     Raises ValueError for changed structures and shapes, TypeError for changed dtypes.
 
     >>> i, total = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [1, 0])
@@ -136,7 +136,7 @@ def vectorized_map(
     """`fn` of each row of `elems`, stacked, with each op carried out for all rows at once.
 
     `fn` is recorded for one row. A tensor of one row serves all rows of the others; rows that
-    go different ways at a `tf.cond` or `tf.while_loop` are parted and put together again; each
+    take different branches of a `tf.cond` or `tf.while_loop` are split and merged again; each
     row has random numbers of its own. An op that cannot be carried out for all rows goes row by
     row, with a warning unless `warn` is False; without `fallback_to_while_loop` it raises
     ValueError. Follows https://www.tensorflow.org/api_docs/python/tf/vectorized_map.

@@ -24,7 +24,7 @@ from intaglio.distribute.strategy import (
     Strategy,
     StrategyExtended,
 )
-from intaglio.distribute.unbuilt import (
+from intaglio.distribute.unsupported import (
     MultiWorkerMirroredStrategy,
     ParameterServerStrategy,
     TPUStrategy,

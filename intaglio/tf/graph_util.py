@@ -20,7 +20,7 @@ def import_graph_def(
 
     Args:
       graph_def: a GraphDef message (ours or TensorFlow's) or its bytes.
-      input_map: tensors that take the place of the graph's, by name: `{"x:0": tensor}`.
+      input_map: tensors that replace the graph's, by name: `{"x:0": tensor}`.
       return_elements: names of operations (`"add"`) and tensors (`"add:0"`) to return.
       name: the scope, `"import"` if None; `""` for none.
       op_dict: accepted; TensorFlow does not use it either.

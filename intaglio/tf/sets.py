@@ -26,8 +26,8 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
     options: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}
     if not isinstance(two, SparseTensor):
         if isinstance(one, SparseTensor):
-            turned = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
-            return _combined(two, one, turned, validate_indices)
+            mirrored = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
+            return _combined(two, one, mirrored, validate_indices)
         return SparseTensor(*raw.DenseToDenseSetOperation(one, two, **options))
     second = (two.indices, two.values, two.dense_shape)
     if not isinstance(one, SparseTensor):
@@ -38,11 +38,11 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
 
 @dispatchable
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
-    """What is in the rows of `a` and not in those of `b`, or the other way round.
+    """The elements in the rows of `a` and not in those of `b`, or vice versa.
 
     Operands are tensors or sparse tensors, equal in all dimensions but the last. Rows of the
     result are sorted. Raises TypeError for different dtypes, InvalidArgumentError for
-    shapes that differ and for places out of order.
+    shapes that differ and for indices out of order.
 
     >>> print(tf.sparse.to_dense(tf.sets.difference([[1, 2, 3]], [[2]])).numpy())
     [[1 3]]

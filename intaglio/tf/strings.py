@@ -84,7 +84,7 @@ def format(
 
 @dispatchable
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """Strings joined place by place; scalars join with every place.
+    """Strings joined elementwise; scalars are broadcast.
 
     Raises InvalidArgumentError (ValueError in a graph) for shapes that differ.
 

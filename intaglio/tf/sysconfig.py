@@ -16,7 +16,7 @@ _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def get_build_info() -> OrderedDict[str, Any]:
-    """Which accelerators the build knows.
+    """The accelerators that the build supports.
 
     >>> tf.sysconfig.get_build_info()["is_cuda_build"]
     False

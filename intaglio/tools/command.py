@@ -27,25 +27,25 @@ _BAD_USAGE = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit code. Programs that call `sys.exit` raise SystemExit."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in ("-h", "--help"):
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    if not argv or argv[0] in ("-h", "--help"):
         print(USAGE, end="")
-        return 0 if given else _BAD_USAGE
-    if given[0] == "--version":
+        return 0 if argv else _BAD_USAGE
+    if argv[0] == "--version":
         print(f"intaglio {intaglio.__version__}")
         return 0
-    if given[0] != "run":
-        print(f"intaglio: no command {given[0]!r}\n\n{USAGE}", end="", file=sys.stderr)
+    if argv[0] != "run":
+        print(f"intaglio: no command {argv[0]!r}\n\n{USAGE}", end="", file=sys.stderr)
         return _BAD_USAGE
-    return run(given[1:])
+    return run(argv[1:])
 
 
 def main_of_module() -> int:
     """`python -m intaglio ...`: the command, in which `run` may be left out."""
-    given = sys.argv[1:]
-    if given and (given[0] == "-m" or not given[0].startswith("-")):
-        return run(given[1:] if given[0] == "run" else given)
-    return main(given)
+    argv = sys.argv[1:]
+    if argv and (argv[0] == "-m" or not argv[0].startswith("-")):
+        return run(argv[1:] if argv[0] == "run" else argv)
+    return main(argv)
 
 
 def run(arguments: Sequence[str]) -> int:

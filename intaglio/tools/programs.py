@@ -101,7 +101,7 @@ def _run_container(path: str, arguments: list[str]) -> int:
 
 
 def _replace_first_path(folder: str | None) -> None:
-    """Python's first folder of modules is that of the command: in its place the program's."""
+    """Replaces Python's first folder of modules, that of the command, by the program's."""
     if sys.flags.safe_path:
         return
     sys.path[:1] = [] if folder is None else [folder]

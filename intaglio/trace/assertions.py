@@ -20,7 +20,7 @@ SUMMARIZE = 3
 
 
 def known_value(tensor: Tensor) -> Any:
-    """The tensor's value as an array, or None if only a run of the graph can tell."""
+    """The tensor's value as an array, or None if it is known only when the graph runs."""
     array = getattr(tensor, "_array", None)
     if array is None:
         array = tensor.spec.value
@@ -127,7 +127,7 @@ STATIC: dict[str, Callable[[Any, Any], Any]] = {
 def _static(symbol: str, one: Any, two: Any) -> bool:
     try:
         return bool(np.all(STATIC[symbol](one, two)))
-    except ValueError:  # shapes that do not fit: running the graph says so better
+    except ValueError:  # shapes that do not fit: a run of the graph has the better error
         return True
 
 
@@ -163,10 +163,10 @@ def _compare_now(
     lines.append(f"Condition x {symbol} y did not hold.")
     if one.shape == two.shape and one.ndim:
         wrong = ~mask
-        places = np.argwhere(wrong)[:count]
+        indices = np.argwhere(wrong)[:count]
         lines += [
-            f"Indices of first {len(places)} different values:",
-            str(places),
+            f"Indices of first {len(indices)} different values:",
+            str(indices),
             "Corresponding x values:",
             str(one[wrong][:count]),
             "Corresponding y values:",
@@ -259,16 +259,16 @@ def near(
 
 
 def rank(x: Any, ranks: Sequence[Any], how: str, message: Any, name: str) -> Any:
-    """Passes if the rank is one of `ranks`, or at least the first if `how` says so.
+    """Passes if the rank is one of `ranks`, or at least the first, depending on `how`.
 
     `how` is "", " at least" or " in". Raises ValueError where the rank is known.
     """
     prefix = f"{message}.  " if message else ""
     with name_scope(name):
         x = convert.to_tensor(x)
-        asked = [_rank_tensor(r) for r in ranks]
+        rank_tensors = [_rank_tensor(r) for r in ranks]
         title = getattr(x, "name", "") if not door.level().eager else ""
-        values = [known_value(r) for r in asked]
+        values = [known_value(r) for r in rank_tensors]
         if x.dims is not None and all(v is not None for v in values):
             own, wanted = len(x.dims), tuple([int(v) for v in values])
             good = own >= wanted[0] if how == " at least" else own in wanted
@@ -281,12 +281,12 @@ def rank(x: Any, ranks: Sequence[Any], how: str, message: Any, name: str) -> Any
             return None
         own = raw.Rank(x, name="Rank")
         test = operators_of(">=" if how == " at least" else "==")
-        condition = test(own, asked[0])
-        for other in asked[1:]:
+        condition = test(own, rank_tensors[0])
+        for other in rank_tensors[1:]:
             condition = raw.LogicalOr(condition, test(own, other), name="LogicalOr")
         shape = raw.Shape(x, name="Shape")
         text = f"Tensor {title} must have rank{how}"
-        return check(condition, [prefix, text, *asked, "Received shape: ", shape])
+        return check(condition, [prefix, text, *rank_tensors, "Received shape: ", shape])
 
 
 def _rank_tensor(value: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""Which way to go: the checks of `tf.cond` and its neighbours, and their eager forms."""
+"""Conditionals: the checks of `tf.cond`, `tf.case` and `tf.switch_case`, and their eager forms."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def case(
             alone = type(result) in (list, tuple) and len(result) == 1
             return result[0] if alone and not strict else result
         if exclusive:
-            _demand_one(preds)
+            _assert_at_most_one(preds)
         following = default
         if following is None:
             *checked, (last, action) = checked
-            following = _demanded(last, preds, action)
+            following = _asserted(last, preds, action)
         for pred, action in reversed(checked):
             following = _either(pred, action, following)
         return following()
@@ -70,7 +70,7 @@ def _either(pred: Tensor, action: Branch, other: Branch) -> Branch:
     return lambda: control_flow.cond(pred, action, other)
 
 
-def _demanded(pred: Tensor, preds: Sequence[Tensor], action: Branch) -> Branch:
+def _asserted(pred: Tensor, preds: Sequence[Tensor], action: Branch) -> Branch:
     def run() -> Any:
         _assert(pred, "Input error: None of conditions evaluated as True:", raw.Pack(preds))
         return action()
@@ -82,7 +82,7 @@ def _assert(condition: Any, message: str, values: Any) -> None:
     raw.Assert(condition, [convert.to_tensor(message), values])
 
 
-def _demand_one(preds: Sequence[Tensor]) -> None:
+def _assert_at_most_one(preds: Sequence[Tensor]) -> None:
     stacked = raw.Pack(preds)
     count = raw.Sum(raw.Cast(stacked, DstT=int32), convert.to_tensor([0]))
     _assert(raw.Less(count, 2), "Input error: exclusive=True: more than 1 conditions", stacked)
@@ -135,7 +135,7 @@ def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
 
 
 def _is_tensor(value: Any) -> bool:
-    """True for tensors and variables, False for what a tensor can be made of."""
+    """True for tensors and variables, False for values that convert to a tensor."""
     return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
 
 
@@ -244,9 +244,9 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
                 f"'maximum_iterations' must be a scalar. Received shape: {shapes.text(most.dims)}"
             )
         limit = int(most)
-    turns = 0
+    count = 0
     like = list(loop_vars)
-    while (limit is None or turns < limit) and _goes_on(cond(*loop_vars)):
+    while (limit is None or count < limit) and _goes_on(cond(*loop_vars)):
         result = body(*loop_vars)
         if result is None:
             raise TypeError(
@@ -256,12 +256,12 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
             result = [result]
         nest.assert_same_structure(like, list(result), False)
         loop_vars = result
-        turns += 1
+        count += 1
     return nest.map_structure(_as_tensor, loop_vars)
 
 
 def _goes_on(condition: Any) -> bool:
-    """What the condition of an eager loop says. Raises TypeError for numbers."""
+    """The truth value of an eager loop's condition. Raises TypeError for numbers."""
     if isinstance(condition, Tensor):
         return bool(condition)
     return bool(convert.to_tensor(condition, bool_))

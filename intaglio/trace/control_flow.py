@@ -156,7 +156,7 @@ def _as_output(value: Any) -> Any:
 
 
 def is_composite(value: Any) -> bool:
-    """True for what branches and loops return as it is, made of several tensors.
+    """True for composite values, which branches and loops return as such.
 
     Variables are composite too, but a branch that returns one returns its tensor.
     """
@@ -271,7 +271,7 @@ def while_loop(
     parallel_iterations: int = 10,
     name: str | None = None,
 ) -> Any:
-    """Records a While; returns the loop variables as they are after the last turn.
+    """Records a While; returns the loop variables as they are after the last iteration.
 
     Raises TypeError or ValueError if the body changes the structure, a dtype or a shape.
     """
@@ -294,13 +294,13 @@ def while_loop(
         in_time = raw.Less(state[0], limit)
         return [raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state))))]
 
-    def turn(*state: Tensor) -> list[Tensor]:
+    def iteration(*state: Tensor) -> list[Tensor]:
         following = _after_iteration(body(*unpacked(state)), loop_vars, start[counted:])
         return [raw.AddV2(state[0], 1), *following] if counted else following
 
     graphs = [
         _trace_part(fn, f"{label}_{part}_{next(_numbers)}", start, allowed)
-        for fn, part in ((more, "cond"), (turn, "body"))
+        for fn, part in ((more, "cond"), (iteration, "body"))
     ]
     _check_shapes(graphs[1], start, allowed)
     extra = share_captures(graphs, len(start))
@@ -337,10 +337,10 @@ def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) 
     if shape_invariants is None:
         return [v.dims for v in start]
     flat = nest.flatten_up_to(list(loop_vars), list(shape_invariants))
-    flat = [shape for given in flat for shape in _shapes_of(given)]
+    flat = [shape for invariant in flat for shape in _shapes_of(invariant)]
     allowed: list[Dims] = []
-    for value, given in zip(start, flat, strict=True):
-        dims = as_dims(given)
+    for value, invariant in zip(start, flat, strict=True):
+        dims = as_dims(invariant)
         if not shapes.is_subshape(value.dims, dims) and not shapes.compatible(value.dims, dims):
             raise ValueError(
                 f"The shape invariant specified for {_label(value)} is not compatible with the initial shape of the "
@@ -351,11 +351,11 @@ def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) 
     return allowed
 
 
-def _shapes_of(given: Any) -> list[Any]:
+def _shapes_of(invariant: Any) -> list[Any]:
     """The shapes of the tensors behind a shape, a tensor's spec or a composite's spec."""
-    if hasattr(given, "_component_specs"):
-        return [spec.shape for spec in given.flatten()]
-    return [given]
+    if hasattr(invariant, "_component_specs"):
+        return [spec.shape for spec in invariant.flatten()]
+    return [invariant]
 
 
 def _trace_part(

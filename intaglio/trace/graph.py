@@ -69,11 +69,11 @@ class Graph(GraphBuilder):
         return id(tensor) not in self._unfeedable
 
     def prevent_fetching(self, op: Any) -> None:
-        """Marks an operation as one that cannot be asked for."""
+        """Marks an operation as unfetchable."""
         self._unfetchable |= {id(op)}
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
-        """True for tensors and operations that can be asked for."""
+        """True for tensors and operations that can be fetched."""
         node = getattr(tensor_or_op, "node", tensor_or_op)
         return id(node) not in self._unfetchable
 
@@ -122,7 +122,7 @@ class Graph(GraphBuilder):
         return self._recorder.scope.rstrip("/")
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
-        """Operations of the block are placed where `op` is; `colocation_groups` tells.
+        """Operations of the block are colocated with `op`; see `colocation_groups`.
 
         Raises TypeError for what is neither a tensor nor an operation.
         """
@@ -193,9 +193,9 @@ class Graph(GraphBuilder):
         Args:
           op_type: the name of the op.
           inputs: the tensors, those of lists one by one.
-          dtypes: accepted and ignored: the op says what its outputs are.
+          dtypes: accepted and ignored: the op determines its outputs.
           input_types: the types that the inputs must have.
-          name: the name; the op's own if None. `"x/"` stands outside of all scopes.
+          name: the name; the op's own if None. `"x/"` is a full name, outside of all scopes.
           attrs: AttrValue messages by name. Those without a default are needed.
           op_def: accepted and ignored: the op is the one declared under `op_type`.
           compute_shapes: accepted and ignored: shapes are always computed.
@@ -317,7 +317,7 @@ class FuncGraph(Graph):
 
     @property
     def internal_captures(self) -> list[SymbolicTensor]:
-        """The inputs that stand for outer tensors."""
+        """The inputs that are captures of outer tensors."""
         return [inner for _, inner in self.captures]
 
     @property

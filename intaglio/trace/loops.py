@@ -30,7 +30,7 @@ class Rows:
     """A structure of tensors taken apart along the first dimension.
 
     In a recorded loop the rows of tensors that gradients flow through come from lists,
-    so that each turn's gradient is one row and not a whole tensor.
+    so that each iteration's gradient is one row and not a whole tensor.
     """
 
     def __init__(self, elems: Any, reverse: bool = False) -> None:
@@ -83,12 +83,12 @@ class Rows:
             if _differentiable(t)
         ]
 
-    def take(self, turn: Any, lists: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
-        """The row of a turn, and the lists without it."""
+    def take(self, iteration: Any, lists: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
+        """The row of an iteration, and the lists without it."""
         source = iter(lists)
         rest: list[Tensor] = []
         rows: list[Tensor] = []
-        at = raw.Sub(raw.Sub(self.length, 1), turn) if self.reverse else turn
+        at = raw.Sub(raw.Sub(self.length, 1), iteration) if self.reverse else iteration
         for tensor in self.flat:
             if not _differentiable(tensor):
                 rows.append(raw.GatherV2(tensor, at, _ROW))
@@ -111,7 +111,7 @@ def _row_form(tensor: Tensor) -> np.ndarray:
 
 
 class Stack:
-    """Values of each turn, put together as the rows of one tensor each."""
+    """Values of each iteration, put together as the rows of one tensor each."""
 
     def __init__(self, dtypes: Sequence[DType], count: int | None) -> None:
         self.dtypes = dtypes
@@ -125,7 +125,7 @@ class Stack:
         ]
 
     def push(self, lists: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
-        """The lists with a turn's values."""
+        """The lists with an iteration's values."""
         self.dims = [v.dims for v in values]
         return [raw.TensorListPushBack(h, v) for h, v in zip(lists, values, strict=True)]
 
@@ -140,7 +140,7 @@ class Stack:
 
 
 def _stacked(rows: Sequence[Sequence[Tensor]], signature: Sequence[Any]) -> list[Any]:
-    """Eager rows as tensors; without rows their type is what the signature says."""
+    """Eager rows as tensors; without rows their type comes from the signature."""
     if rows:
         return [raw.Pack(list(column), axis=0) for column in zip(*rows, strict=True)]
     empty: list[Any] = []
@@ -192,9 +192,9 @@ def map_rows(
         stack = Stack([as_dtype(_kind(s)) for s in wanted], rows.count)
         n = len(wanted)
 
-        def body(turn: Any, *state: Tensor) -> list[Tensor]:
-            row, rest = rows.take(turn, state[n:])
-            return [raw.AddV2(turn, 1), *stack.push(state[:n], apply(row)), *rest]
+        def body(iteration: Any, *state: Tensor) -> list[Tensor]:
+            row, rest = rows.take(iteration, state[n:])
+            return [raw.AddV2(iteration, 1), *stack.push(state[:n], apply(row)), *rest]
 
         ends = _counted(rows, body, [*stack.start(), *rows.lists()], parallel_iterations)
         return nest.pack_sequence_as(signature, stack.finish(ends[1 : 1 + n], False))
@@ -218,11 +218,11 @@ def _counted(
     start: int = 0,
     invariants: Sequence[Dims] | None = None,
 ) -> list[Tensor]:
-    """A recorded loop with a turn for each row."""
+    """A recorded loop with an iteration for each row."""
     length = rows.length
     first = convert.to_tensor(start, int32)
     return while_loop(
-        lambda turn, *_: raw.Less(turn, length),
+        lambda iteration, *_: raw.Less(iteration, length),
         body,
         [first, *state],
         shape_invariants=None if invariants is None else [(), *invariants],
@@ -249,10 +249,10 @@ def fold_rows(
         flat = nest.flatten(value)
         n = len(flat)
 
-        def body(turn: Any, *state: Tensor) -> list[Tensor]:
-            row, rest = rows.take(turn, state[n:])
+        def body(iteration: Any, *state: Tensor) -> list[Tensor]:
+            row, rest = rows.take(iteration, state[n:])
             result = fn(nest.pack_sequence_as(value, list(state[:n])), row)
-            return [raw.AddV2(turn, 1), *_like(result, value, flat), *rest]
+            return [raw.AddV2(iteration, 1), *_like(result, value, flat), *rest]
 
         ends = _counted(rows, body, [*flat, *lists], parallel_iterations, start)
         return nest.pack_sequence_as(value, ends[1 : 1 + n])
@@ -272,7 +272,7 @@ def _fold_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any) -> An
 
 
 def _first(rows: Rows, initializer: Any) -> tuple[Any, list[Tensor], int]:
-    """What a recorded fold begins with: its value, the lists of rows, the first turn."""
+    """What a recorded fold begins with: its value, the lists of rows, the first iteration."""
     lists = rows.lists()
     if initializer is not None:
         return nest.map_structure(convert.to_tensor, initializer), lists, 0
@@ -298,7 +298,7 @@ def scan_rows(
     reverse: bool,
     name: str | None,
 ) -> Any:
-    """Like a fold, with the values of all turns as rows."""
+    """Like a fold, with the values of all iterations as rows."""
     if not callable(fn):
         raise TypeError(f"{fn.__class__.__name__} is not callable")
     with name_scope(name or "scan"):
@@ -313,12 +313,12 @@ def scan_rows(
         if start:
             columns = stack.push(columns, flat)
 
-        def body(turn: Any, *state: Tensor) -> list[Tensor]:
-            row, rest = rows.take(turn, state[2 * n :])
+        def body(iteration: Any, *state: Tensor) -> list[Tensor]:
+            row, rest = rows.take(iteration, state[2 * n :])
             result = fn(nest.pack_sequence_as(value, list(state[:n])), row)
             values = _like(result, value, flat)
             pushed = stack.push(state[n : 2 * n], values)
-            return [raw.AddV2(turn, 1), *values, *pushed, *rest]
+            return [raw.AddV2(iteration, 1), *values, *pushed, *rest]
 
         state = [*flat, *columns, *lists]
         open_shapes = [None if not infer_shape else v.dims for v in flat]
@@ -329,22 +329,22 @@ def scan_rows(
 
 def _scan_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any, reverse: bool) -> Any:
     source = iter(rows)
-    turns: list[list[Tensor]] = []
+    results: list[list[Tensor]] = []
     if initializer is None:
         value = next(source, None)
         if value is None:
             raise ValueError("a scan of no rows needs an initializer")
-        turns.append(nest.flatten(value))
+        results.append(nest.flatten(value))
     else:
         value = nest.map_structure(convert.to_tensor, initializer)
     like = value
     flat = nest.flatten(like)
     for row in source:
         value = nest.pack_sequence_as(like, _like(fn(value, row), like, flat))
-        turns.append(nest.flatten(value))
+        results.append(nest.flatten(value))
     if reverse:
-        turns.reverse()
-    return nest.pack_sequence_as(like, _stacked(turns, flat))
+        results.reverse()
+    return nest.pack_sequence_as(like, _stacked(results, flat))
 
 
 __all__ = ["fold_rows", "map_rows", "scan_rows"]

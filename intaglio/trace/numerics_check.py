@@ -1,4 +1,4 @@
-"""Finding the op that made the first infinity or NaN, eagerly and in functions being traced.
+"""Finding the op that produced the first infinity or NaN, eagerly and in functions being traced.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_numerics.
 """
@@ -33,7 +33,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     """Lets every op of this thread fail that gives out an infinity or a NaN.
 
     Functions traced from now on check themselves whenever they run. The error is
-    InvalidArgumentError, and says which op, with which inputs, and where it was written:
+    InvalidArgumentError, and names the op, its inputs, and where it was created:
     at most `stack_height_limit` frames, paths cut to `path_length_limit` characters.
 
     >>> tf.debugging.enable_check_numerics()

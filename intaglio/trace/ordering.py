@@ -1,4 +1,4 @@
-"""Operations that stand for others being done: group, tuple, no_op."""
+"""Operations that complete after others: group, tuple, no_op."""
 
 from __future__ import annotations
 

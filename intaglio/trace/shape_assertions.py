@@ -76,7 +76,7 @@ def _check_rank(tensor: Tensor, rest: bool, sizes: list[Any], message: Any) -> N
 
 
 class _Sizes:
-    """The sizes that symbols have been found to stand for."""
+    """The sizes that are bound to symbols."""
 
     def __init__(self, prefix: str, data: Any, summarize: int | None) -> None:
         self.prefix = prefix

@@ -1,4 +1,4 @@
-"""Graphs that are called before they are made: known by what goes in and comes out."""
+"""Forward declarations of graphs: called by their signature before they are traced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intaglio.opdef import door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import record
 
-# How deep a graph may call itself, where nobody has said another number.
+# The default limit on the depth of a graph's recursion, in calls.
 LIMIT = 1000
 
 
@@ -47,10 +47,10 @@ def calling(graph: RecursiveGraph) -> Graph:
     """A graph that does nothing but call it: a branch or body, for which gradients are known."""
 
     def body(*values: Any) -> list[Any]:
-        for value, given in zip(values, graph.inputs, strict=True):
-            value.spec = given.spec
+        for value, original in zip(values, graph.inputs, strict=True):
+            value.spec = original.spec
         return list(call(graph, values))
 
     specs = [(v.dtype, v.dims, f"x_{i}") for i, v in enumerate(graph.inputs)]
-    made, made.outputs = record(body, f"{graph.name}_again", specs)
-    return made.freeze_function()
+    recorder, recorder.outputs = record(body, f"{graph.name}_again", specs)
+    return recorder.freeze_function()

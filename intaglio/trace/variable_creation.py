@@ -1,4 +1,4 @@
-"""Variables that a function makes while it is traced: who may, and their first value.
+"""Variables that a function creates while it is traced: where this is allowed, and initial values.
 
 Follows https://www.tensorflow.org/guide/function#creating_tfvariables: a function may create
 variables when it is called for the first time only, and they start with a value computed
@@ -27,7 +27,7 @@ SINGLETON = (
 
 
 def admit(variable: Any) -> None:
-    """Called for every variable that is being made; the function being traced takes note.
+    """Called for every variable that is created; the function being traced records it.
 
     Raises ValueError if that function may make no variables now.
     """

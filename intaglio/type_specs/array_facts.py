@@ -12,9 +12,9 @@ from intaglio.base.shapes import Dims
 class Facts:
     """Element type and shape, and how the array may grow.
 
-    Arrays that come out of one another share their facts, in and out of loops, so that an
-    element written in a loop's body tells its shape to the array after the loop. `size` is
-    what the constructor was given, None if that may not be the size any more.
+    Arrays derived from one another share their facts, in and out of loops, so that an
+    element written in a loop's body determines the element shape of the array after the loop. `size` is
+    the constructor's argument, None once the size may differ from it.
     """
 
     __slots__ = ("dims", "dtype", "dynamic", "infer", "size")

@@ -50,7 +50,7 @@ def _mapped(spec: Any, change: Any) -> Any:
 
 
 class BatchableSpec(ExtensionTypeSpec, BatchableTypeSpec):
-    """The spec of a batchable extension type: its encoder says what its tensors are."""
+    """The spec of a batchable extension type: its encoder defines its tensors."""
 
     @property
     def _encoder(self) -> Any:

@@ -20,8 +20,8 @@ from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.type_specs.array_facts import Facts
 
 
-class HeldArray:
-    """Elements as a list, changed in place; None for those not written, or read and cleared."""
+class EagerArray:
+    """The eager TensorArray: a list of elements; None for those not written, or read and cleared."""
 
     def __init__(self, facts: Facts, size: Any, clear_after_read: bool) -> None:
         if size is None:
@@ -65,11 +65,11 @@ class HeldArray:
             self.cleared.add(at)
         return value
 
-    def write(self, index: Any, value: Any, name: str | None) -> HeldArray:
-        """Puts an element in, in place."""
+    def write(self, index: Any, value: Any, name: str | None) -> EagerArray:
+        """Writes an element in place."""
         _refuse_graph()
         at = operator.index(index)
-        self._make_room(at)
+        self._grow_to(at)
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
         self._check_dtype(tensor)
         if not self.facts.see(tensor.dims):
@@ -80,7 +80,7 @@ class HeldArray:
         self.elements[at] = tensor
         return self
 
-    def _make_room(self, at: int) -> None:
+    def _grow_to(self, at: int) -> None:
         size = len(self.elements)
         if at < 0:
             raise _out_of_range(f"Writing to negative indices (index {at}) is not allowed.")
@@ -121,16 +121,16 @@ class HeldArray:
 
     def gather(self, indices: Any, name: str | None) -> Tensor:
         """The elements at the indices as rows."""
-        places = [operator.index(i) for i in np.asarray(indices)]
-        if not places:
+        positions = [operator.index(i) for i in np.asarray(indices)]
+        if not positions:
             tail = self.facts.dims if shapes.known(self.facts.dims) else ()
             return _empty(self.facts, (0, *tail))
-        for at in places:
+        for at in positions:
             if not -len(self.elements) <= at < len(self.elements):  # as lists count
                 raise IndexError(
                     f"list index out of range: index {at} of a TensorArray of size {len(self.elements)}"
                 )
-        rows = [self.elements[at] for at in places]
+        rows = [self.elements[at] for at in positions]
         return raw.Pack([self._zero() if r is None else r for r in rows], axis=0)
 
     def concat(self, name: str | None) -> Tensor:
@@ -154,7 +154,7 @@ class HeldArray:
             return raw.Identity(parts[0])
         return raw.ConcatV2(parts, np.int32(0), name=name)
 
-    def unstack(self, value: Any, name: str | None) -> HeldArray:
+    def unstack(self, value: Any, name: str | None) -> EagerArray:
         """Takes the rows of a tensor for its elements."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
@@ -179,21 +179,21 @@ class HeldArray:
             )
         return list(raw.Unpack(tensor, num=dims[0], axis=0)) if dims[0] else []
 
-    def scatter(self, indices: Any, value: Any, name: str | None) -> HeldArray:
+    def scatter(self, indices: Any, value: Any, name: str | None) -> EagerArray:
         """Writes the rows of a tensor at the indices."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
-        places = [operator.index(i) for i in np.asarray(indices)]
+        positions = [operator.index(i) for i in np.asarray(indices)]
         rows = self._rows(tensor)
-        if len(places) != len(rows):
+        if len(positions) != len(rows):
             raise _invalid(
-                f"Expected len(indices) == tensor.shape[0], but saw: {len(places)} vs. {len(rows)}"
+                f"Expected len(indices) == tensor.shape[0], but saw: {len(positions)} vs. {len(rows)}"
             )
-        for at, row in zip(places, rows, strict=True):
+        for at, row in zip(positions, rows, strict=True):
             self.write(at, row, None)
         return self
 
-    def split(self, value: Any, lengths: Any, name: str | None) -> HeldArray:
+    def split(self, value: Any, lengths: Any, name: str | None) -> EagerArray:
         """Takes consecutive parts of a tensor for its elements."""
         _refuse_graph()
         tensor = convert.to_tensor(value, dtype_hint=self.facts.dtype)
@@ -230,7 +230,7 @@ class HeldArray:
         """The number of elements."""
         return convert.to_tensor(len(self.elements), int32)
 
-    def identity(self) -> HeldArray:
+    def identity(self) -> EagerArray:
         """The array itself."""
         return self
 
@@ -277,4 +277,4 @@ def _refuse_graph() -> None:
         )
 
 
-__all__ = ["HeldArray"]
+__all__ = ["EagerArray"]

@@ -98,7 +98,7 @@ def fit_value(value: Any, annotation: Any, path: str) -> Any:
 
 
 def fit_spec(value: Any, annotation: Any, path: str) -> Any:
-    """`value` as what a Spec says of a field: a TypeSpec for tensors, else the value."""
+    """The field of a Spec for `value`: a TypeSpec for tensors, else the value."""
     return _fit(value, annotation, path, _spec_leaf)
 
 

@@ -49,7 +49,7 @@ class ExtensionTypeMeta(type):
         _make_spec(cls, space)
         try:
             fields_of(cls)
-        except NameError:  # a forward reference: resolved when the first value is made
+        except NameError:  # a forward reference: resolved when the first value is created
             cls._resolved = None
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -58,17 +58,17 @@ class ExtensionTypeMeta(type):
                 f"Cannot create an instance of {cls.__name__} because {cls.__name__} is "
                 "an abstract base class."
             )
-        made: Any = cls.__new__(cls)  # type: ignore[call-overload]  # its metaclass makes values by `__init__` alone
-        state: dict[str, Any] = made.__dict__
+        instance: Any = cls.__new__(cls)  # type: ignore[call-overload]  # its metaclass makes values by `__init__` alone
+        state: dict[str, Any] = instance.__dict__
         state["_tf_extension_type_open"] = True
         if cls._own_init:
-            cls.__init__(made, *args, **kwargs)
+            cls.__init__(instance, *args, **kwargs)
         else:
             state.update(_bound(signature_of(cls), args, kwargs))
-        _complete(made, state)
-        made.__validate__()
+        _complete(instance, state)
+        instance.__validate__()
         del state["_tf_extension_type_open"]
-        return made
+        return instance
 
 
 def _has_own_init(cls: type) -> bool:
@@ -130,9 +130,9 @@ def _bound(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, An
     return bound.arguments
 
 
-def _complete(made: Any, state: dict[str, Any]) -> None:
+def _complete(instance: Any, state: dict[str, Any]) -> None:
     """Fills in defaults and fits every field to its annotation."""
-    fields = fields_of(type(made))
+    fields = fields_of(type(instance))
     for field in fields:
         if field.name not in state and field.default is not NO_DEFAULT:
             state[field.name] = field.default
@@ -145,7 +145,7 @@ def _complete(made: Any, state: dict[str, Any]) -> None:
 
 
 class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
-    """A class of values made of tensors, with fields as in a data class.
+    """A class of composite values, with fields as in a data class.
 
     Fields are annotated with tf.Tensor (values are converted), other extension types,
     Python's numbers and strings, tf.DType, tf.TensorShape, `typing.Union`, `typing.Tuple`
@@ -190,9 +190,9 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
             return False
         if self._type_spec != other._type_spec:
             return False
-        mine = nest.flatten(self, expand_composites=True)
-        yours = nest.flatten(other, expand_composites=True)
-        same = [_all_equal(a, b) for a, b in zip(mine, yours, strict=True)]
+        own = nest.flatten(self, expand_composites=True)
+        others = nest.flatten(other, expand_composites=True)
+        same = [_all_equal(a, b) for a, b in zip(own, others, strict=True)]
         if not same:
             return True
         return raw.All(raw.Pack(same, axis=0), np.asarray([0], np.int32))
@@ -250,10 +250,10 @@ class ExtensionTypeSpec(TypeSpec):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = self._value_class
-        given = _bound(signature_of(cls, for_spec=True), args, kwargs)
+        bound = _bound(signature_of(cls, for_spec=True), args, kwargs)
         state: Any = self.__dict__
         for field in fields_of(cls):
-            fitted = fit_spec(given[field.name], field.annotation, field.name)
+            fitted = fit_spec(bound[field.name], field.annotation, field.name)
             state[field.name] = _plain(fitted)
 
     @property
@@ -272,9 +272,9 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
-        made: Any = cls.__new__(cls)
-        made.__dict__.update({name: _plain(value) for name, value in serialization})
-        return made
+        instance: Any = cls.__new__(cls)
+        instance.__dict__.update({name: _plain(value) for name, value in serialization})
+        return instance
 
     def __reduce__(self) -> Any:
         return _rebuilt_spec, (self._value_class, self._serialize())
@@ -309,12 +309,12 @@ class ExtensionTypeSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         parts = iter(nest.flatten(components))
-        made = self._value_class.__new__(self._value_class)
+        instance = self._value_class.__new__(self._value_class)
         for name, spec in self._serialize():
-            made.__dict__[name] = _frozen(
+            instance.__dict__[name] = _frozen(
                 nest.map_structure(lambda s: next(parts) if isinstance(s, TypeSpec) else s, spec)
             )
-        return made
+        return instance
 
 
 def _rebuilt_spec(cls: Any, serialization: tuple[Any, ...]) -> Any:
@@ -322,7 +322,7 @@ def _rebuilt_spec(cls: Any, serialization: tuple[Any, ...]) -> Any:
 
 
 def _spec_of(value: Any) -> Any:
-    """A field's content with TypeSpecs in the place of tensors."""
+    """A field's content with tensors replaced by TypeSpecs."""
 
     def leaf(item: Any) -> Any:
         if isinstance(item, Tensor):

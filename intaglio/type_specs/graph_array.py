@@ -39,11 +39,11 @@ class ListedArray:
         """A new array. Raises ValueError without a size."""
         if size is None:
             raise ValueError("Argument `size` must be provided if argument `flow` is not provided.")
-        given = getattr(getattr(size, "spec", None), "value", size)
-        plain = isinstance(given, (int, np.integer)) or (
-            isinstance(given, np.ndarray) and given.ndim == 0
+        known = getattr(getattr(size, "spec", None), "value", size)
+        plain = isinstance(known, (int, np.integer)) or (
+            isinstance(known, np.ndarray) and known.ndim == 0
         )
-        facts.size = int(given) if plain else size
+        facts.size = int(known) if plain else size
         flow = raw.TensorListReserve(
             _form(facts.dims), size, element_dtype=facts.dtype, name=name or "TensorArrayV2"
         )
@@ -175,7 +175,7 @@ class ListedArray:
         return ListedArray(self.facts, raw.Identity(self.flow), self.certain)
 
     def close(self, name: str | None) -> Any:
-        """Nothing: the graph lets go of the list after its last use."""
+        """Nothing: the graph frees the list after its last use."""
         return raw.NoOp(name=name)
 
     def as_list_tensor(self) -> Tensor:

@@ -1,6 +1,6 @@
 """A Python list that grows inside staged control flow: its elements in tensor lists.
 
-Follows Python's `list` where a graph can. AutoGraph puts such a list in the place of a
+Follows Python's `list` where a graph can. AutoGraph replaces by such a list a
 `list` that a staged loop or branch appends to; called eagerly, the results of a traced
 function hold ordinary lists again.
 """
@@ -30,8 +30,8 @@ from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 class Form:
     """What all elements of a list have in common: nesting, dtypes, shapes.
 
-    Lists that come out of one another share it, in and out of loops, so that an element
-    appended in a loop's body tells its shape to the list after the loop.
+    Lists derived from one another share it, in and out of loops, so that an element
+    appended in a loop's body determines the element shape of the list after the loop.
     """
 
     __slots__ = ("dims", "dtypes", "example")
@@ -81,17 +81,17 @@ class Form:
 UNCHANGED = object()
 
 
-class Witness:
-    """Is told of lists that grow: nobody, but for AutoGraph, which stages blocks around them."""
+class ListObserver:
+    """The interface of an observer of growing lists; AutoGraph implements it to stage blocks."""
 
-    def made(self, grown: GrownList) -> None:
-        """Code has made a list."""
+    def created(self, grown: GrownList) -> None:
+        """A list was created."""
 
     def changing(self, grown: GrownList) -> None:
-        """Code is about to change what a list holds."""
+        """The elements of a list are about to change."""
 
     def replacing(self, grown: GrownList) -> None:
-        """A list is about to hold what a branch or a loop has made of it."""
+        """A list is about to get the elements that a branch or a loop computes for it."""
 
 
 class GrownList(CompositeTensor):
@@ -110,9 +110,9 @@ class GrownList(CompositeTensor):
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
         self._flows = list(flows)
-        # The list that this one stands for, if a list became it.
+        # The Python list that this one replaced, if any.
         self.root: list[Any] | None = None
-        HOOKS.list_witness.made(self)
+        HOOKS.list_observer.created(self)
 
     @property
     def flows(self) -> list[Tensor]:
@@ -121,16 +121,16 @@ class GrownList(CompositeTensor):
 
     @flows.setter
     def flows(self, flows: Sequence[Tensor]) -> None:
-        HOOKS.list_witness.changing(self)
+        HOOKS.list_observer.changing(self)
         self._flows = list(flows)
 
     def become(self, flows: Sequence[Tensor]) -> None:
         """Holds from now on what these tensor lists do."""
-        HOOKS.list_witness.replacing(self)
+        HOOKS.list_observer.replacing(self)
         self._flows = list(flows)
 
-    def held(self) -> GrownList:
-        """What it holds now, as a value: nobody's list."""
+    def snapshot(self) -> GrownList:
+        """The current elements as an independent, unobserved list."""
         result = object.__new__(GrownList)
         result.form, result._flows, result.root = self.form, self.flows, None
         return result
@@ -146,7 +146,7 @@ class GrownList(CompositeTensor):
         return result
 
     def copy(self) -> GrownList:
-        """A list that goes its own way from here."""
+        """An independent list of the same elements."""
         return GrownList(self.form, self.flows)
 
     # -- growing -----------------------------------------------------------------------
@@ -275,15 +275,15 @@ class GrownList(CompositeTensor):
             for flow, t in zip(self.flows, self.form.tensors(_plain(value)), strict=True)
         ]
 
-    def _around(self, places: slice) -> tuple[GrownList, GrownList]:
+    def _around(self, selected: slice) -> tuple[GrownList, GrownList]:
         """What is in front of a slice, and what is behind it. Raises ValueError for a step."""
-        if places.step not in (None, 1):
+        if selected.step not in (None, 1):
             raise ValueError(
                 "A slice with a step cannot be set in a list that grows in staged control flow: set "
                 "its elements one by one."
             )
-        end = self[:0] if places.stop is None else self[places.stop :]
-        return self[: 0 if places.start is None else places.start], end
+        end = self[:0] if selected.stop is None else self[selected.stop :]
+        return self[: 0 if selected.start is None else selected.start], end
 
     def __delitem__(self, index: Any) -> None:
         if isinstance(index, slice):
@@ -442,9 +442,9 @@ class GrownListSpec(TypeSpec):
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         if not isinstance(other, GrownListSpec):
             return False
-        mine, its = nest.flatten(self._elements), nest.flatten(other._elements)
-        return len(mine) == len(its) and all(
-            a.dtype is b.dtype for a, b in zip(mine, its, strict=True)
+        own, its = nest.flatten(self._elements), nest.flatten(other._elements)
+        return len(own) == len(its) and all(
+            a.dtype is b.dtype for a, b in zip(own, its, strict=True)
         )
 
     @property
@@ -482,4 +482,4 @@ def _unknown(advice: str) -> OperatorNotAllowedInGraphError:
     return OperatorNotAllowedInGraphError(f"This list grows in a staged loop or branch. {advice}")
 
 
-__all__ = ["UNCHANGED", "Form", "GrownList", "GrownListSpec", "Witness"]
+__all__ = ["UNCHANGED", "Form", "GrownList", "GrownListSpec", "ListObserver"]

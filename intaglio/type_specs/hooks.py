@@ -1,4 +1,4 @@
-"""What lists that grow ask of the layers above: see `intaglio.base.hooks`."""
+"""Functions of upper layers that growing lists call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from intaglio.base.hooks import Hooks
 
 if TYPE_CHECKING:
-    from intaglio.type_specs.grown_list import Witness
+    from intaglio.type_specs.grown_list import ListObserver
 
 
 class TypeSpecHooks(Hooks):
     """The upward calls of composite values."""
 
     # Is shown what is done to lists that grow.
-    list_witness: Witness
+    list_observer: ListObserver
 
 
 HOOKS = TypeSpecHooks()

@@ -15,7 +15,7 @@ from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef import door
 from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.array_facts import Facts
-from intaglio.type_specs.eager_array import HeldArray
+from intaglio.type_specs.eager_array import EagerArray
 from intaglio.type_specs.graph_array import ListedArray
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
@@ -69,7 +69,7 @@ class TensorArray(CompositeTensor):
         listed = isinstance(flow, Tensor) and flow.dtype is variant
         if eager and not listed:
             clear = clear_after_read is None or bool(clear_after_read)
-            self._array: Any = HeldArray(facts, size, clear)
+            self._array: Any = EagerArray(facts, size, clear)
         elif flow is not None:
             if size is not None or element_shape is not None:
                 other = "size" if size is not None else "element_shape"
@@ -82,9 +82,9 @@ class TensorArray(CompositeTensor):
 
     @classmethod
     def _around(cls, array: Any) -> TensorArray:
-        made = cls.__new__(cls)
-        made._array = array
-        return made
+        instance = cls.__new__(cls)
+        instance._array = array
+        return instance
 
     def _now(self, array: Any) -> TensorArray:
         return self if array is self._array else self._around(array)
@@ -202,7 +202,7 @@ class TensorArray(CompositeTensor):
         return self._array.close(name)
 
     def mark_used(self) -> None:
-        """Does nothing: nobody complains of unused arrays."""
+        """Does nothing: unused arrays are not reported."""
 
     @property
     def _type_spec(self) -> TensorArraySpec:
@@ -304,7 +304,7 @@ class TensorArraySpec(TypeSpec):
         return Facts(self._dtype, self._dims, self._infer_shape, dynamic)
 
     def placeholder_value(self, placeholder_context: Any = None) -> TensorArray:
-        """An array around a placeholder, which knows no more than the spec."""
+        """An array around a placeholder, with the facts of the spec only."""
         flow = placeholder_context.placeholder(self._component_specs[0])
         return TensorArray._around(ListedArray(self._new_facts(), flow))
 

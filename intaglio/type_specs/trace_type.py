@@ -1,4 +1,4 @@
-"""Trace types: what tracing knows of an argument, and when one trace serves another.
+"""Trace types: what tracing specialises an argument on, and when a trace can be reused.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental/TraceType.
 """
@@ -13,15 +13,15 @@ from typing import Any, Protocol, runtime_checkable
 class TraceType(metaclass=abc.ABCMeta):
     """The type of an argument as tracing sees it.
 
-    A trace made for a type serves every argument whose type is a subtype of it. Own
+    A trace for a type is valid for every argument whose type is a subtype of it. Users'
     classes define `is_subtype_of`, `most_specific_common_supertype`, `__eq__` and
-    `__hash__`; `placeholder_value` says what the traced function receives in the
-    argument's place (without it, the argument of the call that traces).
+    `__hash__`; `placeholder_value` returns what the traced function receives for the
+    argument (by default the argument of the call that traces).
     """
 
     @abc.abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
-        """True if a trace made for `other` serves values of this type."""
+        """True if a trace for `other` is valid for values of this type."""
 
     @abc.abstractmethod
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
@@ -42,7 +42,7 @@ class TraceType(metaclass=abc.ABCMeta):
         return []
 
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
-        """A value of this type made of the next of the graph's tensors."""
+        """A value of this type from the next of the graph's tensors."""
         return self.placeholder_value(None)
 
     def flatten(self) -> list[TraceType]:
@@ -65,7 +65,7 @@ class TracingContext:
 
 @runtime_checkable
 class SupportsTracingProtocol(Protocol):
-    """A class whose objects say themselves what their trace type is."""
+    """A class whose objects define their own trace type."""
 
     def __tf_tracing_type__(self, context: TracingContext) -> TraceType:
         """The object's trace type."""
@@ -91,7 +91,7 @@ class Tracing(TracingContext):
         self._keep: list[Any] = []
 
     def alias(self, identity: Any) -> int:
-        """The number of what `identity` stands for, in the order of the questions."""
+        """The number of the object `identity`, counted in the order of first use."""
         key = identity if isinstance(identity, int) else id(identity)
         self._keep.append(identity)
         return self._aliases.setdefault(key, len(self._aliases))
@@ -102,10 +102,10 @@ class Tracing(TracingContext):
 
 
 class PlaceholderContext:
-    """Where a trace's placeholders are made and how they are named.
+    """Where a trace's placeholders are created and how they are named.
 
-    `name` is the parameter's name while its placeholders are made. `shared` keeps what is to
-    be made once only: a variable that two arguments name, by its alias number.
+    `name` is the parameter's name while its placeholders are created. `shared` has what is to
+    be created once only: a variable of two arguments, by its alias number.
     """
 
     __slots__ = ("make", "name", "shared")

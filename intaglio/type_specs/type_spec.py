@@ -1,4 +1,4 @@
-"""`TypeSpec` and `TensorSpec`: the types of tensors and of values made of tensors.
+"""`TypeSpec` and `TensorSpec`: the types of tensors and of composite values.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/TypeSpec and
 https://www.tensorflow.org/api_docs/python/tf/TensorSpec.
@@ -29,7 +29,7 @@ from intaglio.type_specs.trace_type import PlaceholderContext, TraceType
 
 
 class TypeSpec(TraceType, metaclass=abc.ABCMeta):
-    """The type of a value made of tensors: all about it that is static."""
+    """The type of a composite value: its static part."""
 
     __slots__ = ("_cached_hash",)
 
@@ -129,7 +129,7 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
         return [t for s, v in zip(specs, values, strict=True) for t in s.to_tensors(v)]
 
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
-        """The value made of the next tensors."""
+        """The value rebuilt from the next tensors."""
         components = nest.map_structure(
             lambda spec: spec.from_tensors(tensors), self._component_specs
         )
@@ -168,7 +168,7 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
         return self.from_tensors(iter(tensors))
 
     def _from_compatible_tensor_list(self, tensors: Sequence[Any]) -> Any:
-        """The value of an element's tensors; the two names say the same here."""
+        """The value of an element's tensors; the two methods are the same here."""
         return self._from_tensor_list(tensors)
 
 
@@ -190,7 +190,7 @@ class BatchableTypeSpec(TypeSpec):
 
 
 class TensorSpec(BatchableTypeSpec, Written):
-    """The shape and dtype of a tensor, and the name of the placeholder made for it.
+    """The shape and dtype of a tensor, and the name of its placeholder.
 
     `shape` is anything that tf.TensorShape takes (None: any rank). Names take no part in
     equality; two specs of different names are different all the same, as in TensorFlow.
@@ -347,11 +347,11 @@ class TensorSpec(BatchableTypeSpec, Written):
         return value
 
     def as_inference_spec(self) -> Spec:
-        """What inference is told of a placeholder of this spec."""
+        """The spec of a placeholder for inference."""
         return Spec(self._dtype, self._dims, self.content)
 
 
-# Specs of arguments, made once for each shape and dtype; emptied when it grows large.
+# A cache of arguments' specs by shape and dtype; emptied when it grows large.
 _interned: dict[Any, TensorSpec] = {}
 _INTERNED_AT_MOST = 4096
 

@@ -1,7 +1,7 @@
 """Vectorisation: a recorded function of one row carried out for all rows at once.
 
-The rules are tables beside the catalogue, imported when a program first asks for them: importing
-the catalogue costs what it did, and one rule stands for the many ops that are alike here.
+The rules are tables beside the catalogue, imported on first use: importing
+the catalogue gets no slower, and one rule serves all ops of one kind.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Rules of ops on shapes and places: reshaping, joining, cutting, gathering, scattering."""
+"""Rules of ops on shapes and indices: reshaping, joining, slicing, gathering, scattering."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def transpose(rows: Rows, node: Node, x: Row, order: Row) -> Any:
     known = order.numbers
     if known is not None:
         kind = order.spec.dtype.numpy
-        places: Any = np.asarray([0, *[p % max(x.rank, 1) + 1 for p in known]], kind)
+        permutation: Any = np.asarray([0, *[p % max(x.rank, 1) + 1 for p in known]], kind)
     else:
         one = np.asarray(1, order.spec.dtype.numpy)
-        places = raw.ConcatV2([[one - one], raw.AddV2(order.same, one)], 0)
-    return again(node, [x.tensor, places])
+        permutation = raw.ConcatV2([[one - one], raw.AddV2(order.same, one)], 0)
+    return again(node, [x.tensor, permutation])
 
 
 @vectorizes(raw.ExpandDims)
@@ -214,13 +214,13 @@ def _element(rows: Rows, node: Node, x: Row, begin: Row) -> Any:
     if begin.spec.shape != (1,) or any(node.attrs[n] != m for n, m in wanted.items()):
         raise NotVectorizableError("a slice begins elsewhere in each row")
     kind = begin.spec.dtype
-    place = raw.Reshape(begin.tensor, rows.vector)
+    first = raw.Reshape(begin.tensor, rows.vector)
     length = raw.StridedSlice(_shape(x, kind), [0], [1], [1], shrink_axis_mask=1)
     zero = np.asarray(0, kind.numpy)
-    place = raw.SelectV2(raw.Less(place, zero), raw.AddV2(place, length), place)
+    first = raw.SelectV2(raw.Less(first, zero), raw.AddV2(first, length), first)
     if x.stacked:
-        return raw.GatherV2(x.tensor, place, np.int32(1), batch_dims=1)
-    return raw.GatherV2(x.tensor, place, np.int32(0))
+        return raw.GatherV2(x.tensor, first, np.int32(1), batch_dims=1)
+    return raw.GatherV2(x.tensor, first, np.int32(0))
 
 
 @vectorizes(raw.StridedSliceGrad)
@@ -253,16 +253,16 @@ def one_hot(rows: Rows, node: Node, indices: Row, *rest: Row) -> Any:
     return again(node, [indices.tensor, *[r.same for r in rest]], axis=axis)
 
 
-# -- places --------------------------------------------------------------------------
+# -- gather and scatter --------------------------------------------------------------
 
 
 @vectorizes(raw.GatherV2)
 def gather(rows: Rows, node: Node, params: Row, indices: Row, axis: Row) -> Any:
-    """Rows of one table, places in each row's table, or the same places of all."""
-    given = axis.numbers
-    if given is None:
+    """Gathers rows of one table, or by index in each row's table, or by the same indices in all."""
+    numbers = axis.numbers
+    if numbers is None:
         raise NotVectorizableError("the axis is not known")
-    return _gathered(rows, params, indices, given[0], node.attrs["batch_dims"])
+    return _gathered(rows, params, indices, numbers[0], node.attrs["batch_dims"])
 
 
 @vectorizes(raw.Gather)
@@ -284,26 +284,26 @@ def _gathered(rows: Rows, params: Row, indices: Row, axis: int, batch: int) -> A
     table = rows.stack(params)
     if not indices.stacked and batch == 0:
         return raw.GatherV2(table, indices.tensor, np.int32(axis + 1))
-    places = rows.stack(indices)
-    return raw.GatherV2(table, places, np.int32(axis + 1), batch_dims=batch + 1)
+    stacked = rows.stack(indices)
+    return raw.GatherV2(table, stacked, np.int32(axis + 1), batch_dims=batch + 1)
 
 
 def _with_row(rows: Rows, indices: Row) -> Any:
     """Indices of elements of a row as those of elements of all rows."""
-    places = rows.stack(indices)
+    stacked = rows.stack(indices)
     kind = indices.spec.dtype
     number = rows.numbers(kind)
     for _ in range(indices.rank):
         number = raw.ExpandDims(number, np.int32(-1))
-    shape = raw.Shape(places)
+    shape = raw.Shape(stacked)
     front = raw.StridedSlice(shape, [0], [-1], [1], begin_mask=1)
     number = raw.BroadcastTo(number, raw.ConcatV2([front, [1]], 0))
-    return raw.ConcatV2([number, places], np.int32(-1))
+    return raw.ConcatV2([number, stacked], np.int32(-1))
 
 
 @vectorizes(raw.GatherNd)
 def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
-    """Places of one table, or with the row as their first number."""
+    """Indices into one table, or with the row as their first component."""
     if not params.stacked:
         return again(node, [params.tensor, indices.tensor])
     return again(node, [params.tensor, _with_row(rows, indices)])
@@ -311,7 +311,7 @@ def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
 
 @vectorizes(raw.ScatterNd)
 def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -> Any:
-    """The row is the first number of a place."""
+    """The row's number becomes the first component of an index."""
     kind = shape.spec.dtype
     whole = raw.Cast(rows.shape(shape.same, node.outputs[0].spec), DstT=kind)
     return again(node, [_with_row(rows, indices), rows.stack(updates), whole])
@@ -326,9 +326,9 @@ def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -
     raw.TensorScatterUpdate,
 )
 def tensor_scatter(rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row) -> Any:
-    """The row is the first number of a place."""
-    places = _with_row(rows, indices)
-    return again(node, [rows.stack(tensor), places, rows.stack(updates)])
+    """The row's number becomes the first component of an index."""
+    with_row = _with_row(rows, indices)
+    return again(node, [rows.stack(tensor), with_row, rows.stack(updates)])
 
 
 # -- convolutions, pools and what else has examples ------------------------------------
@@ -344,7 +344,7 @@ def merged(value: Any) -> Any:
 
 
 def parted(rows: Rows, value: Any, examples: Any) -> Any:
-    """A batch as the rows of examples it was made of."""
+    """A merged batch split into rows of examples again."""
     rest = raw.StridedSlice(raw.Shape(value), [1], [0], [1], end_mask=1)
     return raw.Reshape(value, raw.ConcatV2([rows.vector, examples, rest], 0))
 
@@ -359,8 +359,8 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
     if len({r.spec.shape and r.spec.shape[0] for r in inputs[:count]}) > 1:
         raise NotVectorizableError("one example goes with several others")
     examples = raw.StridedSlice(raw.Shape(together[0]), [1], [2], [1])
-    made = again(node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]])
-    return [parted(rows, v, examples) for v in made]
+    outputs = again(node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]])
+    return [parted(rows, v, examples) for v in outputs]
 
 
 @vectorizes(
@@ -371,15 +371,15 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
     raw.DepthwiseConv2dNativeBackpropInput,
 )
 def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
-    """The examples of all rows are one batch, and the sizes say so."""
+    """The examples of all rows become one batch, also in the sizes."""
     *weights, dy = inputs
-    given = sizes.same
-    examples = raw.StridedSlice(given, [0], [1], [1])
+    sizes_tensor = sizes.same
+    examples = raw.StridedSlice(sizes_tensor, [0], [1], [1])
     many = raw.Mul(examples, raw.Cast(rows.count, DstT=sizes.spec.dtype))
-    rest = raw.StridedSlice(given, [1], [0], [1], end_mask=1)
+    rest = raw.StridedSlice(sizes_tensor, [1], [0], [1], end_mask=1)
     whole = raw.ConcatV2([many, rest], 0)
-    made = again(node, [whole, *[w.same for w in weights], merged(rows.stack(dy))])
-    return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in made]
+    outputs = again(node, [whole, *[w.same for w in weights], merged(rows.stack(dy))])
+    return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in outputs]
 
 
 @vectorizes(raw.Conv2DBackpropFilter)
@@ -395,9 +395,9 @@ def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
         raw.Transpose(dy.tensor, np.asarray([1, 2, 3, 0, 4], np.int32)),
         raw.ConcatV2([front, [-1]], 0),
     )
-    given = sizes.same
-    head = raw.StridedSlice(given, [0], [3], [1])
-    channels = raw.StridedSlice(given, [3], [4], [1])
+    sizes_tensor = sizes.same
+    head = raw.StridedSlice(sizes_tensor, [0], [3], [1])
+    channels = raw.StridedSlice(sizes_tensor, [3], [4], [1])
     many = raw.ConcatV2([head, raw.Mul(channels, rows.count)], 0)
     (found,) = again(node, [x.tensor, many, wide])
     split = raw.Reshape(found, raw.ConcatV2([head, rows.vector, channels], 0))

@@ -1,6 +1,6 @@
 """Rules of calls, branches and loops: the graphs that they run are vectorised too.
 
-Where rows go different ways, each way is gone by the rows that take it, and only by them:
+Where rows take different branches, each branch runs on the rows that take it, and only on them:
 no row meets an error, or a gradient, of a branch that it does not take.
 """
 
@@ -29,7 +29,7 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 @vectorizes(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @needs_vectorizer
 def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
-    """The nodes of the function in the place of the call."""
+    """The call, by vectorising the nodes of the called graph."""
     graph: Graph = node.attrs["f"]
     if graph.opaque:
         raise NotVectorizableError("the function calls itself")
@@ -43,15 +43,15 @@ def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
 @needs_vectorizer
 def branch(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """One branch for all rows, or each by the rows that take it."""
-    chosen, *given = inputs
+    chosen, *operands = inputs
     graphs = _branches(node)
     if _has_handles(node):
         raise NotVectorizableError("a branch gives a list or resource")
     if chosen.stacked:
-        return _by_rows(vectorizer, rows, node, chosen, given, graphs)
+        return _by_rows(vectorizer, rows, node, chosen, operands, graphs)
 
     def carried(graph: Graph) -> Any:
-        return lambda: [raw.Identity(rows.stack(r)) for r in vectorizer.run(graph, given, rows)]
+        return lambda: [raw.Identity(rows.stack(r)) for r in vectorizer.run(graph, operands, rows)]
 
     if "branches" in node.attrs:
         found = _switch(chosen.tensor, [carried(g) for g in graphs])
@@ -90,7 +90,7 @@ def _by_rows(
     rows: Rows,
     node: Node,
     chosen: Row,
-    given: Sequence[Row],
+    operands: Sequence[Row],
     graphs: Sequence[Graph],
 ) -> list[Row]:
     if chosen.rank != 0:
@@ -104,34 +104,38 @@ def _by_rows(
     else:
         truth = _truth(chosen.tensor)
         masks = [truth, raw.LogicalNot(truth)]
-    places = [_places(m) for m in masks]
-    parts = [_for_some(vectorizer, g, given, p) for g, p in zip(graphs, places, strict=True)]
+    rows_of_branches = [_true_rows(m) for m in masks]
+    parts = [
+        _for_some(vectorizer, g, operands, p) for g, p in zip(graphs, rows_of_branches, strict=True)
+    ]
     specs = [v.spec for v in node.outputs]
-    merged = [raw.DynamicStitch(places, list(c)) for c in zip(*parts, strict=True)]
+    merged = [raw.DynamicStitch(rows_of_branches, list(c)) for c in zip(*parts, strict=True)]
     return [Row(_with_rows(m, rows, s), True, s) for m, s in zip(merged, specs, strict=True)]
 
 
-def _places(mask: Any) -> Any:
+def _true_rows(mask: Any) -> Any:
     """The numbers of the rows for which a mask holds."""
     return raw.Cast(raw.Squeeze(raw.Where(mask), axis=[1]), DstT=int32)
 
 
-def _picked(row: Row, places: Any) -> Row:
+def _picked(row: Row, row_indices: Any) -> Row:
     """The value for some of the rows."""
     if not row.stacked:
         return row
     if row.tensor.dtype in (variant, resource):
         raise NotVectorizableError("rows that go different ways share a list")
-    return Row(raw.GatherV2(row.tensor, places, np.int32(0)), True, row.spec)
+    return Row(raw.GatherV2(row.tensor, row_indices, np.int32(0)), True, row.spec)
 
 
-def _for_some(vectorizer: Vectorizer, graph: Graph, given: Sequence[Row], places: Any) -> list[Any]:
+def _for_some(
+    vectorizer: Vectorizer, graph: Graph, operands: Sequence[Row], row_indices: Any
+) -> list[Any]:
     """The outputs of a graph for some of the rows; nothing runs where there are none."""
-    count = places.dims[0] if places.dims is not None else None
-    some = Rows(count if count is not None else raw.Size(places))
+    count = row_indices.dims[0] if row_indices.dims is not None else None
+    some = Rows(count if count is not None else raw.Size(row_indices))
 
     def carried() -> list[Any]:
-        found = vectorizer.run(graph, [_picked(r, places) for r in given], some)
+        found = vectorizer.run(graph, [_picked(r, row_indices) for r in operands], some)
         return [raw.Identity(some.stack(r)) for r in found]
 
     if not all(shapes.known(v.dims) for v in graph.outputs):
@@ -146,7 +150,7 @@ def _for_some(vectorizer: Vectorizer, graph: Graph, given: Sequence[Row], places
 
 
 def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
-    """What is known of the shape, told to the graph."""
+    """Sets the static shape of the value in the graph."""
     if recording() is not None and spec.shape is not None:
         value.set_shape((rows.known, *spec.shape))
     return value
@@ -158,12 +162,14 @@ def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
 @vectorizes(raw.While, raw.StatelessWhile)
 @needs_vectorizer
 def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
-    """All rows take their turns together; rows that are done wait for the others."""
+    """All rows iterate together; rows that are done keep their state until the last is done."""
     test, body = node.attrs["cond"], node.attrs["body"]
     specs = [v.spec for v in body.inputs]
     start, alone = _stacked_state(vectorizer, rows, node, inputs)
     if not alone and any(r.stacked and r.tensor.dtype in (variant, resource) for r in start):
-        raise NotVectorizableError("rows that take different turns share a list")
+        raise NotVectorizableError(
+            "rows that take different numbers of iterations and share a list"
+        )
     varying = [i for i, r in enumerate(start) if r.tensor.dtype is not resource]
     flags = [r.stacked for r in start]
 
@@ -183,11 +189,11 @@ def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
         return flat(vectorizer.run(body, state(values), rows), rows)
 
     def apart(alive: Any, *values: Any) -> list[Any]:
-        places = _places(alive)
-        some = Rows(raw.Size(places))
-        picked = [_picked(r, places) for r in state(values)]
+        row_indices = _true_rows(alive)
+        some = Rows(raw.Size(row_indices))
+        picked = [_picked(r, row_indices) for r in state(values)]
         found = flat(vectorizer.run(body, picked, some), some)
-        at = raw.ExpandDims(places, np.int32(1))
+        at = raw.ExpandDims(row_indices, np.int32(1))
         after = [
             raw.TensorScatterUpdate(v, at, f) if flags[i] else f
             for i, v, f in zip(varying, values, found, strict=True)
@@ -223,14 +229,14 @@ def _while(test: Any, body: Any, start: Any, shapes_kept: Any) -> Any:
 
 
 def _leaving(row: Row, stacked: bool, rows: Rows) -> Any:
-    """What a turn hands to the next."""
+    """A loop-carried value."""
     if not stacked or row.empty:
         return row.same
     return row.tensor if row.tensor.dtype is variant else rows.stack(row)
 
 
 def _invariant(spec: Spec, stacked: bool, rows: Rows) -> Dims:
-    """The shape that a value keeps from turn to turn."""
+    """The shape that a value keeps from iteration to iteration."""
     if not stacked or spec.dtype is variant or spec.shape is None:
         return spec.shape
     return (rows.known, *spec.shape)
@@ -239,12 +245,12 @@ def _invariant(spec: Spec, stacked: bool, rows: Rows) -> Dims:
 def _stacked_state(
     vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]
 ) -> tuple[list[Row], bool]:
-    """The loop's state with what any turn makes differ stacked; whether all rows turn alike."""
+    """The loop's state with what any iteration makes differ stacked; whether all rows have one trip count."""
     test, body = node.attrs["cond"], node.attrs["body"]
     flags = [r.stacked for r in inputs]
     alone = True
     while True:
-        after, more = _turned(vectorizer, rows, body, test, inputs, flags)
+        after, more = _after_iteration(vectorizer, rows, body, test, inputs, flags)
         alone = not more
         found = [
             a or b or (more and r.tensor.dtype not in (resource,) and _changes(body, i))
@@ -274,7 +280,7 @@ def _changes(body: Graph, index: int) -> bool:
     return value is not body.inputs[index]
 
 
-def _turned(
+def _after_iteration(
     vectorizer: Vectorizer,
     rows: Rows,
     body: Graph,
@@ -282,7 +288,7 @@ def _turned(
     inputs: Sequence[Row],
     flags: Sequence[bool],
 ) -> tuple[list[bool], bool]:
-    """Which values differ from row to row after a turn, and whether the condition does."""
+    """Which values differ from row to row after an iteration, and whether the condition does."""
     quiet = Vectorizer(vectorizer.fallback, False)
     graph = FuncGraph("vectorized_turn")
     with graph.as_default():

@@ -48,12 +48,12 @@ def alike_or_scalars(rows: Rows, node: Node, *inputs: Row) -> Any:
 
 @vectorizes(late.Eig, raw.SelfAdjointEigV2, raw.Svd)
 def values_and_vectors(rows: Rows, node: Node, x: Row) -> Any:
-    """Vectors that nobody wants are one empty tensor."""
-    made = again(node, [x.tensor])
+    """Eigenvectors that are not computed are one empty tensor."""
+    outputs = again(node, [x.tensor])
     if node.attrs.get("compute_v", node.attrs.get("compute_uv")):
-        return made
-    rest = zip(made[1:], node.outputs[1:], strict=True)
-    return [made[0], *[Row(t, False, v.spec) for t, v in rest]]
+        return outputs
+    rest = zip(outputs[1:], node.outputs[1:], strict=True)
+    return [outputs[0], *[Row(t, False, v.spec) for t, v in rest]]
 
 
 @vectorizes(late.FFTND, late.IFFTND, late.IRFFTND, late.RFFTND)

@@ -1,4 +1,4 @@
-"""Rules of lists of tensors: one list whose items stack the rows stands for a list in each.
+"""Rules of lists of tensors: one list whose items stack the rows represents a list for each row.
 
 The items keep their order; what differs from row to row is a row of each item.
 """
@@ -40,8 +40,8 @@ def _dims(rows: Rows, shape: Sequence[int | None]) -> Any:
 def set_item(rows: Rows, node: Node, handle: Row, index: Row, item: Row) -> Any:
     """The item of each row, stacked."""
     if not handle.stacked and not item.stacked:
-        made = again(node, [handle.tensor, index.same, item.tensor])
-        return Row(made[0], False, node.outputs[0].spec)
+        outputs = again(node, [handle.tensor, index.same, item.tensor])
+        return Row(outputs[0], False, node.outputs[0].spec)
     return again(node, [_stacking(handle), index.same, rows.stack(item)])
 
 
@@ -49,8 +49,8 @@ def set_item(rows: Rows, node: Node, handle: Row, index: Row, item: Row) -> Any:
 def push(rows: Rows, node: Node, handle: Row, item: Row) -> Any:
     """The item of each row, stacked."""
     if not handle.stacked and not item.stacked:
-        made = again(node, [handle.tensor, item.tensor])
-        return Row(made[0], False, node.outputs[0].spec)
+        outputs = again(node, [handle.tensor, item.tensor])
+        return Row(outputs[0], False, node.outputs[0].spec)
     return again(node, [_stacking(handle), rows.stack(item)])
 
 

@@ -33,12 +33,12 @@ def vectorized(
     elems = nest.map_structure(convert.to_tensor, elems)
     flat: list[Tensor] = nest.flatten(elems)
     count = _count(flat)
-    given = [_given(t, count) for t in flat]
-    graph, result = _recorded(fn, elems, given)
+    mapped = [_row_of_element(t, count) for t in flat]
+    graph, result = _recorded(fn, elems, mapped)
     vectorizer = Vectorizer(fallback, warn)
     frozen = graph.freeze_function()
     rows = Rows(count)
-    inputs = [*given, *[Row(t, False, _spec_of(t)) for t in graph.external_captures]]
+    inputs = [*mapped, *[Row(t, False, _spec_of(t)) for t in graph.external_captures]]
     stacked = _carried(frozen, inputs, rows, vectorizer)
     source = iter(stacked)
     packed = [next(source) if isinstance(v, Tensor) else v for v in nest.flatten(result)]
@@ -84,8 +84,8 @@ def _each(graph: Graph, inputs: Sequence[Row], rows: Rows) -> list[Tensor]:
     attrs = {**op.defaults, "Tin": tuple([v.dtype for v in graph.inputs])}
     attrs.update(Tout=types, f=graph)
 
-    def one(given: Sequence[Tensor]) -> list[Tensor]:
-        rest = iter(given[1:])
+    def one(row_tensors: Sequence[Tensor]) -> list[Tensor]:
+        rest = iter(row_tensors[1:])
         tensors = [next(rest) if r.stacked else r.tensor for r in inputs]
         return list(door.carry_out(op, tensors, attrs, None))
 
@@ -117,7 +117,7 @@ def _count(flat: Sequence[Tensor]) -> Any:
     return raw.StridedSlice(raw.Shape(opened), [0], [1], [1], shrink_axis_mask=1)
 
 
-def _given(tensor: Tensor, count: Any) -> Row:
+def _row_of_element(tensor: Tensor, count: Any) -> Row:
     """An element as input of the function: the same for all if it has one row."""
     dims = tensor.dims
     spec = Spec(tensor.dtype, None if dims is None else dims[1:])
@@ -130,12 +130,12 @@ def _spec_of(tensor: Any) -> Spec:
     return Spec(tensor.dtype, tensor.dims)
 
 
-def _recorded(fn: Callable[[Any], Any], elems: Any, given: Sequence[Row]) -> tuple[FuncGraph, Any]:
+def _recorded(fn: Callable[[Any], Any], elems: Any, mapped: Sequence[Row]) -> tuple[FuncGraph, Any]:
     """The graph of one row, and what the function returned in it."""
     graph = new_graph("vectorized_map")
     with graph.as_default():
         inputs = [
-            graph.placeholder(r.spec.dtype, r.spec.shape, f"row_{i}") for i, r in enumerate(given)
+            graph.placeholder(r.spec.dtype, r.spec.shape, f"row_{i}") for i, r in enumerate(mapped)
         ]
         graph.inputs.extend(inputs)
         result = nest.map_structure(_as_output, fn(nest.pack_sequence_as(elems, inputs)))

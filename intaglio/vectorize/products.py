@@ -15,22 +15,22 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 @vectorizes(raw.MatMul)
 def matmul(rows: Rows, node: Node, a: Row, b: Row) -> Any:
     """Rows against one matrix are one product of a taller matrix."""
-    turn_a, turn_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
-    if a.stacked and not b.stacked and not turn_a:
+    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if a.stacked and not b.stacked and not transpose_a:
         shape = raw.Shape(a.tensor)
         inner = raw.StridedSlice(shape, [2], [3], [1])
         front = raw.StridedSlice(shape, [0], [2], [1])
         height = raw.Prod(front, np.asarray([0], np.int32), keep_dims=True)
         tall = raw.Reshape(a.tensor, raw.ConcatV2([height, inner], 0))
-        product = raw.MatMul(tall, b.tensor, transpose_b=turn_b)
+        product = raw.MatMul(tall, b.tensor, transpose_b=transpose_b)
         width = raw.StridedSlice(raw.Shape(product), [1], [2], [1])
         return raw.Reshape(product, raw.ConcatV2([front, width], 0))
-    return raw.BatchMatMulV2(_turned(a, turn_a), _turned(b, turn_b))
+    return raw.BatchMatMulV2(_transposed(a, transpose_a), _transposed(b, transpose_b))
 
 
-def _turned(x: Row, turn: bool) -> Any:
+def _transposed(x: Row, transpose: bool) -> Any:
     """A matrix, or each row's, transposed."""
-    if not turn:
+    if not transpose:
         return x.tensor
     order = [0, 2, 1] if x.stacked else [1, 0]
     return raw.Transpose(x.tensor, np.asarray(order, np.int32))

@@ -47,8 +47,8 @@ class Vectorizer:
         for node in walk.live_nodes(graph.nodes, graph.outputs):
             if node.op is raw.Placeholder and id(node.outputs[0]) in values:
                 continue
-            given = [values[id(v)] for v in node.inputs]
-            for old, new in zip(node.outputs, self.carry_out(node, given, rows), strict=True):
+            operands = [values[id(v)] for v in node.inputs]
+            for old, new in zip(node.outputs, self.carry_out(node, operands, rows), strict=True):
                 values[id(old)] = new
         return [values[id(v)] for v in graph.outputs]
 
@@ -56,8 +56,8 @@ class Vectorizer:
         """One node for all rows."""
         op = node.op
         if op is raw.Const:
-            made = door.level().constant(node.attrs["value"])
-            return [Row(made, False, node.outputs[0].spec)]
+            constant = door.level().constant(node.attrs["value"])
+            return [Row(constant, False, node.outputs[0].spec)]
         own = any(r.stacked for r in inputs) or op.name in ALWAYS or _has_effects(node)
         if own:
             try:
@@ -76,10 +76,10 @@ class Vectorizer:
             found = rule(self, rows, node, inputs)
         else:
             found = rule(rows, node, *node.op.sig.group(inputs, node.attrs))
-        made = found if isinstance(found, list) else [found]
+        results = found if isinstance(found, list) else [found]
         return [
             v if isinstance(v, Row) else Row(v, True, o.spec)
-            for v, o in zip(made, node.outputs, strict=True)
+            for v, o in zip(results, node.outputs, strict=True)
         ]
 
     # -- without a rule ------------------------------------------------------------
@@ -102,17 +102,17 @@ class Vectorizer:
             why = reason or "there is no registered converter for this op"
             log.logger().warning("Using a while_loop for converting %s cause %s.", name, why)
         stacked = [r.tensor for r in inputs if r.stacked]
-        turns = convert.to_tensor(rows.numbers())
+        numbers = convert.to_tensor(rows.numbers())
         types = [v.dtype for v in node.outputs]
 
-        def one(given: Sequence[Tensor]) -> list[Tensor]:
-            rest = iter(given[1:])
+        def one(operands: Sequence[Tensor]) -> list[Tensor]:
+            rest = iter(operands[1:])
             tensors = [next(rest) if r.stacked else r.tensor for r in inputs]
-            made = door.carry_out(node.op, tensors, node.attrs, None)
-            return list(made) or [raw.Identity(given[0])]
+            outputs = door.carry_out(node.op, tensors, node.attrs, None)
+            return list(outputs) or [raw.Identity(operands[0])]
 
-        signature = types or [turns.dtype]
-        found = map_rows(one, [turns, *stacked], signature, None, name)
+        signature = types or [numbers.dtype]
+        found = map_rows(one, [numbers, *stacked], signature, None, name)
         if not types:
             return []
         if rows.known == 0 and recording() is None:

@@ -18,13 +18,13 @@ from intaglio.opdef.tensor import Tensor
 
 
 class NotVectorizableError(Exception):
-    """A rule does not cover what an op is asked to do here: its rows go one by one."""
+    """A rule does not cover an op's attributes or operands: its rows are computed one by one."""
 
 
 class Row:
     """A value of the recorded function: one tensor for all rows, or one that stacks them.
 
-    `spec` is what the recorded graph knows of the value in one row. `empty` marks a list
+    `spec` is the value's spec in the recorded graph, of one row. `empty` marks a list
     that nothing was written to yet, which stacks rows as well as none.
     """
 
@@ -146,8 +146,8 @@ def vectorizes(*ops: Op | OpReference, always: bool = False) -> Callable[[Rule],
 def again(node: Node, inputs: Sequence[Any], **attrs: Any) -> list[Tensor]:
     """The node's op on other inputs. Attributes may differ."""
     tensors = [convert.to_tensor(v) for v in inputs]
-    given = {**node.attrs, **attrs} if attrs else node.attrs
-    return list(door.carry_out(node.op, tensors, given, None))
+    attributes = {**node.attrs, **attrs} if attrs else node.attrs
+    return list(door.carry_out(node.op, tensors, attributes, None))
 
 
 def shifted(axes: Row) -> Any:

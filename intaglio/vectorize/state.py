@@ -32,10 +32,10 @@ def multinomial(rows: Rows, node: Node, logits: Row, number: Row) -> Any:
     shape = raw.Shape(stacked)
     classes = raw.StridedSlice(shape, [2], [3], [1])
     flat = raw.Reshape(stacked, raw.ConcatV2([[-1], classes], 0))
-    (drawn,) = again(node, [flat, number.same])
+    (sampled,) = again(node, [flat, number.same])
     front = raw.StridedSlice(shape, [0], [2], [1])
-    count = raw.StridedSlice(raw.Shape(drawn), [1], [2], [1])
-    return raw.Reshape(drawn, raw.ConcatV2([front, count], 0))
+    count = raw.StridedSlice(raw.Shape(sampled), [1], [2], [1])
+    return raw.Reshape(sampled, raw.ConcatV2([front, count], 0))
 
 
 @vectorizes(
@@ -43,8 +43,8 @@ def multinomial(rows: Rows, node: Node, logits: Row, number: Row) -> Any:
 )
 def read(rows: Rows, node: Node, *inputs: Row) -> Any:
     """All rows read one variable."""
-    made = again(node, [r.same for r in inputs])
-    return [Row(v, False, o.spec) for v, o in zip(made, node.outputs, strict=True)]
+    outputs = again(node, [r.same for r in inputs])
+    return [Row(v, False, o.spec) for v, o in zip(outputs, node.outputs, strict=True)]
 
 
 @vectorizes(raw.ResourceGather, always=True)
@@ -52,19 +52,19 @@ def gather(rows: Rows, node: Node, handle: Row, indices: Row) -> Any:
     """Rows of one table."""
     if node.attrs["batch_dims"] != 0:
         raise NotVectorizableError("the table is cut into batches")
-    made = again(node, [handle.same, indices.tensor])
+    outputs = again(node, [handle.same, indices.tensor])
     if indices.stacked:
-        return made
-    return Row(made[0], False, node.outputs[0].spec)
+        return outputs
+    return Row(outputs[0], False, node.outputs[0].spec)
 
 
 @vectorizes(raw.ResourceGatherNd, always=True)
 def gather_nd(rows: Rows, node: Node, handle: Row, indices: Row) -> Any:
     """Rows of one table."""
-    made = again(node, [handle.same, indices.tensor])
+    outputs = again(node, [handle.same, indices.tensor])
     if indices.stacked:
-        return made
-    return Row(made[0], False, node.outputs[0].spec)
+        return outputs
+    return Row(outputs[0], False, node.outputs[0].spec)
 
 
 @vectorizes(raw.NoOp, always=True)

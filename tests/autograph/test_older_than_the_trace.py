@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import strict, tf
-from intaglio.autograph import remarks
+from intaglio.autograph import line_warnings
 
 from ..properties.programs import load
 from .checklist import item
@@ -24,7 +24,7 @@ KEPT: list[Any] = []
 
 @pytest.fixture(autouse=True)
 def _nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remarks, "_told", set[tuple[str, int]]())
+    monkeypatch.setattr(line_warnings, "_reported", set[tuple[str, int]]())
 
 
 def _value(call: Callable[[], Any]) -> Any:

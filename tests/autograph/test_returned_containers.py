@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from intaglio import strict, tf
-from intaglio.autograph import remarks
+from intaglio.autograph import line_warnings
 
 from .checklist import item
 from .test_data_in_blocks import flat
@@ -28,7 +28,7 @@ KEPT: list[Any] = []
 
 @pytest.fixture(autouse=True)
 def _nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remarks, "_told", set[tuple[str, int]]())
+    monkeypatch.setattr(line_warnings, "_reported", set[tuple[str, int]]())
     KEPT.clear()
 
 
@@ -86,7 +86,7 @@ def kept(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def meaning(function: Callable[..., Any], *args: Any) -> tuple[Any, list[str]]:
     """What a traced call gives or raises, and its warnings."""
-    remarks._told.clear()
+    line_warnings._reported.clear()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.autograph import remarks
+from intaglio.autograph import line_warnings
 from intaglio.autograph.strictness import strict
 
 from .checklist import item
@@ -486,7 +486,7 @@ def test_dropped_results_are_told() -> None:
 )
 def test_a_dict_or_set_that_a_branch_changes_is_told_of(change, monkeypatch):
     """TensorFlow 2.21 changes it at the trace, whatever the condition is, and says nothing."""
-    monkeypatch.setattr(remarks, "_told", set())
+    monkeypatch.setattr(line_warnings, "_reported", set())
     held, seen = {"a": 1}, set()
 
     @tf.function

@@ -13,7 +13,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.data import snapshots
-from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import Variants, VariantTensor
 from intaglio.ops.ragged.variant import EncodedRagged
 
 Dataset = tf.data.Dataset
@@ -50,14 +50,14 @@ def test_records_are_read_again():
     found = snapshots.array_of(snapshots.record_of(Variants([ragged] * 2, (2, 1))))
     assert found.shape == (2, 1)
     assert found.items[1].values.tolist() == [b"a", b"", b"c"]
-    (half,) = Variants([HeldTensor(np.float32(2))] * 3, (3,))[2:]
+    (half,) = Variants([VariantTensor(np.float32(2))] * 3, (3,))[2:]
     assert snapshots.array_of(snapshots.record_of(half)).array == 2
     with pytest.raises(TypeError, match="cannot be written"):
         snapshots.record_of(Dataset.range(2).handle_tensor._array)
 
 
 def test_tensors_of_variants_are_cut_like_arrays():
-    table = Variants([HeldTensor(i) for i in range(6)], (3, 2))
+    table = Variants([VariantTensor(i) for i in range(6)], (3, 2))
     assert [i.array for i in table[1].items] == [2, 3]
     assert [i.array for i in table[-1].items] == [4, 5]
     assert table[1:].shape == (2, 2)

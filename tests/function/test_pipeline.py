@@ -17,8 +17,8 @@ def test_both_forms_of_a_graph_agree():
     concrete = f.get_concrete_function(tf.TensorSpec([None]))
     array = np.array([1.5, -0.0, np.inf], np.float32)
     quick = pipeline.quick(concrete.frozen)(array)
-    settled = pipeline.settled(concrete.frozen)(array)
-    for a, b in zip(quick, settled, strict=True):
+    optimized_run = pipeline.optimized_run(concrete.frozen)(array)
+    for a, b in zip(quick, optimized_run, strict=True):
         np.testing.assert_array_equal(a, b)
         assert a.dtype == b.dtype
 
@@ -27,10 +27,10 @@ def test_the_first_call_is_not_optimised_and_later_ones_are():
     f = tf.function(lambda x: x + 1)
     f(tf.constant(1))
     (concrete,) = f._list_all_concrete_functions()
-    assert not concrete._settled
+    assert not concrete._is_optimized
     for _ in range(3):
         assert int(f(tf.constant(1))) == 2
-    assert concrete._settled
+    assert concrete._is_optimized
 
 
 def test_effects_are_the_same_in_both_forms():

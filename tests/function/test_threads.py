@@ -188,7 +188,7 @@ def test_one_thread_compiles_while_others_run_what_there_is(monkeypatch):
     monkeypatch.setattr(pipeline, "tiered", slow)
     concrete = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1))
     concrete.prepare()
-    in_threads([concrete.settle] * 4)
+    in_threads([concrete.optimized_run] * 4)
     assert len(made) == 1
 
 

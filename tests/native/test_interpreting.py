@@ -28,7 +28,7 @@ def ops_of(body):
 
 def changed(f, *args):
     """The function's interpreted form, and that with loops."""
-    run = f.get_concrete_function(*args).settle()
+    run = f.get_concrete_function(*args).optimized_run()
     assert isinstance(run, Looped)
     before = run.run
     run.compile()
@@ -72,7 +72,7 @@ def test_functions_of_large_arrays_are_machine_code_everywhere(rows):
 def test_a_graph_that_takes_long_changes_over_by_itself(monkeypatch):
     monkeypatch.setattr(tiers, "HOT_SECONDS", 0.0)
     f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
-    run = f.get_concrete_function(X).settle()
+    run = f.get_concrete_function(X).optimized_run()
     interpreted = run.run
     f(X)
     run.compiling.join()
@@ -82,7 +82,7 @@ def test_a_graph_that_takes_long_changes_over_by_itself(monkeypatch):
 
 def test_small_arrays_are_left_alone():
     f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
-    run = f.get_concrete_function(tf.ones([10])).settle()
+    run = f.get_concrete_function(tf.ones([10])).optimized_run()
     assert not isinstance(run, Looped)
 
 

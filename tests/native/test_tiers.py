@@ -33,7 +33,7 @@ def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
     monkeypatch.setattr(tiers, "HOT_SECONDS", 0.0)
     f = tf.function(collatz)
     concrete = f.get_concrete_function(tf.constant(27))
-    run = concrete.settle()
+    run = concrete.optimized_run()
     assert isinstance(run, Timed)
     interpreted = run.run
     assert f(tf.constant(27)).numpy() == 111
@@ -46,7 +46,7 @@ def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
 
 def test_functions_that_forbid_it_and_ops_that_round_otherwise_stay_interpreted():
     plain = tf.function(collatz, jit_compile=False)
-    assert not isinstance(plain.get_concrete_function(tf.constant(1)).settle(), Timed)
+    assert not isinstance(plain.get_concrete_function(tf.constant(1)).optimized_run(), Timed)
 
     @tf.function
     def growing(x):
@@ -54,7 +54,7 @@ def test_functions_that_forbid_it_and_ops_that_round_otherwise_stay_interpreted(
             x = tf.exp(x)
         return x
 
-    run = growing.get_concrete_function(tf.ones([2])).settle()
+    run = growing.get_concrete_function(tf.ones([2])).optimized_run()
     assert not isinstance(run, Timed)
 
 
@@ -68,7 +68,7 @@ def test_variables_and_what_fails_are_as_before():
         return v[at] // x[0]
 
     x = tf.constant([2, 3, 4])
-    run = step.get_concrete_function(x, tf.constant(0)).settle()
+    run = step.get_concrete_function(x, tf.constant(0)).optimized_run()
     assert compiled(run)
     assert step(x, tf.constant(1)).numpy() == (2 + 9) // 2
     np.testing.assert_array_equal(v.numpy(), [7, 11, 15])
@@ -109,7 +109,7 @@ def training():
 
 
 def run_of(function, *arguments):
-    return function.get_concrete_function(*arguments).settle()
+    return function.get_concrete_function(*arguments).optimized_run()
 
 
 @pytest.mark.usefixtures("soon")

@@ -1,5 +1,7 @@
 """Python's operators on tensors; the answers are TensorFlow 2.21's."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -140,3 +142,42 @@ def test_the_left_operand_of_a_product_takes_the_tensors_type():
     assert ([[1, 1]] @ a).numpy().tolist() == [[4, 6]]
     with pytest.raises(TypeError, match=r"Cannot convert 2.5 to EagerTensor of dtype int32"):
         _ = 2.5 @ a
+
+
+# What TensorFlow 2.21 infers for `x == y`, where shapes that do not broadcast give a scalar.
+EQUALITY_SHAPES = [
+    ([None, None], [33], None),
+    ([None, 33], [33], [None, 33]),
+    ([None, 1], [33], [None, 33]),
+    ([2, None], [33], None),
+    ([None], [33], None),
+    ([None, 3], [None, 3], [None, 3]),
+    ([None, 3], [5, 3], None),
+    ([None, 1], [4, None], None),
+    ([5, 3], [4, 3], []),
+    ([], [None, 3], [None, 3]),
+    (None, [3], None),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "shape"), EQUALITY_SHAPES)
+def test_shapes_of_equality(x: Any, y: Any, shape: Any) -> None:
+    inferred: list[Any] = []
+
+    @tf.function(input_signature=[tf.TensorSpec(x), tf.TensorSpec(y)])
+    def f(x: Any, y: Any) -> Any:
+        inferred.extend([(x == y).shape, (y != x).shape])
+        return x
+
+    f.get_concrete_function()
+    assert [None if s.rank is None else s.as_list() for s in inferred] == [shape, shape]
+
+
+def test_equality_of_shapes_that_do_not_broadcast() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, None])], jit_compile=True)
+    def f(x: Any) -> Any:
+        return x == tf.range(33.0), tf.where(x != tf.range(33.0), 1.0, 2.0)
+
+    for size, shape in ((33, (2, 33)), (1, (2, 33)), (3, ())):
+        equal, chosen = f(tf.ones([2, size]))
+        assert equal.shape == chosen.shape == shape

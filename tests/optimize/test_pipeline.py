@@ -188,8 +188,8 @@ def test_watched_calls_run_optimised_from_the_second_on() -> None:
     assert grads == grads[:1] * 3
     graph = f.get_concrete_function(x).frozen
     watched = derivative_of(graph, (0,)).watched[False]
-    assert watched.forward.settled is not None
-    optimized = GeneratedCode.behind(watched.forward.settled)
+    assert watched.forward.optimized_run is not None
+    optimized = GeneratedCode.behind(watched.forward.optimized_run)
     traced = GeneratedCode.behind(watched.forward.compiled)
     assert optimized is not None and traced is not None
     assert len(optimized.line_map) < len(traced.line_map)

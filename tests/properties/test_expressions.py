@@ -49,9 +49,9 @@ def test_every_way_to_run_gives_the_same_bits(program: Program) -> None:
     passed = [*program.inputs, *concrete.capture_arrays]
     read = text.parse(text.format_graph(graph))
     for name, run in (
-        ("settled", runs.settled(graph)),
+        ("settled", runs.optimized_run(graph)),
         ("text", interpreter.compiled(read)),
-        ("settled text", runs.settled(read)),
+        ("settled text", runs.optimized_run(read)),
     ):
         got = arrays_of(lambda r=run: r(*passed))
         assert same(want, got), (name, want, got)
@@ -77,7 +77,7 @@ def test_unknown_shapes(program: Program) -> None:
             assert same(want, got), (want, got)
         else:
             concrete = traced.get_concrete_function()
-            run = runs.settled(concrete.frozen)
+            run = runs.optimized_run(concrete.frozen)
             got = arrays_of(lambda r=run, c=concrete: r(*program.inputs, *c.capture_arrays))
             assert same(want, got), ("settled", want, got)
 

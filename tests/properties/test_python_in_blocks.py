@@ -156,8 +156,8 @@ arguments = st.tuples(st.sampled_from([0.5, 2.0, -1.0]), st.integers(0, 2))
 REFUSALS = (
     "differs between the main and the else branch",
     "is not there at the end of both branches",
-    "changes is another one in each turn",
-    "that a turn of the loop changes",
+    "changes is another one in each iteration",
+    "that an iteration of the loop changes",
     "that one iteration changes",
     "must also be initialized in the",
     "must also have a return statement",

@@ -105,8 +105,8 @@ def register_tensor_conversion_function(
     """Lets values of a class, or of a tuple of classes, become tensors by a function.
 
     `conversion_func(value, dtype=None, name=None, as_ref=False)` returns a tensor, of `dtype`
-    if that is given, or NotImplemented: then the next one is asked. Those with smaller
-    `priority` are asked first, then those registered first. Raises TypeError for arguments of
+    if that is given, or NotImplemented: then the next one is called. Those with smaller
+    `priority` are called first, then those registered first. Raises TypeError for arguments of
     other kinds, and for the classes of Python's and NumPy's numbers and arrays.
 
     https://www.tensorflow.org/api_docs/python/tf/register_tensor_conversion_function
@@ -168,7 +168,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
 
 def static_dims(shape: Any) -> tuple[int, ...] | None:
-    """A shape argument as integers, None if a tensor holds it that only the run knows."""
+    """A shape argument as integers, None if it is a tensor without a static value."""
     if isinstance(shape, (list, tuple)):
         sizes: list[int] = []
         for d in shape:
@@ -264,7 +264,7 @@ def ones(
 def zeros_like(
     input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """Zeros of the shape, and unless `dtype` says otherwise the type, of a tensor.
+    """Zeros of the shape of a tensor, and of its dtype unless `dtype` is passed.
 
     >>> print(tf.zeros_like([[1, 2]]).numpy())
     [[0 0]]
@@ -280,7 +280,7 @@ def zeros_like(
 
 @dispatchable
 def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
-    """Ones of the shape, and unless `dtype` says otherwise the type, of a tensor.
+    """Ones of the shape of a tensor, and of its dtype unless `dtype` is passed.
 
     >>> print(tf.ones_like([[1, 2]]).numpy())
     [[1 1]]
@@ -357,24 +357,24 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
-    given = (start, limit, delta)
+    numbers = (start, limit, delta)
     if dtype is not None:
         wanted = as_dtype(dtype)
-    elif all(type(v) is int for v in given):
+    elif all(type(v) is int for v in numbers):
         wanted = dtypes.int32
-        if any(not -0x80000000 <= v <= 0x7FFFFFFF for v in given):
+        if any(not -0x80000000 <= v <= 0x7FFFFFFF for v in numbers):
             wanted = dtypes.int64
     else:
-        found = [_dtype_of(v) for v in given]
+        found = [_dtype_of(v) for v in numbers]
         wanted = found[0]
         if len(set(found)) > 1:
             wanted = max(found, key=_range_rank)
-    first, end, step = [_as(v, wanted) for v in given]
+    first, end, step = [_as(v, wanted) for v in numbers]
     if door.level().eager and not any(isinstance(v, Tensor) for v in (first, end, step)):
         try:
             return from_array(raw.Range.kernel_fn(first, end, step))
         except InvalidArgumentError:
-            pass  # the op says it with its name
+            pass  # the op raises the error with its name
     return raw.Range(first, end, step, name=name)
 
 
@@ -411,7 +411,7 @@ def _index_type(out_type: Any) -> DType:
 
 @dispatchable
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """The shape as an integer vector (int32 unless `out_type` says otherwise).
+    """The shape as an integer vector of `out_type`, int32 by default.
 
     >>> print(tf.shape([[1, 2, 3]]).numpy())
     [1 3]
@@ -436,7 +436,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
 
 @dispatchable
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """The number of elements (int32 unless `out_type` says otherwise).
+    """The number of elements, a scalar of `out_type`, int32 by default.
 
     >>> print(tf.size([[1, 2], [3, 4]]).numpy())
     4

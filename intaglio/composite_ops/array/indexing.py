@@ -182,20 +182,20 @@ def one_hot(
 ) -> Tensor:
     """`on_value` (1) at the positions that the indices name, `off_value` (0) elsewhere.
 
-    The new dimension of size `depth` stands at `axis`, last by default; indices out of range
-    give no `on_value`. Raises TypeError if the values' dtypes disagree.
+    The new dimension of size `depth` is at `axis`, last by default; indices out of range
+    have no `on_value`. Raises TypeError if the values' dtypes disagree.
 
     >>> print(tf.one_hot([0, 2], 3).numpy())
     [[1. 0. 0.]
      [0. 0. 1.]]
     """
-    given = [
+    dtypes_of_values = [
         convert.dtype_of(v) if convert.dtype_of(v) else convert.to_tensor(v).dtype
         for v in (on_value, off_value)
         if v is not None
     ]
     wanted = None if dtype is None else as_dtype(dtype)
-    for kind, which in zip(given, ("on_value", "off_value"), strict=False):
+    for kind, which in zip(dtypes_of_values, ("on_value", "off_value"), strict=False):
         if (
             wanted is not None
             and kind is not wanted
@@ -203,10 +203,10 @@ def one_hot(
         ):
             raise TypeError(f"dtype {kind} of {which} does not match dtype parameter {wanted}")
     if wanted is None:
-        wanted = given[0] if given else dtypes.float32
-        if len(given) == 2 and given[0] is not given[1]:
+        wanted = dtypes_of_values[0] if dtypes_of_values else dtypes.float32
+        if len(dtypes_of_values) == 2 and dtypes_of_values[0] is not dtypes_of_values[1]:
             raise TypeError(
-                f"dtype {given[0]} of on_value does not match dtype {given[1]} of off_value"
+                f"dtype {dtypes_of_values[0]} of on_value does not match dtype {dtypes_of_values[1]} of off_value"
             )
     on = convert.to_tensor(1 if on_value is None else on_value, wanted)
     off = convert.to_tensor(0 if off_value is None else off_value, wanted)
@@ -348,7 +348,7 @@ def tensor_scatter_nd_sub(
 def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """A copy of the tensor in which the smaller of element and updates stands.
+    """A copy of the tensor with the minimum of each element and its updates.
 
     >>> print(tf.tensor_scatter_nd_min([1, 2, 3], [[0], [1]], [10, 0]).numpy())
     [1 0 3]
@@ -362,7 +362,7 @@ def tensor_scatter_nd_min(
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """A copy of the tensor in which the larger of element and updates stands.
+    """A copy of the tensor with the maximum of each element and its updates.
 
     >>> print(tf.tensor_scatter_nd_max([1, 2, 3], [[0], [1]], [10, 0]).numpy())
     [10  2  3]

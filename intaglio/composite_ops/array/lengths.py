@@ -23,7 +23,7 @@ def known(value: Any) -> int | None:
 
 
 def length(value: Any, name: str) -> Any:
-    """A length that the user gave: an int, or an int32 scalar. Raises ValueError."""
+    """A length argument: an int, or an int32 scalar. Raises ValueError."""
     if not isinstance(value, (int, np.integer)):
         value = to_tensor(value, None, name)
         if value.dims not in (None, ()):

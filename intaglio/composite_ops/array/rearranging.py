@@ -514,7 +514,7 @@ def depth_to_space(
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
-    """The data in `num_partitions` tensors: `partitions` says for each element into which.
+    """The data in `num_partitions` tensors: `partitions` has each element's tensor number.
 
     >>> [x.numpy().tolist() for x in tf.dynamic_partition([10, 20, 30], [0, 1, 0], 2)]
     [[10, 30], [20]]

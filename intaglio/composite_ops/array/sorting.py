@@ -27,7 +27,7 @@ def top_k(
 ) -> Any:
     """The k largest elements along the last dimension and their positions: (values, indices).
 
-    Of equal elements, the one that stands first comes first. Raises InvalidArgumentError
+    Of equal elements, the one with the lower index comes first. Raises InvalidArgumentError
     (ValueError in a graph) if there are fewer than k.
 
     >>> [x.numpy().tolist() for x in tf.math.top_k([3, 1, 4, 1, 5], 2)]
@@ -116,7 +116,7 @@ def _to_last(x: Tensor, axis: int) -> tuple[Tensor, Any]:
 
 
 def _to_last_of_any_rank(x: Tensor, axis: int) -> tuple[Tensor, Any]:
-    """The same where only the run knows the rank."""
+    """The same where the rank is not static."""
     sizes = raw.Shape(x)
     raw.StridedSlice(sizes, [axis], [axis + 1], [1], shrink_axis_mask=1)
     rank = raw.Size(sizes)
@@ -145,9 +145,9 @@ def searchsorted(
     out_type: Any = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Where each value would stand in the sorted rows (along the last dimension).
+    """The insertion point of each value in the sorted rows (along the last dimension).
 
-    `side` says whether before or after equal elements. Raises ValueError for a side other
+    `side`: before ("left") or after ("right") equal elements. Raises ValueError for a side other
     than "left" and "right".
 
     >>> print(tf.searchsorted([1, 3, 5], [0, 3, 9]).numpy())

@@ -26,7 +26,7 @@ ANY = float("-inf")
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None = None) -> Tensor:
     """A batch of images with the borders of boxes [n, boxes, 4], of 0 to 1, drawn.
 
-    `colors` [colors, channels] are taken in turn; None means ten colours.
+    `colors` [colors, channels] are used cyclically; None means ten default colours.
 
     >>> image = tf.zeros([1, 3, 3, 1])
     >>> tf.image.draw_bounding_boxes(image, [[[0, 0, 1, 1]]], [[1.0]]).numpy()[0, :, :, 0]
@@ -102,7 +102,7 @@ def non_max_suppression_overlaps(
     score_threshold: Any = ANY,
     name: str | None = None,
 ) -> Tensor:
-    """`non_max_suppression` by a matrix [n, n] that says how much each two boxes overlap.
+    """`non_max_suppression` by a matrix [n, n] of the boxes' pairwise overlaps.
 
     >>> tf.image.non_max_suppression_overlaps([[1, 0.9], [0.9, 1]], [0.5, 0.7], 2).numpy()
     array([1], dtype=int32)

@@ -35,10 +35,10 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
                 raise ValueError("central_fraction must be within (0, 1]")
             if fraction == 1.0:
                 return x
-        batch, given = ranks_and_sizes.batched(x)
+        batch, rank = ranks_and_sizes.batched(x)
         starts = [_start(n, fraction) for n in ranks_and_sizes.sizes(batch)]
         inner = [n - s * 2 for n, s in zip(ranks_and_sizes.sizes(batch), starts, strict=True)]
-        return ranks_and_sizes.as_given(ranks_and_sizes.cropped(batch, *starts, *inner), given)
+        return ranks_and_sizes.with_rank(ranks_and_sizes.cropped(batch, *starts, *inner), rank)
 
 
 def _fraction(value: Any) -> Any:
@@ -79,7 +79,7 @@ def crop_to_bounding_box(
     TensorShape([3, 4, 1])
     """
     with door.level().scoped("crop_to_bounding_box"):
-        x, given = ranks_and_sizes.batched(image)
+        x, rank = ranks_and_sizes.batched(image)
         top, left, height, width = _lengths(
             offset_height, offset_width, target_height, target_width
         )
@@ -90,7 +90,7 @@ def crop_to_bounding_box(
         ranks_and_sizes.check(height > 0, "target_height must be > 0.")
         ranks_and_sizes.check(own[1] >= width + left, "width must be >= target + offset.")
         ranks_and_sizes.check(own[0] >= height + top, "height must be >= target + offset.")
-        return ranks_and_sizes.as_given(ranks_and_sizes.cropped(x, top, left, height, width), given)
+        return ranks_and_sizes.with_rank(ranks_and_sizes.cropped(x, top, left, height, width), rank)
 
 
 @dispatchable
@@ -105,7 +105,7 @@ def pad_to_bounding_box(
     array([0., 1., 0.], dtype=float32)
     """
     with door.level().scoped("pad_to_bounding_box"):
-        x, given = ranks_and_sizes.batched(image)
+        x, rank = ranks_and_sizes.batched(image)
         top, left, height, width = _lengths(
             offset_height, offset_width, target_height, target_width
         )
@@ -114,7 +114,7 @@ def pad_to_bounding_box(
         ranks_and_sizes.check(left >= 0, "offset_width must be >= 0")
         ranks_and_sizes.check(width - left - own[1] >= 0, "width must be <= target - offset")
         ranks_and_sizes.check(height - top - own[0] >= 0, "height must be <= target - offset")
-        return ranks_and_sizes.as_given(ranks_and_sizes.padded(x, top, left, height, width), given)
+        return ranks_and_sizes.with_rank(ranks_and_sizes.padded(x, top, left, height, width), rank)
 
 
 @dispatchable
@@ -126,7 +126,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
            [0., 1., 0.]], dtype=float32)
     """
     with door.level().scoped("resize_image_with_crop_or_pad"):
-        x, given = ranks_and_sizes.batched(image)
+        x, rank = ranks_and_sizes.batched(image)
         ranks_and_sizes.check_positive(target_width, "target_width")
         ranks_and_sizes.check_positive(target_height, "target_height")
         wanted, own = _lengths(target_height, target_width), ranks_and_sizes.sizes(x)
@@ -134,7 +134,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
         under = [_larger((w - n) // 2, 0) for n, w in zip(own, wanted, strict=True)]
         inner = [_smaller(n, w) for n, w in zip(own, wanted, strict=True)]
         x = ranks_and_sizes.cropped(x, *over, *inner)
-        return ranks_and_sizes.as_given(ranks_and_sizes.padded(x, *under, *wanted), given)
+        return ranks_and_sizes.with_rank(ranks_and_sizes.padded(x, *under, *wanted), rank)
 
 
 def _larger(a: Any, b: int) -> Any:

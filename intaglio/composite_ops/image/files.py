@@ -213,7 +213,7 @@ def encode_jpeg(
     """A JPEG file of a uint8 image [height, width, 1 or 3].
 
     Raises InvalidArgumentError for other channels than `format` ("grayscale", "rgb" or "")
-    says, and a `quality` that is not 0 to 100.
+    has, and a `quality` that is not 0 to 100.
 
     >>> tf.io.encode_jpeg(tf.zeros([8, 8, 3], tf.uint8)).numpy()[:4]
     b'\\xff\\xd8\\xff\\xe0'

@@ -72,8 +72,8 @@ def _one(x: Tensor, axis: int, draw: Callable[[Any], Tensor]) -> Tensor:
 
 
 def _each(x: Tensor, axis: int, draw: Callable[[Any], Tensor]) -> Tensor:
-    drawn = draw(lengths.vector([lengths.of_axis(x, 0)]))
-    flip = raw.Reshape(raw.Round(drawn), [-1, 1, 1, 1])
+    uniforms = draw(lengths.vector([lengths.of_axis(x, 0)]))
+    flip = raw.Reshape(raw.Round(uniforms), [-1, 1, 1, 1])
     flip = raw.Cast(flip, DstT=x.dtype)
     return flip * raw.ReverseV2(x, [axis]) + (1 - flip) * x
 

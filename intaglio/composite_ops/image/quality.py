@@ -276,7 +276,7 @@ def ssim_multiscale(
 ) -> Tensor:
     """The structural similarity at several scales, each half as large as the one before.
 
-    `power_factors` says how many scales there are and weighs them; negative similarities
+    `power_factors` has a weight for each scale; negative similarities
     count as 0.
 
     >>> image = tf.ones([16, 16, 1])

@@ -145,8 +145,8 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         _check_fits(x, dims)
         most = np.iinfo(np.int32).max
         shape = raw.Shape(x)
-        drawn = uniform(raw.Shape(shape), 0, most, int32, seed=seed)
-        return raw.Slice(x, raw.FloorMod(drawn, shape - dims + 1), dims, name=scope)
+        offsets = uniform(raw.Shape(shape), 0, most, int32, seed=seed)
+        return raw.Slice(x, raw.FloorMod(offsets, shape - dims + 1), dims, name=scope)
 
 
 @dispatchable
@@ -161,8 +161,8 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
         _check_fits(x, dims)
         most = np.iinfo(np.int32).max
         shape = raw.Shape(x)
-        drawn = stateless_uniform(raw.Shape(shape), seed, 0, most, int32)
-        return raw.Slice(x, raw.FloorMod(drawn, shape - dims + 1), dims, name=scope)
+        offsets = stateless_uniform(raw.Shape(shape), seed, 0, most, int32)
+        return raw.Slice(x, raw.FloorMod(offsets, shape - dims + 1), dims, name=scope)
 
 
 # -- JPEG ------------------------------------------------------------------------------

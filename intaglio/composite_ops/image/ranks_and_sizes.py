@@ -36,7 +36,7 @@ def batched(image: Any) -> tuple[Tensor, Any]:
     return (x if len(x.dims) == 4 else raw.ExpandDims(x, 0)), len(x.dims)
 
 
-def as_given(x: Tensor, rank: Any) -> Tensor:
+def with_rank(x: Tensor, rank: Any) -> Tensor:
     """A batch with the rank that `batched` found."""
     if isinstance(rank, int):
         return x if rank == 4 else raw.Squeeze(x, axis=[0])
@@ -51,7 +51,7 @@ def check_positive(value: Any, name: str) -> None:
 
 
 def check(true: Any, message: str) -> None:
-    """Raises ValueError if what is known says that it is false."""
+    """Raises ValueError if the condition is statically known to be false."""
     if isinstance(true, (bool, np.bool_)) and not true:
         raise ValueError(message)
 

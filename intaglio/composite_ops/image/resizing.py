@@ -122,7 +122,7 @@ def resize_with_pad(
     array([0., 1., 1., 0.], dtype=float32)
     """
     with door.level().scoped("resize_image_with_pad"):
-        x, given = ranks_and_sizes.batched(image)
+        x, rank = ranks_and_sizes.batched(image)
         ranks_and_sizes.check_positive(target_height, "target_height")
         ranks_and_sizes.check_positive(target_width, "target_width")
         sizes = ranks_and_sizes.sizes(x)
@@ -133,7 +133,7 @@ def resize_with_pad(
             new, offset = _placed(sizes, wanted)
         result = resize(x, lengths.vector(new), method, antialias=antialias)
         result = ranks_and_sizes.padded(result, *offset, *wanted)
-        return ranks_and_sizes.as_given(result, given)
+        return ranks_and_sizes.with_rank(result, rank)
 
 
 def _placed(sizes: Any, wanted: Any) -> tuple[list[int], list[int]]:

@@ -1,6 +1,6 @@
 """Factorisations, inverses, solutions and determinants of `tf.linalg`.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/linalg. Matrices stand in the last two
+Follows https://www.tensorflow.org/api_docs/python/tf/linalg. Matrices are the last two
 dimensions; the others are a batch.
 """
 

@@ -1,6 +1,6 @@
 """Factorisations of `tf.linalg` that few programs need, and functions of them.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/linalg. Matrices stand in the last two
+Follows https://www.tensorflow.org/api_docs/python/tf/linalg. Matrices are the last two
 dimensions; the others are a batch.
 """
 
@@ -197,7 +197,7 @@ def banded_triangular_solve(
 ) -> Tensor:
     """x with A @ x = rhs for triangular matrices of K diagonals, given as [..., K, M].
 
-    Element j of each row of `bands` stands in row j of the matrix; the main diagonal is the
+    Element j of each row of `bands` is in row j of the matrix; the main diagonal is the
     first row of a lower, the last row of an upper matrix.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/banded_triangular_solve

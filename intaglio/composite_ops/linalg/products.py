@@ -37,7 +37,7 @@ def matmul(
     """The product of two matrices, or of two batches of matrices: `a @ b`.
 
     `a` has the shape `[..., m, k]` and `b` `[..., k, n]`, before the transpositions and
-    adjoints asked for; the batch dimensions broadcast. The hints that an operand is mostly
+    adjoints; the batch dimensions broadcast. The hints that an operand is mostly
     zeros are accepted and change nothing. Raises ValueError if an operand is to be
     transposed and adjoint both, or the shapes do not fit in a graph; InvalidArgumentError
     if they do not fit eagerly.
@@ -85,7 +85,7 @@ def matvec(
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """The sum of products that the equation describes: `tf.einsum("ij,jk->ik", a, b)`.
 
-    Labels are letters; "..." stands for further dimensions, which broadcast; a repeated
+    Labels are letters; "..." is an ellipsis of further dimensions, which broadcast; a repeated
     label takes a diagonal; without "->" the output has the labels that occur once, in
     alphabetical order. More than two operands are contracted pair by pair, in an order
     found from their static shapes (`optimize`: "greedy" by default; "optimal" and
@@ -264,7 +264,7 @@ def _as_matrix(x: Tensor, axes: list[int], last: bool) -> tuple[Tensor, Any]:
     if order != list(range(rank)):
         x = raw.Transpose(x, np.asarray(order, np.int32))
     if rank == 2 and len(axes) == 1:
-        known = [x.dims[0 if last else 1]]  # type: ignore[index]  # its rank was asked for above
+        known = [x.dims[0 if last else 1]]  # type: ignore[index]  # its rank was checked above
         if None not in known:
             return x, known
     dims: Any = x.dims
@@ -288,8 +288,8 @@ def _reshaped(x: Tensor, free: Any, inner: Any, last: bool) -> Tensor:
 def _as_matrix_late(x: Tensor, axes: list[int], last: bool) -> tuple[Tensor, Any]:
     """`_as_matrix` for a rank known when the graph runs."""
     rank, shape = raw.Rank(x), raw.Shape(x)
-    given = np.asarray(axes, np.int32)
-    at = raw.SelectV2(given < 0, raw.AddV2(given, rank), given)
+    numbers = np.asarray(axes, np.int32)
+    at = raw.SelectV2(numbers < 0, raw.AddV2(numbers, rank), numbers)
     zero, one = np.int32(0), np.int32(1)
     free = raw.ListDiff(raw.Range(zero, rank, one), at).out
     order = raw.ConcatV2([free, at] if last else [at, free], 0)

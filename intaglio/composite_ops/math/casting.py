@@ -42,14 +42,14 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
             values = raw.Cast(x.values, DstT=wanted, name=name)
             return IndexedSlices(values, x.indices, x.dense_shape)
         x = convert.to_tensor(x)
-    given = x.dtype
-    if given is wanted:
+    dtype_of_x = x.dtype
+    if dtype_of_x is wanted:
         return x
-    if given.is_complex and wanted.is_floating:
+    if dtype_of_x.is_complex and wanted.is_floating:
         logger().warning(
             "You are casting an input of type %s to an incompatible dtype %s.  This will "
             "discard the imaginary part and may not be what you intended.",
-            given.name,
+            dtype_of_x.name,
             wanted.name,
         )
     return raw.Cast(x, DstT=wanted, name=name)

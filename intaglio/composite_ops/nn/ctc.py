@@ -84,7 +84,7 @@ def ctc_loss(
 def _with_blank_labels(logits: Any, indices: Any, values: Any, steps: Any, classes: int) -> Any:
     """The loss where labels may be the blank, class 0: TensorFlow takes it for one like others.
 
-    Beside the blank stands a class that is as likely. Softmax then counts it twice, which every
+    A class as likely as the blank is added. Softmax then counts it twice, which every
     path pays for at every step, and gets back.
     """
     reordered = raw.GatherV2(logits, np.array([*range(1, classes), 0, 0], np.int32), np.int32(2))

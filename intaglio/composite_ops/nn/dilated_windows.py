@@ -70,22 +70,22 @@ def _spatial_indices(
     if spatial_dims is None:
         first = 2 if data_format is not None and data_format.startswith("NC") else 1
         return list(range(first, first + count))
-    given = [int(d) for d in spatial_dims]
-    if given != sorted(set(given)) or given[0] < 1:
+    indices = [int(d) for d in spatial_dims]
+    if indices != sorted(set(indices)) or indices[0] < 1:
         raise ValueError(
             "`spatial_dims` must be a monotonically increasing sequence of positive integers. "
-            f"Received: spatial_dims={given}"
+            f"Received: spatial_dims={indices}"
         )
-    if len(given) != count:
+    if len(indices) != count:
         raise ValueError(
-            f"`spatial_dims` has {len(given)} elements and `dilation_rate` {count}: give one "
+            f"`spatial_dims` has {len(indices)} elements and `dilation_rate` {count}: give one "
             "rate for each dimension."
         )
-    return given
+    return indices
 
 
 def _base_paddings(padding: str, filter_shape: Any, rates: np.ndarray) -> Any:
-    """What windows of `filter_shape` want around the input."""
+    """The padding of the input that windows of `filter_shape` need."""
     if padding == "VALID":
         return np.zeros((len(rates), 2), np.int32)
     if padding != "SAME":

@@ -24,8 +24,9 @@ def fractional_max_pool(
 ) -> Any:
     """(maxima, ends of the rows' windows, ends of the columns'): windows of two sizes.
 
-    `value` is [batch, height, width, channels]. `pooling_ratio` says how much smaller height and
-    width become, at least 1: a number for both, or four of which the first and last are 1. The ends are int64, from 0 to the size. Their distances, which differ by one at most, are
+    `value` is [batch, height, width, channels]. `pooling_ratio` is the factor by which height and
+    width shrink, at least 1: a number for both, or four of which the first and last are 1.
+    The ends are int64, from 0 to the size. Their distances, which differ by one at most, are
     drawn in any order, or with `pseudo_random` evenly spaced from a random start.
     `overlapping` windows take the first row and column of the next ones too. With `seed` 0 the
     windows are others at each call; with another one, the same. Raises ValueError for ratios of

@@ -106,8 +106,8 @@ def softmax_cross_entropy_with_logits(
     with door.level().scoped(name or "softmax_cross_entropy_with_logits") as scope:
         logits = convert.to_tensor(logits, name="logits")
         labels = convert.to_tensor(labels, dtype_hint=logits.dtype, name="labels")
-        given = logits.dtype
-        if given in (dtypes.float16, dtypes.bfloat16):
+        logits_dtype = logits.dtype
+        if logits_dtype in (dtypes.float16, dtypes.bfloat16):
             logits = raw.Cast(logits, DstT=dtypes.float32)
         if labels.dtype is not logits.dtype:
             labels = raw.Cast(labels, DstT=logits.dtype)
@@ -115,7 +115,7 @@ def softmax_cross_entropy_with_logits(
         if axis != -1 and rank is not None and axis % max(rank, 1) != rank - 1:
             logits, labels = _moved(logits, axis, rank), _moved(labels, axis, rank)
         loss = _rows_loss(logits, labels, scope)
-        return raw.Cast(loss, DstT=given) if loss.dtype is not given else loss
+        return raw.Cast(loss, DstT=logits_dtype) if loss.dtype is not logits_dtype else loss
 
 
 def _moved(x: Tensor, axis: int, rank: int) -> Tensor:
@@ -174,8 +174,8 @@ def sparse_softmax_cross_entropy_with_logits(
     with door.level().scoped(name or "SparseSoftmaxCrossEntropyWithLogits"):
         labels = convert.to_tensor(labels)
         logits = convert.to_tensor(logits)
-        given = logits.dtype
-        wide = given in (dtypes.float16, dtypes.bfloat16)
+        logits_dtype = logits.dtype
+        wide = logits_dtype in (dtypes.float16, dtypes.bfloat16)
         precise = raw.Cast(logits, DstT=dtypes.float32) if wide else logits
         _check_sparse(labels, logits)
         if len(labels.dims or (0, 0)) == 1 and len(logits.dims or ()) == 2:
@@ -186,7 +186,7 @@ def sparse_softmax_cross_entropy_with_logits(
             known = shapes.known(labels.dims)
             shape = np.asarray(labels.dims, np.int32) if known else raw.Shape(labels)
             loss = raw.Reshape(flat, shape)
-        return raw.Cast(loss, DstT=given) if wide else loss
+        return raw.Cast(loss, DstT=logits_dtype) if wide else loss
 
 
 def _check_sparse(labels: Tensor, logits: Tensor) -> None:
@@ -286,7 +286,7 @@ def weighted_cross_entropy_with_logits(
 def log_poisson_loss(
     targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """exp(log_input) - log_input * targets, with Stirling's term if asked for.
+    """exp(log_input) - log_input * targets, with Stirling's term if requested.
 
     Both arguments are floating-point tensors of one shape; raises ValueError otherwise.
 

@@ -52,17 +52,17 @@ def moments(
     [[2.0, 4.0], [1.0, 4.0]]
     """
     with door.level().scoped(name or "moments"):
-        given = convert.to_tensor(x, name="x")
+        tensor = convert.to_tensor(x, name="x")
         axes = _axes(axes)
-        x = raw.Cast(given, DstT=dtypes.float32) if given.dtype in HALVES else given
+        x = raw.Cast(tensor, DstT=dtypes.float32) if tensor.dtype in HALVES else tensor
         mean = raw.Mean(x, axes, keep_dims=True, name="mean")
         fixed = raw.StopGradient(mean)
         squares = raw.SquaredDifference(x, fixed, name="SquaredDifference")
         variance = raw.Mean(squares, axes, keep_dims=True, name="variance")
         if not keepdims:
             mean, variance = _squeezed(mean, axes), _squeezed(variance, axes)
-        if given.dtype in HALVES:
-            dtype = given.dtype
+        if tensor.dtype in HALVES:
+            dtype = tensor.dtype
             return raw.Cast(mean, DstT=dtype), raw.Cast(variance, DstT=dtype)
         return mean, variance
 
@@ -89,8 +89,8 @@ def weighted_moments(
         x = convert.to_tensor(x, name="x")
         weights = convert.to_tensor(frequency_weights, name="frequency_weights")
         axes = _axes(axes)
-        given = x.dtype
-        if given in HALVES:
+        dtype = x.dtype
+        if dtype in HALVES:
             x = raw.Cast(x, DstT=dtypes.float32)
         if weights.dtype is not x.dtype:
             weights = raw.Cast(weights, DstT=x.dtype)
@@ -108,8 +108,8 @@ def weighted_moments(
         variance = raw.DivNoNan(distance, weight)
         if not keepdims:
             mean, variance = _squeezed(mean, axes), _squeezed(variance, axes)
-        if given in HALVES:
-            return raw.Cast(mean, DstT=given), raw.Cast(variance, DstT=given)
+        if dtype in HALVES:
+            return raw.Cast(mean, DstT=dtype), raw.Cast(variance, DstT=dtype)
         return mean, variance
 
 
@@ -230,7 +230,7 @@ def batch_norm_with_global_normalization(
     scale_after_normalization: bool,
     name: str | None = None,
 ) -> Tensor:
-    """`batch_normalization` with `beta` and, if asked for, `gamma`.
+    """`batch_normalization` with `beta` and, if requested, `gamma`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/batch_norm_with_global_normalization
 
@@ -295,7 +295,7 @@ def compute_average_loss(
         raise ValueError(
             "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1."
         )
-    given = loss.dtype
+    dtype = loss.dtype
     if sample_weight is not None:
         weight = convert.to_tensor(sample_weight)
         loss = raw.Cast(loss, DstT=dtypes.float32)
@@ -304,10 +304,10 @@ def compute_average_loss(
             for _ in range(len(loss.dims) - len(weight.dims)):
                 weight = raw.ExpandDims(weight, np.int32(-1))
         loss = raw.Mul(loss, weight)
-    loss = raw.Cast(loss, DstT=given)
+    loss = raw.Cast(loss, DstT=dtype)
     if global_batch_size is None:
         global_batch_size = raw.StridedSlice(raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1)
-    size = raw.Cast(convert.to_tensor(global_batch_size), DstT=given)
+    size = raw.Cast(convert.to_tensor(global_batch_size), DstT=dtype)
     return raw.DivNoNan(raw.Sum(loss, all_axes(loss)), size)
 
 

@@ -170,16 +170,16 @@ def stateless_parameterized_truncated_normal(
 
     https://www.tensorflow.org/api_docs/python/tf/random/stateless_parameterized_truncated_normal
 
-    >>> made = tf.random.stateless_parameterized_truncated_normal(
+    >>> numbers = tf.random.stateless_parameterized_truncated_normal(
     ...     [50], seed=[1, 2], minvals=0.0, maxvals=1.0
     ... )
-    >>> bool(tf.reduce_all((made >= 0) & (made <= 1)))
+    >>> bool(tf.reduce_all((numbers >= 0) & (numbers <= 1)))
     True
     """
     with door.level().scoped(name or "stateless_parameterized_truncated_normal"):
         dims = shape_tensor(shape)
-        given = [to_tensor(v) for v in (means, stddevs, minvals, maxvals)]
-        kinds = [g.dtype for g in given]
+        parameters = [to_tensor(v) for v in (means, stddevs, minvals, maxvals)]
+        kinds = [g.dtype for g in parameters]
         kind = next((k for k in (float64, float16) if k in kinds), float32)
-        given = [g if g.dtype is kind else raw.Cast(g, DstT=kind) for g in given]
-        return raw.StatelessParameterizedTruncatedNormal(dims, seed, *given)
+        parameters = [g if g.dtype is kind else raw.Cast(g, DstT=kind) for g in parameters]
+        return raw.StatelessParameterizedTruncatedNormal(dims, seed, *parameters)

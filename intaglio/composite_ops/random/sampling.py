@@ -48,15 +48,15 @@ def stretched(
     if from_zero and type(maxval) is int and maxval == 1:
         return draw()
     low, high = to_tensor(minval, dtype, "min"), to_tensor(maxval, dtype, "max")
-    drawn = draw()
+    uniforms = draw()
     if from_zero:
-        return raw.Mul(drawn, high)
-    return scaled(drawn, raw.Sub(high, low, name="sub"), low, scope)
+        return raw.Mul(uniforms, high)
+    return scaled(uniforms, raw.Sub(high, low, name="sub"), low, scope)
 
 
-def scaled(drawn: Tensor, factor: Tensor, offset: Tensor, scope: str) -> Tensor:
+def scaled(numbers: Tensor, factor: Tensor, offset: Tensor, scope: str) -> Tensor:
     """drawn * factor + offset, the sum named after the scope."""
-    return raw.AddV2(raw.Mul(drawn, factor, name="mul"), offset, name=scope)
+    return raw.AddV2(raw.Mul(numbers, factor, name="mul"), offset, name=scope)
 
 
 def shifted(

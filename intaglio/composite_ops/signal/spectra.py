@@ -137,7 +137,7 @@ def _check(norm: Any) -> None:
 
 
 def _window(window_fn: Callable[..., Any] | None, size: Any, like: Tensor) -> Any:
-    """The window, or what stands for none: squares that add up to 1 where frames overlap."""
+    """The window, or by default one whose squares add up to 1 where frames overlap."""
     if window_fn is not None:
         return window_fn(size, dtype=like.dtype)
     return np.asarray(np.sqrt(0.5), like.dtype.numpy)

@@ -1,1 +1,1 @@
-"""What passes and lowering both ask about a graph, before any code is written."""
+"""Analyses of graphs for passes and lowering, before any code is emitted."""

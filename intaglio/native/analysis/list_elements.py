@@ -19,11 +19,11 @@ READERS = frozenset(
 
 
 def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
-    """Dtype and shape of what somebody puts into a list, or takes out of it."""
+    """Dtype and shape of a list's elements, from the ops that read or write it."""
     dtype: DType | None = None
     for node in graph.nodes:
-        for at, given in enumerate(node.inputs):
-            if given is value:
+        for at, operand in enumerate(node.inputs):
+            if operand is value:
                 found, dims = _by_user(graph, node, at)
                 dtype = found or dtype
                 if shapes.known(dims):

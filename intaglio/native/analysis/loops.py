@@ -7,7 +7,7 @@ from intaglio.opdef import raw
 
 # Attributes of a loop whose rows are independent, as `passes/row_blocks.py` writes them down: how
 # many blocks of rows there are, and how many rows each has; the axis along which the rows of
-# each loop variable lie, or SHARED; the shapes of lists' elements; the body for one block.
+# each loop variable are, or SHARED; the shapes of lists' elements; the body for one block.
 ROW_BLOCKS = "_row_blocks"
 ROW_AXES = "_row_axes"
 ROW_ELEMENTS = "_row_elements"
@@ -18,7 +18,7 @@ SHARED = -1
 
 
 def changes_rows(cond: Graph, body: Graph, index: int) -> bool:
-    """True if nobody but the op that adds a row to a loop variable uses it."""
+    """True if only the op that adds a row to a loop variable uses it."""
     value, maker = body.inputs[index], body.outputs[index].node
     if maker.op is not raw._AddAt or maker.inputs[0] is not value:
         return False

@@ -42,7 +42,7 @@ def forward(
 ) -> Chain | None:
     """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
 
-    These are y, `floored` at zero if asked for, the statistics to keep and those that the gradient
+    These are y, with relu if `floored`, the statistics to keep and those that the gradient
     takes. In training with a factor of 1 mean and variance are not read, and may be anything.
     """
     if not fits(rows, channels):
@@ -57,8 +57,8 @@ def forward(
     y = -1
     if 0 in wanted:
         (y,) = chain.then(_normalized(rows, channels, shape, relu), 0, mean, slope, 2)
-    made = [y, *kept]
-    return chain.giving([made[i] for i in wanted])
+    outputs = [y, *kept]
+    return chain.giving([outputs[i] for i in wanted])
 
 
 def gradient(
@@ -72,8 +72,8 @@ def gradient(
 ) -> Chain | None:
     """(d, x, scale, mean, variance) to the gradients by x, scale and offset.
 
-    `through` says that d is the gradient by what Relu made of y, and what a sixth argument is from
-    which it is seen where Relu was zero: its "results", or the "offset". With `same` d is one
+    With `through` d is the gradient by relu(y); it is the kind of the sixth argument, from
+    which it follows where relu was zero: its "results", or the "offset". With `same` d is one
     number, the same everywhere.
     """
     if not fits(rows, channels):
@@ -83,18 +83,18 @@ def gradient(
     if through:
         beyond = [5] if through == "results" else [slope, 5]
     by_offset, by_scale = chain.then(_sums(rows, channels, through, same), 0, 1, 3, rate, *beyond)
-    given = [0, 1, 3, slope]
+    operands = [0, 1, 3, slope]
     if training:
-        given += chain.then(
+        operands += chain.then(
             _partial_sums(channels), by_offset, by_scale, rate, slope, _number(rows)
         )
     run = _input_gradient(rows, channels, shape, through, same, training)
-    (by_x,) = chain.then(run, *given, *beyond)
+    (by_x,) = chain.then(run, *operands, *beyond)
     return chain.giving([by_x, by_scale, by_offset])
 
 
 def _number(value: float) -> Any:
-    """What stands for a number that kernels are given."""
+    """The operand for a number in a kernel's arguments."""
     return np.array([value], np.float32)
 
 
@@ -109,43 +109,45 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     found = chain.then(moments(rows, channels), 0, *near)
     blended = factor != 1.0
     plan = Plan((1, channels))
-    near_, total, squares, scale = (plan.given("wide") for _ in range(4))
-    small, count, more = (plan.given("number") for _ in range(3))
+    near_, total, squares, scale = (plan.new_input("wide") for _ in range(4))
+    small, count, more = (plan.new_input("number") for _ in range(3))
     beside = _mapped(plan, "div", total, count)
     mean = _mapped(plan, "add", near_, beside)
-    spread = _mapped(plan, "div", squares, count)
-    spread = _mapped(plan, "sub", spread, _mapped(plan, "mul", beside, beside))
-    variance = _mapped(plan, "maximum", spread, plan.number(0.0))
+    variance_estimate = _mapped(plan, "div", squares, count)
+    variance_estimate = _mapped(
+        plan, "sub", variance_estimate, _mapped(plan, "mul", beside, beside)
+    )
+    variance = _mapped(plan, "maximum", variance_estimate, plan.number(0.0))
     slope = _mapped(plan, "div", scale, _root(plan, variance, small))
     kept = [mean, _mapped(plan, "mul", variance, more)]
-    given: list[Any] = []
+    running: list[Any] = []
     if blended:
-        old, new = plan.given("number"), plan.given("number")
+        old, new = plan.new_input("number"), plan.new_input("number")
         kept = [
             _mapped(
                 plan,
                 "add",
-                *[_mapped(plan, "mul", *p) for p in ((old, plan.given("wide")), (new, value))],
+                *[_mapped(plan, "mul", *p) for p in ((old, plan.new_input("wide")), (new, value))],
             )
             for value in kept
         ]
-        given = [_number(1 - factor), _number(factor), 3, 4]
+        running = [_number(1 - factor), _number(factor), 3, 4]
     numbers = [_number(n) for n in (epsilon, rows, rows / max(rows - 1, 1))]
     run = _as_single(plan, channels, [*kept, mean, variance, slope])
-    return chain.then(run, *near, *found, 1, *numbers, *given)
+    return chain.then(run, *near, *found, 1, *numbers, *running)
 
 
 def _slope(channels: int) -> Chain:
     """(scale, variance, epsilon) to what the distances from the mean are multiplied by."""
     plan = Plan((1, channels))
-    scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
+    scale, variance, small = (plan.new_input(f) for f in ("wide", "wide", "number"))
     return _as_single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])
 
 
 def _rates(channels: int) -> Chain:
     """(scale, variance, epsilon) to what they are divided by, turned over, and the same scaled."""
     plan = Plan((1, channels))
-    scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
+    scale, variance, small = (plan.new_input(f) for f in ("wide", "wide", "number"))
     root = _root(plan, variance, small)
     rate = _mapped(plan, "div", plan.number(1.0), root)
     return _as_single(plan, channels, [rate, _mapped(plan, "div", scale, root)])
@@ -155,8 +157,8 @@ def _partial_sums(channels: int) -> Chain:
     """(gradients by offset and by scale, rates, slopes, rows) to what the gradient by x loses
     everywhere, and for each distance from the mean."""
     plan = Plan((1, channels))
-    by_offset, by_scale, rate, slope = (plan.given("wide") for _ in range(4))
-    count = plan.given("number")
+    by_offset, by_scale, rate, slope = (plan.new_input("wide") for _ in range(4))
+    count = plan.new_input("number")
     everywhere = _mapped(plan, "mul", _mapped(plan, "div", by_offset, count), slope)
     part = _mapped(plan, "mul", _mapped(plan, "div", by_scale, count), rate)
     return _as_single(plan, channels, [everywhere, _mapped(plan, "mul", part, slope)])
@@ -172,12 +174,12 @@ def _as_single(plan: Plan, channels: int, results: Sequence[Value]) -> Chain:
 
 def _root(plan: Plan, variance: Value, small: Value) -> Value:
     total = _mapped(plan, "add", variance, small)
-    return plan.map(lambda s, given: s.sqrt(given[0]), total)
+    return plan.map(lambda s, operands: s.sqrt(operands[0]), total)
 
 
 def _mapped(plan: Plan, name: str, *inputs: Value) -> Value:
     """A step of the builder's."""
-    return plan.map(lambda s, given: getattr(s, name)(*given), *inputs)
+    return plan.map(lambda s, operands: getattr(s, name)(*operands), *inputs)
 
 
 # -- rows -------------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ def moments(rows: int, channels: int) -> Chain:
     """An array and what its channels are near to, to sums of what is left of the elements when
     that is taken away, and of its squares."""
     plan = Plan((rows, channels))
-    x, near = plan.given("wide"), plan.given("columns")
+    x, near = plan.new_input("wide"), plan.new_input("columns")
     left = _mapped(plan, "sub", x, near)
     for value in (left, _mapped(plan, "mul", left, left)):
         plan.result(plan.columns(value), (channels,))
@@ -198,11 +200,11 @@ def moments(rows: int, channels: int) -> Chain:
 def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) -> Chain:
     """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     plan = Plan((rows, channels))
-    x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
-    made = _normal(plan, x, mean, slope, offset)
+    x, mean, slope, offset = plan.new_input("wide"), *_columns(plan, 3)
+    normalized = _normal(plan, x, mean, slope, offset)
     if relu:
-        made = _mapped(plan, "maximum", made, plan.number(0.0))
-    plan.result(made, shape, "wide")
+        normalized = _mapped(plan, "maximum", normalized, plan.number(0.0))
+    plan.result(normalized, shape, "wide")
     plan.finish()
     return kernel(plan)
 
@@ -210,10 +212,10 @@ def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) ->
 def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
     """(d, x, means, rates) to the sums of d and of d * (x - means) * rates.
 
-    From what follows it is seen where Relu was zero: what it made, or slopes and offsets.
+    The arguments after it show where relu was zero: its results, or slopes and offsets.
     """
     plan = Plan((rows, channels))
-    d, x = plan.given("number" if same else "wide"), plan.given("wide")
+    d, x = plan.new_input("number" if same else "wide"), plan.new_input("wide")
     mean, rate = _columns(plan, 2)
     d = _passed(plan, d, x, mean, through)
     product = _mapped(plan, "mul", d, _unit(plan, x, mean, rate))
@@ -231,35 +233,35 @@ def _input_gradient(
     Only in training anything is taken away. The rest as for `_sums`.
     """
     plan = Plan((rows, channels))
-    d, x = plan.given("number" if same else "wide"), plan.given("wide")
+    d, x = plan.new_input("number" if same else "wide"), plan.new_input("wide")
     mean, slope = _columns(plan, 2)
     shares = _columns(plan, 2) if training else []
     d = _passed(plan, d, x, mean, through)
-    made = _mapped(plan, "mul", slope, d)
+    gradient = _mapped(plan, "mul", slope, d)
     if training:
         everywhere, part = shares
-        made = _mapped(plan, "sub", made, everywhere)
-        made = _mapped(plan, "sub", made, _unit(plan, x, mean, part))
-    plan.result(made, shape, "wide")
+        gradient = _mapped(plan, "sub", gradient, everywhere)
+        gradient = _mapped(plan, "sub", gradient, _unit(plan, x, mean, part))
+    plan.result(gradient, shape, "wide")
     plan.finish()
     return kernel(plan)
 
 
 def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: str) -> Value:
-    """The gradient by what was normalised, from that by what Relu made of it."""
+    """The gradient by the normalised values, from that by the results of relu."""
     if not through:
         return d
     if through == "results":
-        made = plan.given("wide")
+        normalized = plan.new_input("wide")
     else:
-        made = _normal(plan, x, mean, *_columns(plan, 2))
+        normalized = _normal(plan, x, mean, *_columns(plan, 2))
 
-    def passed(s: Functions, given: Sequence[Lanes]) -> Lanes:
-        slope, made = given
-        zero, one = s.const(0, made), s.const(1, made)
-        return s.mul(slope, s.select(s.gt(made, zero), one, zero))
+    def passed(s: Functions, operands: Sequence[Lanes]) -> Lanes:
+        slope, normalized = operands
+        zero, one = s.const(0, normalized), s.const(1, normalized)
+        return s.mul(slope, s.select(s.gt(normalized, zero), one, zero))
 
-    return plan.map(passed, d, made)
+    return plan.map(passed, d, normalized)
 
 
 def _normal(plan: Plan, x: Value, mean: Value, slope: Value, offset: Value) -> Value:
@@ -268,7 +270,7 @@ def _normal(plan: Plan, x: Value, mean: Value, slope: Value, offset: Value) -> V
 
 
 def _columns(plan: Plan, count: int) -> list[Value]:
-    return [plan.given("columns") for _ in range(count)]
+    return [plan.new_input("columns") for _ in range(count)]
 
 
 def _unit(plan: Plan, x: Value, mean: Value, rate: Value) -> Value:

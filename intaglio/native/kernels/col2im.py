@@ -1,7 +1,7 @@
-"""Gradients of convolutions by the images, spread from windows over the pixels they see.
+"""Input gradients of convolutions by col2im: gradients of windows are added to their pixels.
 
 Products of a window's gradients with the filters are what the window gives to each of its
-pixels; where windows overlap these are added. Strides leave no lanes idle that way, however few
+pixels; where windows overlap these are added. So strides leave no lanes idle, however few
 channels the images have: a row of a window is one run of numbers, in the products as in the image.
 """
 
@@ -30,21 +30,21 @@ INITIAL_COLUMNS, SCRATCH_BYTES = 1 << 15, 1 << 17
 MAX_PRODUCT_ELEMENTS = 1 << 21
 # Filters of so many elements leave the caches while a few rows of windows are worked on.
 LARGE_FILTER_ELEMENTS = 1 << 20
-# The parts that threads share are images. `size` elements lie in a window; products of `band`
+# The parts that threads share are images. A window has `size` elements; products of `band`
 # rows of windows are held at a time.
 DIMS = ("parts", *Geometry._fields, "size", "band")
 
 
-def _times(code: Code, given: dict[str, str], *names: str) -> str:
+def _times(code: Code, dims: dict[str, str], *names: str) -> str:
     size = "1"
     for name in names:
-        size = code.integer("mul", size, given[name])
+        size = code.integer("mul", size, dims[name])
     return size
 
 
-def _zeroed(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> str:
-    """An image of the result, made zero."""
-    size = _times(code, given, "height", "width", "channels")
+def _zeroed(code: Code, tiles: Tiles, dims: dict[str, str], number: str) -> str:
+    """An image of the result, filled with zeros."""
+    size = _times(code, dims, "height", "width", "channels")
     image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
     count = code.integer("mul", size, tiles.kind.bytes)
     code.zero(image, count)
@@ -52,31 +52,31 @@ def _zeroed(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> str
 
 
 def _add(
-    code: Code, tiles: Tiles, given: dict[str, str], products: str, image: str, y: str, rows: str
+    code: Code, tiles: Tiles, dims: dict[str, str], products: str, image: str, y: str, rows: str
 ) -> None:
     """Adds the products of some rows of windows, from row `y` on, to what their pixels have."""
-    line = _times(code, given, "out_width", "size")
-    with code.loop("0", rows) as r, code.loop("0", given["out_width"]) as x:
-        down = code.integer("mul", code.integer("add", y, r), given["stride_y"])
-        top = code.integer("sub", down, given["top"])
-        left = code.integer("mul", x, given["stride_x"])
-        left = code.integer("sub", left, given["left"])
+    line = _times(code, dims, "out_width", "size")
+    with code.loop("0", rows) as r, code.loop("0", dims["out_width"]) as x:
+        down = code.integer("mul", code.integer("add", y, r), dims["stride_y"])
+        top = code.integer("sub", down, dims["top"])
+        left = code.integer("mul", x, dims["stride_x"])
+        left = code.integer("sub", left, dims["left"])
         # What of the window's columns is inside the image.
         outside = code.integer("sub", 0, left)
         none = code.integer("icmp slt", outside, 0)
         first = code.let(f"select i1 {none}, i64 0, i64 {outside}")
-        rest = code.integer("sub", given["width"], left)
-        seen = code.integer("sub", code.least(given["window_width"], rest), first)
-        count = code.integer("mul", seen, given["channels"])
-        window = tiles.step(code, tiles.step(code, products, r, line), x, given["size"])
-        with code.loop("0", given["window_height"]) as i:
+        rest = code.integer("sub", dims["width"], left)
+        seen = code.integer("sub", code.least(dims["window_width"], rest), first)
+        count = code.integer("mul", seen, dims["channels"])
+        window = tiles.step(code, tiles.step(code, products, r, line), x, dims["size"])
+        with code.loop("0", dims["window_height"]) as i:
             row = code.integer("add", top, i)
             # Compared as unsigned numbers, rows above the image are too large.
-            with code.when(code.integer("icmp ult", row, given["height"])):
-                tap = code.integer("mul", i, given["window_width"])
-                pixel = code.integer("mul", row, given["width"])
+            with code.when(code.integer("icmp ult", row, dims["height"])):
+                tap = code.integer("mul", i, dims["window_width"])
+                pixel = code.integer("mul", row, dims["width"])
                 source, target = (
-                    tiles.step(code, array, code.integer("add", before, start), given["channels"])
+                    tiles.step(code, array, code.integer("add", before, start), dims["channels"])
                     for array, before, start in (
                         (window, tap, first),
                         (image, pixel, code.integer("add", left, first)),
@@ -88,35 +88,35 @@ def _add(
 def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> None:
     with code.loop("0", count, tiles.lanes) as c:
         mask = tiles.mask(code, c, count)
-        place = code.at(tiles.kind.llvm, target, c)
-        before = tiles.read(code, place, mask)
+        pointer = code.at(tiles.kind.llvm, target, c)
+        before = tiles.read(code, pointer, mask)
         more = tiles.read(code, code.at(tiles.kind.llvm, source, c), mask)
         total = code.let(f"fadd {tiles.vector} {before}, {more}")
-        tiles.write(code, total, place, mask)
+        tiles.write(code, total, pointer, mask)
 
 
 def _scatter_windows(tiles: Tiles) -> Code:
     """(gradients, filters transposed) to the images: products of some rows, and their sums."""
-    code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
-    given = entry.load_dims(code, DIMS)
+    code, kind = Code("col2im", entry.KERNEL), tiles.kind.llvm
+    dims = entry.load_dims(code, DIMS)
     scratch = code.let(f"alloca [{SCRATCH_BYTES} x {kind}], align 64")
     gradients, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
-    columns, line = given["size"], _times(code, given, "out_width", "filters")
-    size = code.integer("mul", line, given["out_height"])
+    columns, line = dims["size"], _times(code, dims, "out_width", "filters")
+    size = code.integer("mul", line, dims["out_height"])
     with code.loop("%from", "%to") as number:
-        image = _zeroed(code, tiles, given, number)
+        image = _zeroed(code, tiles, dims, number)
         gradient = tiles.step(code, gradients, number, size)
-        with code.loop("0", given["out_height"], given["band"]) as y:
-            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))
-            pixels = code.integer("mul", rows, given["out_width"])
-            left = Left(tiles.step(code, gradient, y, line), given["filters"], "1", "0")
+        with code.loop("0", dims["out_height"], dims["band"]) as y:
+            rows = code.least(dims["band"], code.integer("sub", dims["out_height"], y))
+            pixels = code.integer("mul", rows, dims["out_width"])
+            left = Left(tiles.step(code, gradient, y, line), dims["filters"], "1", "0")
             with code.loop("0", columns, tiles.width) as j:
                 width = code.least(tiles.width, code.integer("sub", columns, j))
                 right = Right(code.at(kind, filters, j), columns)
                 target = Right(code.at(kind, scratch, j), columns)
-                sizes = (width, given["filters"], "1")
+                sizes = (width, dims["filters"], "1")
                 tiles.product(code, ("0", pixels), left, right, target, sizes, "true")
-            _add(code, tiles, given, scratch, image, y, rows)
+            _add(code, tiles, dims, scratch, image, y, rows)
     code.do("ret void")
     return code
 
@@ -124,13 +124,13 @@ def _scatter_windows(tiles: Tiles) -> Code:
 def _added(tiles: Tiles) -> Code:
     """The products of all windows to the images."""
     code = Code("added", entry.KERNEL)
-    given = entry.load_dims(code, DIMS)
+    dims = entry.load_dims(code, DIMS)
     products = code.load("ptr", "%ins", 8)
-    size = _times(code, given, "out_height", "out_width", "size")
+    size = _times(code, dims, "out_height", "out_width", "size")
     with code.loop("%from", "%to") as number:
-        image = _zeroed(code, tiles, given, number)
+        image = _zeroed(code, tiles, dims, number)
         part = tiles.step(code, products, number, size)
-        _add(code, tiles, given, part, image, "0", given["out_height"])
+        _add(code, tiles, dims, part, image, "0", dims["out_height"])
     code.do("ret void")
     return code
 
@@ -155,7 +155,7 @@ def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
 
 
 def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the input gradient; None where another way is faster."""
+    """(filters, gradients) to the input gradient; None where another kernel is faster."""
     large = math.prod(g.window) * g.channels * g.filters >= LARGE_FILTER_ELEMENTS
     return input_gradient_at_once(g, dtype) if large else input_gradient_by_rows(g, dtype)
 
@@ -172,13 +172,13 @@ def input_gradient_by_rows(
         return None
     transposed = entry.filling(
         convolution.LIBRARIES[np.dtype(dtype)]
-        .entry("turned", shared=False)
+        .entry("transposed", shared=False)
         .for_dims((1, size, g.filters)),
         (g.filters, size),
         dtype,
     )
     chain = Chain(2)
-    (result,) = chain.then(_images("spread", g, dtype, band), 1, *chain.then(transposed, 0))
+    (result,) = chain.then(_images("col2im", g, dtype, band), 1, *chain.then(transposed, 0))
     return chain.giving(result)
 
 

@@ -99,7 +99,7 @@ class Geometry(NamedTuple):
         return max(0, min(rows // self.stride_y + 1, self.out_height))
 
 
-# What the kernels are told. `parts` is the range that threads share: bands of rows of the
+# The dims of the kernels. `parts` is the range that threads share: bands of rows of the
 # result, or rows of a filter's gradient.
 DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "floored")
 
@@ -133,12 +133,12 @@ class _ConvolutionBuilder:
             ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         )
-        given = entry.load_dims(code, DIMS)
-        channels = given["channels"]
-        pitch = code.integer("mul", given["padded_width"], channels)
-        before = code.integer("mul", given["left"], channels)
-        rest = code.integer("sub", given["padded_width"], given["left"])
-        copied = code.integer("mul", code.least(given["width"], rest), channels)
+        dims = entry.load_dims(code, DIMS)
+        channels = dims["channels"]
+        pitch = code.integer("mul", dims["padded_width"], channels)
+        before = code.integer("mul", dims["left"], channels)
+        rest = code.integer("sub", dims["padded_width"], dims["left"])
+        copied = code.integer("mul", code.least(dims["width"], rest), channels)
         end = code.integer("add", before, copied)
         after = code.integer("sub", pitch, end)
         with code.loop("0", "%count") as index:
@@ -151,20 +151,20 @@ class _ConvolutionBuilder:
                 self._clear(code, target, pitch)
             with code.when(inside):
                 self._clear(code, target, before)
-                line = code.integer("mul", given["width"], channels)
+                line = code.integer("mul", dims["width"], channels)
                 source = self.tiles.step(code, "%image", row, line)
                 self._copy(code, code.at(self.kind, target, before), source, copied)
                 self._clear(code, code.at(self.kind, target, end), after)
         code.do("ret void")
         return code
 
-    def _clear(self, code: Code, place: str, count: str) -> None:
+    def _clear(self, code: Code, pointer: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.zero(place, size)
+        code.zero(pointer, size)
 
-    def _copy(self, code: Code, place: str, source: str, count: str) -> None:
+    def _copy(self, code: Code, pointer: str, source: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.copy(place, source, size)
+        code.copy(pointer, source, size)
 
     def forward(self, name: str, finished: bool = False) -> Code:
         """Bands of rows of the result, counted through all images.
@@ -172,36 +172,36 @@ class _ConvolutionBuilder:
         With `finished` a third input is a bias, and what is less than the floor is raised to it.
         """
         code = Code(name, entry.KERNEL)
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
-        out_size = self._size(code, given, "out_height", "out_width", "filters")
-        with self._bands(code, given, images, scratch) as (number, y, rows, count):
+        out_size = self._size(code, dims, "out_height", "out_width", "filters")
+        with self._bands(code, dims, images, scratch) as (number, y, rows, count):
             result = self.tiles.step(code, out, number, out_size)
             with code.loop("0", rows) as row:
                 at = code.integer("add", y, row)
-                line = self._size(code, given, "out_width", "filters")
+                line = self._size(code, dims, "out_width", "filters")
                 target = self.tiles.step(code, result, at, line)
-                self._row(code, given, (scratch, count), row, filters, target)
+                self._row(code, dims, (scratch, count), row, filters, target)
                 if finished:
-                    self._finish(code, given, target)
+                    self._finish(code, dims, target)
         code.do("ret void")
         return code
 
     @contextmanager
     def _bands(
-        self, code: Code, given: dict[str, str], images: str, scratch: str
+        self, code: Code, dims: dict[str, str], images: str, scratch: str
     ) -> Generator[tuple[str, str, str, str]]:
         """For every band of rows from `from` to `to`, whose padded rows are made: the number of
         its result, its first row, its rows, and the padded ones."""
         with code.loop("%from", "%to") as part:
-            number = code.integer("sdiv", part, given["bands"])
-            band = code.integer("srem", part, given["bands"])
-            y = code.integer("mul", band, given["band"])
-            left = code.integer("sub", given["out_height"], y)
-            rows = code.least(given["band"], left)
-            yield number, y, rows, self._stripes(code, given, images, scratch, number, y, rows)
+            number = code.integer("sdiv", part, dims["bands"])
+            band = code.integer("srem", part, dims["bands"])
+            y = code.integer("mul", band, dims["band"])
+            left = code.integer("sub", dims["out_height"], y)
+            rows = code.least(dims["band"], left)
+            yield number, y, rows, self._stripes(code, dims, images, scratch, number, y, rows)
 
     def pooled(self, name: str) -> Code:
         """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
@@ -209,35 +209,35 @@ class _ConvolutionBuilder:
         Outputs are those of `Pooling.results`. Bands have an even number of rows.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, (*DIMS, *WORDS))
+        dims = entry.load_dims(code, (*DIMS, *WORDS))
         scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
-        line = self._size(code, given, "out_width", "filters")
+        line = self._size(code, dims, "out_width", "filters")
         both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
-        pool, out = Pool(code, tiles, given), code.load("ptr", "%outs", 8)
-        with self._bands(code, given, images, scratch) as (number, y, rows, count):
-            before = code.integer("mul", number, given["out_height"])
+        pool, out = Pool(code, tiles, dims), code.load("ptr", "%outs", 8)
+        with self._bands(code, dims, images, scratch) as (number, y, rows, count):
+            before = code.integer("mul", number, dims["out_height"])
             first = code.integer("add", before, y)
             with code.loop("0", rows, 2) as row:
                 at = code.integer("add", first, row)
                 there = tiles.step(code, out, at, line)
-                top = code.let(f"select i1 {pool.given['whole']}, ptr {there}, ptr {both}")
+                top = code.let(f"select i1 {pool.flags['whole']}, ptr {there}, ptr {both}")
                 for r in ("0", "1"):
                     below = code.integer("add", row, r)
                     target = tiles.step(code, top, r, line)
-                    self._row(code, given, (scratch, count), below, filters, target)
-                self._pool(code, given, pool, top, line, code.integer("sdiv", at, 2))
+                    self._row(code, dims, (scratch, count), below, filters, target)
+                self._pool(code, dims, pool, top, line, code.integer("sdiv", at, 2))
         code.do("ret void")
         return code
 
     def _pool(
-        self, code: Code, given: dict[str, str], pool: Pool, top: str, line: str, at: str
+        self, code: Code, dims: dict[str, str], pool: Pool, top: str, line: str, at: str
     ) -> None:
         """Finishes two rows of the result, and pools them to a row."""
-        tiles, columns = self.tiles, given["filters"]
+        tiles, columns = self.tiles, dims["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
-        low = floor_divide(code, tiles, given["floored"])
-        across = code.integer("sdiv", given["out_width"], 2)
+        low = floor_divide(code, tiles, dims["floored"])
+        across = code.integer("sdiv", dims["out_width"], 2)
         before = code.integer("mul", code.integer("mul", at, across), columns)
         with code.loop("0", columns, tiles.lanes) as c:
             mask = tiles.mask(code, c, columns)
@@ -245,23 +245,23 @@ class _ConvolutionBuilder:
             with code.loop("0", across) as x:
                 left = tiles.step(code, top, code.integer("mul", x, 2), columns)
                 upper = code.at(self.kind, left, c)
-                places = [upper, tiles.step(code, upper, "1", columns)]
-                places += [code.at(self.kind, p, line) for p in places]
+                pointers = [upper, tiles.step(code, upper, "1", columns)]
+                pointers += [code.at(self.kind, p, line) for p in pointers]
                 window: list[str] = []
-                for place in places:
-                    seen = tiles.read(code, place, mask)
+                for pointer in pointers:
+                    seen = tiles.read(code, pointer, mask)
                     value = code.let(f"fadd {tiles.vector} {seen}, {added}")
                     window.append(ceil_divide(code, tiles, value, low))
-                with code.when(pool.given["whole"]):
-                    for place, value in zip(places, window, strict=True):
-                        tiles.write(code, value, place, mask)
+                with code.when(pool.flags["whole"]):
+                    for pointer, value in zip(pointers, window, strict=True):
+                        tiles.write(code, value, pointer, mask)
                 start = code.integer("add", before, code.integer("mul", x, columns))
                 pool.write(window, code.integer("add", start, c), mask)
 
     def _stripes(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         images: str,
         scratch: str,
         number: str,
@@ -271,25 +271,21 @@ class _ConvolutionBuilder:
         """Makes the padded rows that some rows of a result see, from row `y` on; gives how many.
 
         Results are counted through all images and their depths. A window that is several deep
-        sees as many images, whose rows lie one after the other.
+        covers as many images, whose rows are consecutive.
         """
-        first = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])
-        last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
-        reach = code.integer(
-            "mul", code.integer("sub", given["window_height"], 1), given["apart_y"]
-        )
+        first = code.integer("sub", code.integer("mul", y, dims["stride_y"]), dims["top"])
+        last = code.integer("mul", code.integer("sub", rows, 1), dims["stride_y"])
+        reach = code.integer("mul", code.integer("sub", dims["window_height"], 1), dims["apart_y"])
         count = code.integer("add", code.integer("add", last, reach), 1)
-        size = self._size(code, given, "height", "width", "channels")
-        part = code.integer("mul", count, self._size(code, given, "padded_width", "channels"))
-        volume = code.integer(
-            "mul", code.integer("sdiv", number, given["out_depth"]), given["depth"]
-        )
-        z = code.integer("srem", number, given["out_depth"])
-        z = code.integer("sub", code.integer("mul", z, given["stride_z"]), given["front"])
-        with code.loop("0", given["window_depth"]) as deep:
-            at = code.integer("add", z, code.integer("mul", deep, given["apart_z"]))
-            there = code.integer("icmp ult", at, given["depth"])
-            height = code.let(f"select i1 {there}, i64 {given['height']}, i64 0")
+        size = self._size(code, dims, "height", "width", "channels")
+        part = code.integer("mul", count, self._size(code, dims, "padded_width", "channels"))
+        volume = code.integer("mul", code.integer("sdiv", number, dims["out_depth"]), dims["depth"])
+        z = code.integer("srem", number, dims["out_depth"])
+        z = code.integer("sub", code.integer("mul", z, dims["stride_z"]), dims["front"])
+        with code.loop("0", dims["window_depth"]) as deep:
+            at = code.integer("add", z, code.integer("mul", deep, dims["apart_z"]))
+            there = code.integer("icmp ult", at, dims["depth"])
+            height = code.let(f"select i1 {there}, i64 {dims['height']}, i64 0")
             image = self.tiles.step(code, images, code.integer("add", volume, at), size)
             to = self.tiles.step(code, scratch, deep, part)
             code.do(
@@ -298,16 +294,16 @@ class _ConvolutionBuilder:
             )
         return count
 
-    def _size(self, code: Code, given: dict[str, str], *names: str) -> str:
+    def _size(self, code: Code, dims: dict[str, str], *names: str) -> str:
         size = "1"
         for name in names:
-            size = code.integer("mul", size, given[name])
+            size = code.integer("mul", size, dims[name])
         return size
 
     def _row(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         scratch: tuple[str, str],
         row: str,
         filters: str,
@@ -318,59 +314,59 @@ class _ConvolutionBuilder:
         An iteration is what of a window can be segments at the same distances: the rows that it has
         in an image or, where it has gaps, the pixels of such a row.
         """
-        pitch = self._size(code, given, "padded_width", "channels")
-        top = self.tiles.step(code, scratch[0], code.integer("mul", row, given["stride_y"]), pitch)
-        pixel = self._size(code, given, "stride_x", "channels")
-        dense = code.integer("icmp eq", given["apart_x"], 1)
-        whole = self._size(code, given, "window_width", "channels")
-        gap = self._size(code, given, "apart_x", "channels")
-        below = code.integer("mul", given["apart_y"], pitch)
+        pitch = self._size(code, dims, "padded_width", "channels")
+        top = self.tiles.step(code, scratch[0], code.integer("mul", row, dims["stride_y"]), pitch)
+        pixel = self._size(code, dims, "stride_x", "channels")
+        dense = code.integer("icmp eq", dims["apart_x"], 1)
+        whole = self._size(code, dims, "window_width", "channels")
+        gap = self._size(code, dims, "apart_x", "channels")
+        below = code.integer("mul", dims["apart_y"], pitch)
         depth, step, segments, iterations = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
             for one, other in (
-                (whole, given["channels"]),
+                (whole, dims["channels"]),
                 (below, gap),
-                (given["window_height"], given["window_width"]),
-                ("1", given["window_height"]),
+                (dims["window_height"], dims["window_width"]),
+                ("1", dims["window_height"]),
             )
         )
-        columns = given["filters"]
+        columns = dims["filters"]
         taps = code.integer("mul", code.integer("mul", segments, depth), columns)
-        all_ = code.integer("mul", given["window_depth"], iterations)
+        all_ = code.integer("mul", dims["window_depth"], iterations)
         with code.loop("0", columns, self.tiles.width) as j:
             width = code.least(self.tiles.width, code.integer("sub", columns, j))
             target = Right(code.at(self.kind, out, j), columns)
             with code.loop("0", all_) as iteration:
-                at = self._window_row(code, given, scratch[1], iteration, iterations)
+                at = self._window_row(code, dims, scratch[1], iteration, iterations)
                 left = Left(self.tiles.step(code, top, at, pitch), pixel, "1", step)
                 there = self.tiles.step(code, filters, iteration, taps)
                 right = Right(code.at(self.kind, there, j), columns)
                 first = code.integer("icmp eq", iteration, 0)
-                sizes, across = (width, depth, segments), ("0", given["out_width"])
+                sizes, across = (width, depth, segments), ("0", dims["out_width"])
                 self.tiles.product(code, across, left, right, target, sizes, first)
 
     def _window_row(
-        self, code: Code, given: dict[str, str], count: str, number: str, rows: str
+        self, code: Code, dims: dict[str, str], count: str, number: str, rows: str
     ) -> str:
         """The padded row in which a row of a window begins, of `rows` in each image."""
         deep = code.integer("mul", code.integer("sdiv", number, rows), count)
-        i = code.integer("mul", code.integer("srem", number, rows), given["apart_y"])
+        i = code.integer("mul", code.integer("srem", number, rows), dims["apart_y"])
         return code.integer("add", deep, i)
 
-    def _finish(self, code: Code, given: dict[str, str], row: str) -> None:
+    def _finish(self, code: Code, dims: dict[str, str], row: str) -> None:
         """Adds the bias to a row of the result, while it is in cache."""
-        tiles, columns = self.tiles, given["filters"]
+        tiles, columns = self.tiles, dims["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
-        low = floor_divide(code, tiles, given["floored"])
+        low = floor_divide(code, tiles, dims["floored"])
         with code.loop("0", columns, tiles.lanes) as c:
             mask = tiles.mask(code, c, columns)
             added = tiles.read(code, code.at(self.kind, bias, c), mask)
-            with code.loop("0", given["out_width"]) as x:
+            with code.loop("0", dims["out_width"]) as x:
                 pixel = tiles.step(code, row, x, columns)
-                place = code.at(self.kind, pixel, c)
-                before = tiles.read(code, place, mask)
+                pointer = code.at(self.kind, pixel, c)
+                before = tiles.read(code, pointer, mask)
                 value = code.let(f"fadd {tiles.vector} {before}, {added}")
-                tiles.write(code, ceil_divide(code, tiles, value, low), place, mask)
+                tiles.write(code, ceil_divide(code, tiles, value, low), pointer, mask)
 
     def filter_gradient(self, name: str) -> Code:
         """Rows of the filter gradient: sums over all images, in their order.
@@ -379,31 +375,28 @@ class _ConvolutionBuilder:
         transposed; its segments are the rows of the result's gradient, a band at a time.
         """
         code = Code(name, entry.KERNEL)
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
-        line = self._size(code, given, "out_width", "filters")
-        size = code.integer("mul", line, given["out_height"])
-        all_ = code.integer("mul", given["images"], given["out_depth"])
-        with (
-            code.loop("0", all_) as number,
-            code.loop("0", given["out_height"], given["band"]) as y,
-        ):
+        line = self._size(code, dims, "out_width", "filters")
+        size = code.integer("mul", line, dims["out_height"])
+        all_ = code.integer("mul", dims["images"], dims["out_depth"])
+        with code.loop("0", all_) as number, code.loop("0", dims["out_height"], dims["band"]) as y:
             before = code.integer("or", number, y)
             first = code.integer("icmp eq", before, 0)
             gradient = self.tiles.step(code, gradients, number, size)
             gradient = self.tiles.step(code, gradient, y, line)
-            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))
-            count = self._stripes(code, given, images, scratch, number, y, rows)
-            self._window_rows(code, given, (scratch, count), gradient, out, rows, first)
+            rows = code.least(dims["band"], code.integer("sub", dims["out_height"], y))
+            count = self._stripes(code, dims, images, scratch, number, y, rows)
+            self._window_rows(code, dims, (scratch, count), gradient, out, rows, first)
         code.do("ret void")
         return code
 
     def _window_rows(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         scratch: tuple[str, str],
         gradient: str,
         out: str,
@@ -414,27 +407,27 @@ class _ConvolutionBuilder:
 
         They are taken by the rows of a window or, where it has gaps, by its pixels.
         """
-        pitch = self._size(code, given, "padded_width", "channels")
-        dense = code.integer("icmp eq", given["apart_x"], 1)
-        whole = self._size(code, given, "window_width", "channels")
+        pitch = self._size(code, dims, "padded_width", "channels")
+        dense = code.integer("icmp eq", dims["apart_x"], 1)
+        whole = self._size(code, dims, "window_width", "channels")
         depth, pixels = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
-            for one, other in ((whole, given["channels"]), ("1", given["window_width"]))
+            for one, other in ((whole, dims["channels"]), ("1", dims["window_width"]))
         )
-        down = code.integer("mul", given["stride_y"], pitch)
-        across = self._size(code, given, "stride_x", "channels")
-        gap = self._size(code, given, "apart_x", "channels")
-        columns = given["filters"]
-        iterations = self._size(code, given, "window_depth", "window_height")
+        down = code.integer("mul", dims["stride_y"], pitch)
+        across = self._size(code, dims, "stride_x", "channels")
+        gap = self._size(code, dims, "apart_x", "channels")
+        columns = dims["filters"]
+        iterations = self._size(code, dims, "window_depth", "window_height")
         with code.loop("0", code.integer("mul", iterations, pixels)) as iteration:
             before = code.integer("mul", iteration, depth)
-            # The part of this thread's range that lies in this part of the window.
+            # The intersection of this thread's range with this part of the window.
             start = code.integer("sub", "%from", before)
             low = code.integer("icmp slt", start, 0)
             start = code.let(f"select i1 {low}, i64 0, i64 {start}")
             stop = code.least(depth, code.integer("sub", "%to", before))
             y = code.integer("sdiv", iteration, pixels)
-            y = self._window_row(code, given, scratch[1], y, given["window_height"])
+            y = self._window_row(code, dims, scratch[1], y, dims["window_height"])
             top = self.tiles.step(code, scratch[0], y, pitch)
             top = self.tiles.step(code, top, code.integer("srem", iteration, pixels), gap)
             left = Left(top, "1", across, down)
@@ -442,30 +435,30 @@ class _ConvolutionBuilder:
             with code.loop("0", columns, self.tiles.width) as j:
                 width = code.least(self.tiles.width, code.integer("sub", columns, j))
                 right = Right(code.at(self.kind, gradient, j), columns)
-                place = Right(code.at(self.kind, target, j), columns)
-                sizes = (width, given["out_width"], rows)
-                self.tiles.product(code, (start, stop), left, right, place, sizes, first)
+                destination = Right(code.at(self.kind, target, j), columns)
+                sizes = (width, dims["out_width"], rows)
+                self.tiles.product(code, (start, stop), left, right, destination, sizes, first)
 
 
 def _transposed(tiles: Tiles, name: str) -> Code:
     """Filters turned around, their channels exchanged with the columns: the elements from `from`
     to `to` of their windows."""
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
-    given = entry.load_dims(code, ("elements", "channels", "filters"))
-    channels, columns = given["channels"], given["filters"]
+    dims = entry.load_dims(code, ("elements", "channels", "filters"))
+    channels, columns = dims["channels"], dims["filters"]
     source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
     size = code.integer("mul", channels, columns)
     with code.loop("%from", "%to") as element:
         after = code.integer("add", element, 1)
-        before = tiles.step(code, source, code.integer("sub", given["elements"], after), size)
+        before = tiles.step(code, source, code.integer("sub", dims["elements"], after), size)
         here = tiles.step(code, target, element, size)
         with code.loop("0", channels, tiles.lanes) as c, code.loop("0", columns, tiles.lanes) as j:
-            place = code.at(kind, tiles.step(code, before, c, columns), j)
+            pointer = code.at(kind, tiles.step(code, before, c, columns), j)
             count = code.integer("sub", channels, c)
             mask = tiles.mask(code, j, columns)
-            made = tiles.read_transposed(code, place, columns, count, mask)
+            vectors = tiles.read_transposed(code, pointer, columns, count, mask)
             along = tiles.mask(code, c, channels)
-            for r, vector in enumerate(made):
+            for r, vector in enumerate(vectors):
                 line = code.integer("add", j, r)
                 there = code.splat(tiles.lanes, "i1", code.integer("icmp slt", line, columns))
                 both = code.let(f"and {tiles.test} {there}, {along}")
@@ -484,7 +477,7 @@ def _source(kind: Kind) -> Source:
             Kernel(writer.forward("forward"), 2),
             Kernel(writer.forward("finished", finished=True), 3),
             Kernel(writer.filter_gradient("filter_gradient"), 2, unit=TILE_ROWS),
-            Kernel(_transposed(writer.tiles, "turned"), 1),
+            Kernel(_transposed(writer.tiles, "transposed"), 1),
         ],
         [*writer.tiles.functions(), writer.stripe()],
         writer.tiles.table(),
@@ -504,15 +497,15 @@ def _numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int
 
 
 def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
-    """`finished` and pooled: what `Pooling` says is wanted. None for results of odd sizes."""
+    """`finished` and pooled, with the results that `Pooling` selects. None for results of odd sizes."""
     band = min(g.band, STRIPE_BYTES // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
     numbers = _numbers(g.images * -(-g.out_height // band), g, band, relu)
     kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
     chain = Chain(3)
-    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
-    return chain.giving([made[i] for i in pooling.gives])
+    outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
+    return chain.giving([outputs[i] for i in pooling.gives])
 
 
 def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
@@ -521,7 +514,7 @@ def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
 
 
 def finished(g: Geometry, relu: bool) -> Callable[[Any, Any, Any], Any] | None:
-    """The same with a bias that is added; with `floored` what is less than zero is made zero."""
+    """The same with a bias that is added; with `floored` relu is applied."""
     return _forward("finished", g, relu, np.float32)
 
 
@@ -529,8 +522,8 @@ def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., An
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    made = LIBRARIES[np.dtype(dtype)].entry(name)
-    kernel = made.for_dims(_numbers(bands, g, g.band, relu))
+    function = LIBRARIES[np.dtype(dtype)].entry(name)
+    kernel = function.for_dims(_numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
 
@@ -539,8 +532,8 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
     if not entry.AVAILABLE or g.empty or not g.band_rows:
         return None
     parts = math.prod(g.window) * g.channels
-    made = LIBRARIES[np.dtype(dtype)].entry("filter_gradient")
-    kernel = made.for_dims(_numbers(parts, g, g.band_rows))
+    function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient")
+    kernel = function.for_dims(_numbers(parts, g, g.band_rows))
     return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
 
@@ -580,7 +573,7 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
 
     dims = (math.prod(g.window), g.channels, g.filters)
     around = entry.filling(
-        LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims(dims),
+        LIBRARIES[np.dtype(dtype)].entry("transposed", shared=False).for_dims(dims),
         (*g.window, g.filters, g.channels),
         dtype,
     )

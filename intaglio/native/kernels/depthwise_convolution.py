@@ -11,7 +11,7 @@ from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.windows import Sliding, Window, Windows, library
 from intaglio.native.runtime import entry
 
-# Pixels whose sums are under way together: a vector of filters is read once for all of them.
+# Pixels whose sums are accumulated together: a vector of filters is read once for all of them.
 VECTORS_ABREAST = 8
 
 
@@ -19,34 +19,34 @@ def _forward(k: Sliding) -> None:
     """The sum of every window's products with the filters of its channels."""
     images, filters = (k.pointer("%ins", i) for i in (0, 1))
     out, code = k.pointer("%outs", 0), k.code
-    last = code.integer("sub", k.given["window_width"], 1)
+    last = code.integer("sub", k.dims["window_width"], 1)
     first, stop = k.inside("x", "0", last)
     blocks = code.integer("sdiv", code.integer("sub", stop, first), VECTORS_ABREAST)
     middle = code.integer("add", first, code.integer("mul", blocks, VECTORS_ABREAST))
     with code.loop("%from", "%to") as number:
         image, result = k.image(images, number), k.image(out, number, "out_")
-        with code.loop("0", k.given["out_height"]) as y:
+        with code.loop("0", k.dims["out_height"]) as y:
             down = k.reach(y, "y")
 
             def sums(x: str, across: Window, count: int, c: str, mask: str) -> None:
                 """Of `count` windows side by side, whose elements in the image are the same."""
                 totals = _sums(k, (image, filters), (down, across), count, c, mask)
-                for place, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):
-                    k.tiles.write(code, total, place, mask)
+                for pointer, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):
+                    k.tiles.write(code, total, pointer, mask)
 
             for start, end, count in (
                 ("0", first, 1),
                 (first, middle, VECTORS_ABREAST),
-                (middle, k.given["out_width"], 1),
+                (middle, k.dims["out_width"], 1),
             ):
                 with code.loop(start, end, count) as x:
                     k.vectors(functools.partial(sums, x, k.reach(x, "x"), count))
 
 
 def _beside(k: Sliding, result: str, y: str, x: str, c: str, count: int) -> list[str]:
-    """The places of some pixels of a result that follow each other."""
-    place, channels = k.pixel(result, y, x, c, "out_"), k.given["channels"]
-    return [k.tiles.step(k.code, place, p, channels) for p in range(count)]
+    """Pointers to consecutive pixels of a result."""
+    pointer, channels = k.pixel(result, y, x, c, "out_"), k.dims["channels"]
+    return [k.tiles.step(k.code, pointer, p, channels) for p in range(count)]
 
 
 def _sums(
@@ -60,34 +60,34 @@ def _sums(
     """The sums over a window, and over those beside it, of vectors of channels."""
     (image, filters), (down, across), code = arrays, window, k.code
     zeros = [(k.vector, "zeroinitializer")] * count
-    step = code.integer("mul", k.given["stride_x"], k.given["channels"])
+    step = code.integer("mul", k.dims["stride_x"], k.dims["channels"])
     with code.carrying(down.first, down.last, 1, *zeros) as rows:
         row = k.at(down.start, rows.index, "y")
-        before = code.integer("mul", rows.index, k.given["window_width"])
+        before = code.integer("mul", rows.index, k.dims["window_width"])
         inner = [(k.vector, v) for v in rows.values]
         with code.carrying(across.first, across.last, 1, *inner) as taps:
             at = code.integer("add", before, taps.index)
-            tap = k.tiles.step(code, filters, at, k.given["channels"])
+            tap = k.tiles.step(code, filters, at, k.dims["channels"])
             weight = k.tiles.read(code, code.at("float", tap, c), mask)
-            place = k.pixel(image, row, k.at(across.start, taps.index, "x"), c)
+            pointer = k.pixel(image, row, k.at(across.start, taps.index, "x"), c)
             for p, total in enumerate(taps.values):
-                seen = k.tiles.read(code, k.tiles.step(code, place, p, step), mask)
+                seen = k.tiles.read(code, k.tiles.step(code, pointer, p, step), mask)
                 taps.following.append(k.tiles.fma(code, seen, weight, total))
         rows.following = taps.values
     return rows.values
 
 
 def _filter_gradient(k: Sliding) -> None:
-    """The filter gradient, image by image: what lies under a place of the window.
+    """The filter gradient, image by image: the sums for each tap of the window.
 
-    A part is such a place.
+    A part is a tap.
     """
     images, gradients = (k.pointer("%ins", i) for i in (0, 1))
-    out, code, given = k.pointer("%outs", 0), k.code, k.given
-    with code.loop("0", given["images"]) as number, code.loop("%from", "%to") as place:
-        i = code.integer("sdiv", place, given["window_width"])
-        j = code.integer("srem", place, given["window_width"])
-        target = k.tiles.step(code, out, place, given["channels"])
+    out, code, dims = k.pointer("%outs", 0), k.code, k.dims
+    with code.loop("0", dims["images"]) as number, code.loop("%from", "%to") as tap:
+        i = code.integer("sdiv", tap, dims["window_width"])
+        j = code.integer("srem", tap, dims["window_width"])
+        target = k.tiles.step(code, out, tap, dims["channels"])
         arrays = k.image(images, number), k.image(gradients, number, "out_")
         fresh = code.integer("icmp eq", number, 0)
         every = code.splat(k.tiles.lanes, "i1", code.let(f"xor i1 {fresh}, true"))
@@ -112,12 +112,12 @@ def _under(
     c: str,
     mask: str,
 ) -> str:
-    """The sum over an image of pixels under a place of the window times gradients."""
-    (image, gradient), (i, j), code, given = arrays, tap, k.code, k.given
+    """The sum over an image of the pixels under a tap times gradients."""
+    (image, gradient), (i, j), code, dims = arrays, tap, k.code, k.dims
     (top, bottom), (left, right) = ranges
     blocks = code.integer("sdiv", code.integer("sub", right, left), VECTORS_ABREAST)
     middle = code.integer("add", left, code.integer("mul", blocks, VECTORS_ABREAST))
-    step = code.integer("mul", given["stride_x"], given["channels"])
+    step = code.integer("mul", dims["stride_x"], dims["channels"])
     zeros = [(k.vector, "zeroinitializer")] * VECTORS_ABREAST
     with code.carrying(top, bottom, 1, *zeros) as down:
         row = k.at(k.reach(down.index, "y").start, i, "y")
@@ -147,21 +147,21 @@ def _under(
 def _input_gradient(k: Sliding) -> None:
     """The input gradient: what every window gives is added to the pixels that it sees.
 
-    A place of the window is taken for a whole row of windows: its filters are read once.
+    A tap is applied to a whole row of windows: its filters are read once.
     """
     filters, gradients = (k.pointer("%ins", i) for i in (0, 1))
-    out, code, given = k.pointer("%outs", 0), k.code, k.given
-    step = code.integer("mul", given["stride_x"], given["channels"])
+    out, code, dims = k.pointer("%outs", 0), k.code, k.dims
+    step = code.integer("mul", dims["stride_x"], dims["channels"])
     with code.loop("%from", "%to") as number:
         image = k.image(out, number)
         gradient = k.image(gradients, number, "out_")
         k.clear(image)
-        with code.loop("0", given["out_height"]) as y:
+        with code.loop("0", dims["out_height"]) as y:
             down = k.reach(y, "y")
-            with code.loop(down.first, down.last) as i, code.loop("0", given["window_width"]) as j:
+            with code.loop(down.first, down.last) as i, code.loop("0", dims["window_width"]) as j:
                 row, (first, stop) = k.at(down.start, i, "y"), k.inside("x", j, j)
-                tap = code.integer("add", code.integer("mul", i, given["window_width"]), j)
-                tap = k.tiles.step(code, filters, tap, given["channels"])
+                tap = code.integer("add", code.integer("mul", i, dims["window_width"]), j)
+                tap = k.tiles.step(code, filters, tap, dims["channels"])
                 column = k.at(k.reach(first, "x").start, j, "x")
 
                 def added(c: str, mask: str) -> None:
@@ -169,27 +169,27 @@ def _input_gradient(k: Sliding) -> None:
                     slopes = k.pixel(gradient, y, first, c, "out_")
                     pixels = k.pixel(image, row, column, c)
                     with code.loop("0", code.integer("sub", stop, first)) as x:
-                        slope = k.tiles.step(code, slopes, x, given["channels"])
+                        slope = k.tiles.step(code, slopes, x, dims["channels"])
                         slope = k.tiles.read(code, slope, mask)
-                        place = k.tiles.step(code, pixels, x, step)
-                        before = k.tiles.read(code, place, mask)
+                        pointer = k.tiles.step(code, pixels, x, step)
+                        before = k.tiles.read(code, pointer, mask)
                         total = k.tiles.fma(code, slope, weight, before)
-                        k.tiles.write(code, total, place, mask)
+                        k.tiles.write(code, total, pointer, mask)
 
                 k.vectors(added)
 
 
 def _flipped(k: Sliding) -> None:
-    """The filters turned around: the places of the window from `from` to `to`."""
-    code, given = k.code, k.given
+    """The filters flipped: the taps of the window from `from` to `to`."""
+    code, dims = k.code, k.dims
     source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
-    places = code.integer("mul", given["window_height"], given["window_width"])
-    size = code.integer("mul", given["channels"], 4)
-    with code.loop("%from", "%to") as place:
-        other = code.integer("sub", code.integer("sub", places, 1), place)
+    taps = code.integer("mul", dims["window_height"], dims["window_width"])
+    size = code.integer("mul", dims["channels"], 4)
+    with code.loop("%from", "%to") as pointer:
+        other = code.integer("sub", code.integer("sub", taps, 1), pointer)
         to, tap = (
-            k.tiles.step(code, array, at, given["channels"])
-            for array, at in ((target, place), (source, other))
+            k.tiles.step(code, array, at, dims["channels"])
+            for array, at in ((target, pointer), (source, other))
         )
         code.copy(to, tap, size)
 
@@ -199,7 +199,7 @@ LIBRARY = library(
         "depthwise": (_forward, 2),
         "depthwise_filter_gradient": (_filter_gradient, 2),
         "depthwise_input_gradient": (_input_gradient, 2),
-        "turned": (_flipped, 1),
+        "flipped": (_flipped, 1),
     },
     gaps=True,
 )
@@ -246,8 +246,8 @@ def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
     if run is None:
         return None
     window = (w.window_height, w.window_width)
-    iteration = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
+    iteration = LIBRARY.entry("flipped", shared=False).for_dims((math.prod(window), *w))
     chain = Chain(2)
-    turning = entry.filling(iteration, (*window, w.channels, 1))
-    (result,) = chain.then(run, 1, *chain.then(turning, 0))
+    flipping = entry.filling(iteration, (*window, w.channels, 1))
+    (result,) = chain.then(run, 1, *chain.then(flipping, 0))
     return chain.giving(result)

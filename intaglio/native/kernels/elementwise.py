@@ -1,4 +1,4 @@
-"""Runs graphs of elementwise ops natively: a loop nest is compiled for each way to broadcast.
+"""Runs graphs of elementwise ops natively: a loop nest is compiled for each pattern of broadcasting.
 
 Shapes are arguments of the code. What is compiled depends only on the pattern in which the
 operands advance, so a trace with unknown dimensions has one kernel for all of them.
@@ -78,18 +78,18 @@ class FusedKernel:
             run = self._run_for(key)
         return run(*arrays)
 
-    def prepare(self, given: Sequence[Dims]) -> None:
+    def prepare(self, shapes: Sequence[Dims]) -> None:
         """Compiles the kernel for inputs of these shapes, whose open dims are taken for long ones."""
         known = [
             tuple([UNKNOWN_DIM_ESTIMATE if n is None else n for n in d])
-            for d in given
+            for d in shapes
             if d is not None
         ]
-        if len(known) < len(given):
+        if len(known) < len(shapes):
             return
         try:
             pattern, dims = canonical_axes(known)
-        except ValueError:  # a call will say so
+        except ValueError:  # a call will raise the error
             return
         with self._lock:
             self._kernel(pattern, dims)
@@ -97,12 +97,12 @@ class FusedKernel:
     def _run_for(self, shapes: tuple[tuple[int, ...], ...]) -> Callable[..., list[Any]]:
         try:
             whole = np.broadcast_shapes(*shapes)
-        except ValueError:  # the kernels of the ops say what does not fit
+        except ValueError:  # the kernels of the ops raise the error
             return lambda *arrays: interpreter.run_graph(self._graph, arrays)
         pattern, dims = canonical_axes(shapes)
         with self._lock:
-            made = self._kernel(pattern, dims)
-            run = self._runner(made, whole, dims)
+            kernel = self._kernel(pattern, dims)
+            run = self._runner(kernel, whole, dims)
             if len(self._runs) >= MAX_CACHED_SHAPES:
                 self._runs.clear()
             self._runs[shapes] = run
@@ -110,11 +110,11 @@ class FusedKernel:
 
     def _kernel(self, pattern: Pattern, dims: tuple[int, ...]) -> Any:
         large = int(np.prod(dims)) >= entry.MIN_PARALLEL_ELEMENTS
-        made = self._kernels.get((pattern, large))
-        if made is None:
-            made = self._compiled(pattern, large)
-            self._kernels[pattern, large] = made
-        return made
+        kernel = self._kernels.get((pattern, large))
+        if kernel is None:
+            kernel = self._compiled(pattern, large)
+            self._kernels[pattern, large] = kernel
+        return kernel
 
     def _compiled(self, pattern: Pattern, large: bool) -> Any:
         key = self._form, pattern, large
@@ -122,37 +122,37 @@ class FusedKernel:
         if found is not None:
             return found
         nest = LoopNest(self._graph, pattern, "kernel", self._numbers)
-        made: Any = jit.module(module([nest.write()]))
+        compiled: Any = jit.module(module([nest.write()]))
         if entry.AVAILABLE:
             inputs = len(self._graph.inputs) + len(self._numbers)
             counts = inputs, len(self._graph.outputs)
             types = [v.dtype.numpy for v in self._graph.inputs]
             types += [n.dtype for n in self._numbers] + self._results
             unit = nest.unit if large else 0
-            made = entry.Entry(made, "kernel", *counts, dtypes=types, unit=unit)
+            compiled = entry.Entry(compiled, "kernel", *counts, dtypes=types, unit=unit)
         if self._form is not None:
             if len(_compiled) >= MAX_CACHED_SHAPES:
                 _compiled.clear()
-            _compiled[key] = made
-        return made
+            _compiled[key] = compiled
+        return compiled
 
     def _runner(
-        self, made: Any, whole: tuple[int, ...], dims: tuple[int, ...]
+        self, compiled: Any, whole: tuple[int, ...], dims: tuple[int, ...]
     ) -> Callable[..., list[Any]]:
-        if isinstance(made, entry.Entry):
-            return _by_entry(made, whole, dims, self._results, self._numbers)
+        if isinstance(compiled, entry.Entry):
+            return _by_entry(compiled, whole, dims, self._results, self._numbers)
         types = [v.dtype.numpy for v in self._graph.inputs]
-        return _by_ctypes(made, whole, dims, types, self._results, self._numbers)
+        return _by_ctypes(compiled, whole, dims, types, self._results, self._numbers)
 
 
 def _by_entry(
-    made: entry.Entry,
+    compiled: entry.Entry,
     whole: tuple[int, ...],
     dims: tuple[int, ...],
     dtypes: list[Any],
     numbers: list[Any],
 ) -> Callable[..., list[Any]]:
-    kernel = made.for_dims(dims)
+    kernel = compiled.for_dims(dims)
     makers = [allocator(whole, dtype) for dtype in dtypes]
 
     def run(*arrays: Any) -> list[Any]:
@@ -161,12 +161,12 @@ def _by_entry(
             entry.call_in_order(kernel, arrays, [*numbers, *results])
         return results
 
-    run.keep = made  # type: ignore[attr-defined]  # the kernel must not outlive its entry
+    run.keep = compiled  # type: ignore[attr-defined]  # the kernel must not outlive its entry
     return run
 
 
 def _by_ctypes(
-    made: jit.Module,
+    compiled: jit.Module,
     whole: tuple[int, ...],
     dims: tuple[int, ...],
     types: list[Any],
@@ -174,7 +174,7 @@ def _by_ctypes(
     numbers: list[Any],
 ) -> Callable[..., list[Any]]:
     pointer, number = ctypes.c_void_p, ctypes.c_int64
-    kernel = made.function("kernel", pointer, pointer, pointer, number, number)
+    kernel = compiled.function("kernel", pointer, pointer, pointer, number, number)
     lengths = (number * len(dims))(*dims)
 
     def run(*arrays: Any) -> list[Any]:
@@ -187,7 +187,7 @@ def _by_ctypes(
         kernel(ins, outs, lengths, 0, dims[0])
         return outputs
 
-    run.keep = made  # type: ignore[attr-defined]  # kept alive with the function
+    run.keep = compiled  # type: ignore[attr-defined]  # kept alive with the function
     return run
 
 
@@ -196,6 +196,6 @@ def function(name: str) -> Callable[[Any], Any]:
     spec = Spec(float32, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     x = Node(raw.Placeholder, (), attrs, "x", [spec]).outputs[0]
-    made = Node(getattr(raw, name), [x], {}, "y", [spec])
-    kernel = FusedKernel(Graph(name, [x], [x.node, made], made.outputs))
+    node = Node(getattr(raw, name), [x], {}, "y", [spec])
+    kernel = FusedKernel(Graph(name, [x], [x.node, node], node.outputs))
     return lambda x: kernel(x)[0]

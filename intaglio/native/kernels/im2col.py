@@ -42,45 +42,42 @@ DIMS = (
 def _copied() -> Code:
     """The windows from `from` to `to`, counted through all images."""
     code = Code("copied", entry.KERNEL)
-    given = entry.load_dims(code, DIMS)
+    dims = entry.load_dims(code, DIMS)
     source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
-    size = code.integer("mul", given["window_height"], given["window_width"])
+    size = code.integer("mul", dims["window_height"], dims["window_width"])
 
     def start(at: str, axis: str, before: str) -> str:
-        first = code.integer("mul", at, given[f"stride_{axis}"])
-        return code.integer("sub", first, given[before])
+        first = code.integer("mul", at, dims[f"stride_{axis}"])
+        return code.integer("sub", first, dims[before])
 
     with code.loop("%from", "%to") as window:
-        row = code.integer("sdiv", window, given["out_width"])
-        x = code.integer("srem", window, given["out_width"])
-        number = code.integer("sdiv", row, given["out_height"])
-        y = code.integer("srem", row, given["out_height"])
-        image = code.integer("mul", number, given["height"])
+        row = code.integer("sdiv", window, dims["out_width"])
+        x = code.integer("srem", window, dims["out_width"])
+        number = code.integer("sdiv", row, dims["out_height"])
+        y = code.integer("srem", row, dims["out_height"])
+        image = code.integer("mul", number, dims["height"])
         top, left = start(y, "y", "top"), start(x, "x", "left")
         before = code.integer("mul", window, size)
-        with (
-            code.loop("0", given["window_height"]) as i,
-            code.loop("0", given["window_width"]) as j,
-        ):
-            at = code.integer("add", code.integer("mul", i, given["window_width"]), j)
-            to = code.integer("mul", code.integer("add", before, at), given["bytes"])
+        with code.loop("0", dims["window_height"]) as i, code.loop("0", dims["window_width"]) as j:
+            at = code.integer("add", code.integer("mul", i, dims["window_width"]), j)
+            to = code.integer("mul", code.integer("add", before, at), dims["bytes"])
             to = code.at("i8", target, to)
-            down = code.integer("add", top, code.integer("mul", i, given["apart_y"]))
-            across = code.integer("add", left, code.integer("mul", j, given["apart_x"]))
-            # Compared as unsigned numbers, places before the first are too large.
+            down = code.integer("add", top, code.integer("mul", i, dims["apart_y"]))
+            across = code.integer("add", left, code.integer("mul", j, dims["apart_x"]))
+            # Compared as unsigned numbers, indices before the first are too large.
             there = [
-                code.integer("icmp ult", down, given["height"]),
-                code.integer("icmp ult", across, given["width"]),
+                code.integer("icmp ult", down, dims["height"]),
+                code.integer("icmp ult", across, dims["width"]),
             ]
             inside = code.let(f"and i1 {there[0]}, {there[1]}")
             with code.when(inside):
                 pixel = code.integer("add", image, down)
-                pixel = code.integer("mul", pixel, given["width"])
+                pixel = code.integer("mul", pixel, dims["width"])
                 pixel = code.integer("add", pixel, across)
-                seen = code.at("i8", source, code.integer("mul", pixel, given["bytes"]))
-                code.copy(to, seen, given["bytes"])
+                seen = code.at("i8", source, code.integer("mul", pixel, dims["bytes"]))
+                code.copy(to, seen, dims["bytes"])
             with code.when(code.let(f"xor i1 {inside}, true")):
-                code.zero(to, given["bytes"])
+                code.zero(to, dims["bytes"])
     code.do("ret void")
     return code
 

@@ -1,4 +1,4 @@
-"""Kernels in one module, compiled when the first of them is asked for."""
+"""Kernels in one module, compiled on the first use of one of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Kernel(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What a module is made of: kernels, what they call, and text that stands before."""
+    """The parts of a module: kernels, the functions they call, and declarations before them."""
 
     kernels: Sequence[Kernel]
     called: Sequence[Code] = ()
@@ -33,13 +33,13 @@ class Library:
     """The entries of a module's kernels."""
 
     def __init__(self, write: Callable[[], Source]) -> None:
-        """`write` is called once, when the first kernel is asked for."""
+        """`write` is called once, on the first use of a kernel."""
         self._write = write
         self._lock = threading.Lock()
         self._entries: dict[str, entry.Entry] = {}
 
     def entry(self, name: str, shared: bool = True) -> entry.Entry:
-        """The way into a kernel, on all threads or on the caller's alone."""
+        """The entry of a kernel, on all threads or on the caller's alone."""
         with self._lock:
             if not self._entries:
                 self._entries = self._compiled()
@@ -48,10 +48,10 @@ class Library:
     def _compiled(self) -> dict[str, entry.Entry]:
         source = self._write()
         functions = [*source.called, *[kernel.code for kernel in source.kernels]]
-        made = jit.Module(source.text + module(functions))
+        compiled = jit.Module(source.text + module(functions))
         entries: dict[str, entry.Entry] = {}
         for code, inputs, outputs, unit in source.kernels:
             name = code.name
-            entries[name] = entry.Entry(made, name, inputs, outputs)
-            entries[f"{name}_shared"] = entry.Entry(made, name, inputs, outputs, unit=unit)
+            entries[name] = entry.Entry(compiled, name, inputs, outputs)
+            entries[f"{name}_shared"] = entry.Entry(compiled, name, inputs, outputs, unit=unit)
         return entries

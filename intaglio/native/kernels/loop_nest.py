@@ -28,7 +28,7 @@ FLOATING, NUMBERS = (np.dtype(np.float32), np.dtype(np.float64)), 12
 
 
 class Pattern(NamedTuple):
-    """How the operands lie in the loop nest.
+    """The strides of the operands in the loop nest.
 
     `rank` loops; for each input the loops in which it advances (in the others it stays:
     it is broadcast). Outputs advance in all of them.
@@ -63,62 +63,64 @@ def evaluate(
     for node in graph.nodes:
         if node.op is raw.Const:
             value = node.attrs["value"].reshape(-1)[0]
-            made = known.get(value.tobytes()) if value.dtype in FLOATING else None
+            shared = known.get(value.tobytes()) if value.dtype in FLOATING else None
             kind = kind_of(value.dtype)
-            values[id(node.outputs[0])] = made or s.constant(value, kind)
+            values[id(node.outputs[0])] = shared or s.constant(value, kind)
     for part in reroll.periods(graph):
         if isinstance(part, reroll.Repeat):
             _iterations(s, part, values)
         else:
-            given = [values[id(v)] for v in part.inputs]
-            values[id(part.outputs[0])] = apply(s, part, given)
+            operands = [values[id(v)] for v in part.inputs]
+            values[id(part.outputs[0])] = apply(s, part, operands)
     return [values[id(v)] for v in graph.outputs]
 
 
 def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
     """Writes what repeats as a loop that hands on values in registers."""
     code, first = s.code, list[tuple[str, str]]()
-    for place, depth, begun in part.carried:
-        vector = s.vector(kind_of(part.nodes[place].outputs[0].dtype.numpy))
+    for node_index, depth, begun in part.carried:
+        vector = s.vector(kind_of(part.nodes[node_index].outputs[0].dtype.numpy))
         names = ("poison",) * s.vectors
         if begun:
-            names = values[id(part.made(place, -depth))].names
+            names = values[id(part.value_of(node_index, -depth))].names
         first += [(vector, name) for name in names]
 
     def lanes(names: Sequence[str]) -> dict[tuple[int, int], Lanes]:
         return {
-            (place, depth): Lanes(
-                kind_of(part.nodes[place].outputs[0].dtype.numpy),
+            (node_index, depth): Lanes(
+                kind_of(part.nodes[node_index].outputs[0].dtype.numpy),
                 tuple(names[i * s.vectors : (i + 1) * s.vectors]),
             )
-            for i, (place, depth, _) in enumerate(part.carried)
+            for i, (node_index, depth, _) in enumerate(part.carried)
         }
 
     with code.carrying("0", str(part.iterations), 1, *first) as iteration:
         before = lanes(iteration.values)
         here: dict[int, Lanes] = {}
-        for place, node in enumerate(part.nodes[: part.period]):
-            given: list[Lanes] = []
+        for node_index, node in enumerate(part.nodes[: part.period]):
+            inputs: list[Lanes] = []
             for number, value in enumerate(node.inputs):
-                if (place, number) in part.sources:
-                    there, depth = part.sources[place, number]
-                    given.append(before[there, depth] if depth else here[there])
+                if (node_index, number) in part.sources:
+                    there, depth = part.sources[node_index, number]
+                    inputs.append(before[there, depth] if depth else here[there])
                 elif value.node.op is raw.Const:
-                    given.append(_constant(s, part, place, number, iteration.index))
+                    inputs.append(_constant(s, part, node_index, number, iteration.index))
                 else:
-                    given.append(values[id(value)])
-            here[place] = apply(s, node, given)
-        for place, depth, _ in part.carried:
-            made = before[place, depth - 1] if depth > 1 else here[place]
-            iteration.following += made.names
-    for (place, depth), made in lanes(iteration.values).items():
-        values[id(part.made(place, part.iterations - depth))] = made
+                    inputs.append(values[id(value)])
+            here[node_index] = apply(s, node, inputs)
+        for node_index, depth, _ in part.carried:
+            written = before[node_index, depth - 1] if depth > 1 else here[node_index]
+            iteration.following += written.names
+    for (node_index, depth), written in lanes(iteration.values).items():
+        values[id(part.value_of(node_index, part.iterations - depth))] = written
 
 
-def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, iteration: str) -> Lanes:
+def _constant(
+    s: Functions, part: reroll.Repeat, node_index: int, number: int, iteration: str
+) -> Lanes:
     """A constant of each iteration: out of a table, if they differ."""
-    kind = kind_of(part.nodes[place].inputs[number].dtype.numpy)
-    found = part.constants(place, number)
+    kind = kind_of(part.nodes[node_index].inputs[number].dtype.numpy)
+    found = part.constants(node_index, number)
     texts = [literal(value, kind) for value in found]
     if len({*texts}) == 1:
         return s.constant(found[0], kind)
@@ -139,13 +141,13 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
         raise Unsupported(op.name)
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
     known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
-    made: Lanes = rule(s=s, **known, **node.attrs)
-    if made is NotImplemented:
+    result: Lanes = rule(s=s, **known, **node.attrs)
+    if result is NotImplemented:
         raise Unsupported(f"{op.name} with these attributes")
     wanted = kind_of(node.outputs[0].dtype.numpy)
-    if made.kind != wanted:
+    if result.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.name}")
-    return made
+    return result
 
 
 class LoopNest:
@@ -164,8 +166,8 @@ class LoopNest:
         stays = (False,) * pattern.rank
         self.pattern = pattern._replace(moves=(*pattern.moves, *[stays] * len(numbers)))
         self.code = Code(name, entry.KERNEL)
-        given = [*[v.dtype.numpy for v in graph.inputs], *[n.dtype for n in numbers]]
-        self.kinds = [kind_of(dtype) for dtype in given]
+        dtypes = [*[v.dtype.numpy for v in graph.inputs], *[n.dtype for n in numbers]]
+        self.kinds = [kind_of(dtype) for dtype in dtypes]
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = jit.WIDTH // widest
@@ -176,9 +178,9 @@ class LoopNest:
     def _abreast(self) -> int:
         """The number of vectors that go through the body together.
 
-        Long ways through exponentials leave the processor time for four, and several of them, of
+        The latency of exponentials hides four vectors, and several of them, of
         which each waits for the one before, for eight. Very large bodies are written once, with
-        masks: what they take to compile nobody gets back.
+        masks: more copies would take longer to compile than they save.
         """
         trial = Code("trial", [])
         inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
@@ -292,32 +294,34 @@ class LoopNest:
                 continue
             names = [
                 self._read(kind, p, mask)
-                for p, mask in zip(self._places(s, kind, pointers[i], index), masks, strict=True)
+                for p, mask in zip(
+                    self._vector_pointers(s, kind, pointers[i], index), masks, strict=True
+                )
             ]
             inputs.append(Lanes(kind, tuple(names)))
         results = evaluate(s, self.graph, inputs, self.numbers)
         for kind, lanes, pointer in zip(
             self.results, results, pointers[len(self.kinds) :], strict=True
         ):
-            places = self._places(s, kind, pointer, index)
-            for place, name, mask in zip(places, lanes.names, masks, strict=True):
-                self._write(kind, place, name, mask)
+            addresses = self._vector_pointers(s, kind, pointer, index)
+            for address, name, mask in zip(addresses, lanes.names, masks, strict=True):
+                self._write(kind, address, name, mask)
 
-    def _places(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
+    def _vector_pointers(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
         first = self.code.at(kind.memory, pointer, index)
         return [
             self.code.at(kind.memory, first, str(v * self.lanes)) if v else first
             for v in range(s.vectors)
         ]
 
-    def _read(self, kind: Kind, place: str, mask: str) -> str:
+    def _read(self, kind: Kind, pointer: str, mask: str) -> str:
         vector = f"<{self.lanes} x {kind.memory}>"
         if not mask:
-            return self._from_memory(kind, self.code.load(vector, place, kind.bytes), self.lanes)
+            return self._from_memory(kind, self.code.load(vector, pointer, kind.bytes), self.lanes)
         value = self.code.call(
             vector,
             f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
-            (f"ptr align {kind.bytes}", place),
+            (f"ptr align {kind.bytes}", pointer),
             (f"<{self.lanes} x i1>", mask),
             (vector, "zeroinitializer"),
         )
@@ -328,18 +332,18 @@ class LoopNest:
             return vector
         return self.code.let(f"icmp ne <{lanes} x i8> {vector}, zeroinitializer")
 
-    def _write(self, kind: Kind, place: str, name: str, mask: str) -> None:
+    def _write(self, kind: Kind, pointer: str, name: str, mask: str) -> None:
         vector = f"<{self.lanes} x {kind.memory}>"
         if kind == BOOL:
             name = self.code.let(f"zext <{self.lanes} x i1> {name} to {vector}")
         if not mask:
-            self.code.do(f"store {vector} {name}, ptr {place}, align {kind.bytes}")
+            self.code.do(f"store {vector} {name}, ptr {pointer}, align {kind.bytes}")
             return
         self.code.call(
             "void",
             f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
             (vector, name),
-            (f"ptr align {kind.bytes}", place),
+            (f"ptr align {kind.bytes}", pointer),
             (f"<{self.lanes} x i1>", mask),
         )
 

@@ -1,4 +1,4 @@
-"""Products of matrices in machine code: tiles, over panels that lie packed in cache."""
+"""Products of matrices in machine code: tiles, over panels that are packed in cache."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from intaglio.native.runtime.thread_pool import thread_count
 # The inner dimension is divided into blocks of at most this: a panel of them stays in the second
 # level of the cache. The fewer blocks, the less often sums are written and read again.
 BLOCK_BYTES = 1024
-# From so many rows on it pays to copy a panel, and from so many where its rows lie whole pages
-# apart: these share few places of the caches.
+# From so many rows on it pays to copy a panel, and from so many where its rows are whole pages
+# apart: these map to few sets of the caches.
 MIN_PACKED_ROWS, MIN_PACKED_ROWS_FAR, PAGE_BYTES = 96, 24, 4096
 # Products of this many multiplications are worth several threads; larger ones than `MOST`,
 # whose left matrix no cache holds any more, are OpenBLAS's.
@@ -31,7 +31,7 @@ MAX_MULTIPLICATIONS = 1 << 36
 PARTS_PER_THREAD = 1 << 20
 # Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
 ROWS_PER_GROUP = 2048
-# What the kernel is told: the parts that threads share, which are panels of columns times groups
+# The dims of the kernel: the parts that threads share, which are panels of columns times groups
 # of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
 # from column to column.
 DIMS = ("parts", "panels", "groups", "rows", "columns", "inner", "row_step", "column_step")
@@ -49,8 +49,8 @@ def _pack(tiles: Tiles) -> Code:
     with code.loop("0", "%depth") as index:
         source = tiles.step(code, "%from", index, "%row")
         target = tiles.step(code, "%to", index, tiles.width)
-        sources = tiles.places(code, source, TILE_VECTORS)
-        targets = tiles.places(code, target, TILE_VECTORS)
+        sources = tiles.pointers(code, source, TILE_VECTORS)
+        targets = tiles.pointers(code, target, TILE_VECTORS)
         for there, here, mask in zip(sources, targets, masks, strict=True):
             tiles.write(code, tiles.read(code, there, mask), here)
     code.do("ret void")
@@ -58,7 +58,7 @@ def _pack(tiles: Tiles) -> Code:
 
 
 def _pack_transposed(tiles: Tiles) -> Code:
-    """Copies a panel out of a transposed matrix, whose `columns` lie in rows of `depth` elements.
+    """Copies a panel of a transposed matrix, whose `columns` are rows of `depth` elements.
 
     Square blocks of vectors are turned in registers.
     """
@@ -71,11 +71,11 @@ def _pack_transposed(tiles: Tiles) -> Code:
         tiles.lanes,
     )
     with code.loop("0", "%columns", lanes) as j, code.loop("0", "%depth", lanes) as k:
-        place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
+        pointer = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
         count = code.integer("sub", "%columns", j)
         along = tiles.mask(code, k, "%depth")
-        made = tiles.read_transposed(code, place, "%row", count, along)
-        for c, vector in enumerate(made):
+        vectors = tiles.read_transposed(code, pointer, "%row", count, along)
+        for c, vector in enumerate(vectors):
             target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
             tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
     code.do("ret void")
@@ -93,18 +93,18 @@ def _product(tiles: Tiles, name: str, transposed: bool) -> Code:
     panel = code.let(f"alloca [{size} x {kind}], align 64")
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, DIMS)
-    columns, inner = given["columns"], given["inner"]
+    dims = entry.load_dims(code, DIMS)
+    columns, inner = dims["columns"], dims["inner"]
     block = _block(code, tiles, inner)
     with code.loop("%from", "%to") as part:
-        rows = _group(code, given, part)
-        j = code.integer("mul", code.integer("srem", part, given["panels"]), tiles.width)
+        rows = _group(code, dims, part)
+        j = code.integer("mul", code.integer("srem", part, dims["panels"]), tiles.width)
         width = code.least(tiles.width, code.integer("sub", columns, j))
         target = Right(code.at(kind, c, j), columns)
         with code.loop("0", inner, block) as k:
             depth = code.least(block, code.integer("sub", inner, k))
-            start = tiles.step(code, a, k, given["column_step"])
-            left = Left(start, given["row_step"], given["column_step"])
+            start = tiles.step(code, a, k, dims["column_step"])
+            left = Left(start, dims["row_step"], dims["column_step"])
             first = code.integer("icmp eq", k, 0)
             across, down, row = (j, k, inner) if transposed else (k, j, columns)
             source = Right(code.at(kind, tiles.step(code, b, across, row), down), row)
@@ -172,18 +172,18 @@ def _block(code: Code, tiles: Tiles, inner: str) -> str:
     return code.integer("mul", code.integer("add", vectors, 1), tiles.lanes)
 
 
-def _group(code: Code, given: dict[str, str], part: str) -> tuple[str, str]:
+def _group(code: Code, dims: dict[str, str], part: str) -> tuple[str, str]:
     """The rows of a part: whole tiles, but for the last group's."""
-    group = code.integer("sdiv", part, given["panels"])
-    tiles = code.integer("sdiv", code.integer("add", given["rows"], TILE_ROWS - 1), TILE_ROWS)
+    group = code.integer("sdiv", part, dims["panels"])
+    tiles = code.integer("sdiv", code.integer("add", dims["rows"], TILE_ROWS - 1), TILE_ROWS)
     bounds: list[str] = []
     for at in (group, code.integer("add", group, 1)):
-        share = code.integer("sdiv", code.integer("mul", tiles, at), given["groups"])
-        bounds.append(code.least(code.integer("mul", share, TILE_ROWS), given["rows"]))
+        share = code.integer("sdiv", code.integer("mul", tiles, at), dims["groups"])
+        bounds.append(code.least(code.integer("mul", share, TILE_ROWS), dims["rows"]))
     return bounds[0], bounds[1]
 
 
-# What the kernel of many products is told before `DIMS`: how many there are, and the steps
+# The dims of the kernel of many products before `DIMS`: how many there are, and the steps
 # from one to the next in the three arrays; 0 where all take the same matrix.
 BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 
@@ -191,18 +191,18 @@ BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 def _products(tiles: Tiles, name: str) -> Code:
     """The products from `from` to `to` of a batch, each by the kernel `name`."""
     code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
-    given = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
+    dims = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
     inner_dims = code.at("i64", "%dims", str(len(BATCH_DIMS)))
     ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
     arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
     arrays.append(code.load("ptr", "%outs", 8))
-    places = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
+    pointers = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
     with code.loop("%from", "%to") as number:
-        for array, place, step in zip(arrays, places, BATCH_DIMS[1:], strict=True):
-            at = code.at(kind, array, code.integer("mul", number, given[step]))
-            code.do(f"store ptr {at}, ptr {place}, align 8")
+        for array, pointer, step in zip(arrays, pointers, BATCH_DIMS[1:], strict=True):
+            at = code.at(kind, array, code.integer("mul", number, dims[step]))
+            code.do(f"store ptr {at}, ptr {pointer}, align 8")
         code.do(
-            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {given['parts']})"
+            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {dims['parts']})"
         )
     code.do("ret void")
     return code
@@ -240,7 +240,7 @@ def product(
 ) -> Callable[[Any, Any], Any] | None:
     """The product of matrices of floats of these shapes; None where OpenBLAS is to do it.
 
-    With a `shape` the result has it, and the arguments may be any whose elements lie likewise.
+    With a `shape` the result has it, and the arguments may have any shape of the same layout.
     """
     rows, inner = a[::-1] if transpose_a else a
     depth, columns = b[::-1] if transpose_b else b
@@ -249,10 +249,10 @@ def product(
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
-    made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
+    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
-    kernel = made.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
+    kernel = function.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
     return entry.filling(kernel, shape or (rows, columns), dtype)
 
 
@@ -289,6 +289,6 @@ def products(
     within = (1, rows) if transpose_a else (inner, 1)
     divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    made = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
+    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
-    return entry.filling(made.for_dims(dims), shape, dtype)
+    return entry.filling(function.for_dims(dims), shape, dtype)

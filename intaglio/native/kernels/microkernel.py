@@ -1,4 +1,4 @@
-"""Tiles: small products of matrices whose sums stay in registers. All large sums are made of them.
+"""Tiles: small products of matrices whose sums stay in registers. All large products consist of them.
 
 The kernel is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
 (ACM TOMS 34(3), 2008): a few rows of the result, a few vectors wide, are summed over the
@@ -90,33 +90,33 @@ class Tiles:
         name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
         return code.call(self.test, name, ("i64", first), ("i64", count))
 
-    def read(self, code: Code, place: str, mask: str) -> str:
-        """A vector at a place; with a mask only the lanes it allows, zeros else."""
+    def read(self, code: Code, pointer: str, mask: str) -> str:
+        """Loads a vector; with a mask only the lanes it allows, zeros else."""
         if not mask:
-            return code.load(self.vector, place, self.kind.bytes)
+            return code.load(self.vector, pointer, self.kind.bytes)
         return code.call(
             self.vector,
             f"llvm.masked.load.{self.suffix}.p0",
-            (f"ptr align {self.kind.bytes}", place),
+            (f"ptr align {self.kind.bytes}", pointer),
             (self.test, mask),
             (self.vector, "zeroinitializer"),
         )
 
-    def write(self, code: Code, value: str, place: str, mask: str = "") -> None:
+    def write(self, code: Code, value: str, pointer: str, mask: str = "") -> None:
         """Stores a vector, or the lanes that a mask allows."""
         align = self.kind.bytes
         if not mask:
-            code.do(f"store {self.vector} {value}, ptr {place}, align {align}")
+            code.do(f"store {self.vector} {value}, ptr {pointer}, align {align}")
             return
         code.call(
             "void",
             f"llvm.masked.store.{self.suffix}.p0",
             (self.vector, value),
-            (f"ptr align {align}", place),
+            (f"ptr align {align}", pointer),
             (self.test, mask),
         )
 
-    def places(self, code: Code, pointer: str, count: int) -> list[str]:
+    def pointers(self, code: Code, pointer: str, count: int) -> list[str]:
         """Pointers to the vectors that follow each other from a pointer on."""
         return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]
 
@@ -145,14 +145,16 @@ class Tiles:
             ]
         return block
 
-    def read_transposed(self, code: Code, place: str, row: str, count: str, mask: str) -> list[str]:
+    def read_transposed(
+        self, code: Code, pointer: str, row: str, count: str, mask: str
+    ) -> list[str]:
         """The columns of a square: of its rows, `row` elements apart, `count` are there, and of
         each the lanes that a mask allows."""
         square: list[str] = []
         for r in range(self.lanes):
             there = code.splat(self.lanes, "i1", code.integer("icmp sgt", count, r))
             both = code.let(f"and {self.test} {there}, {mask}")
-            square.append(self.read(code, self.step(code, place, r, row), both))
+            square.append(self.read(code, self.step(code, pointer, r, row), both))
         return self.transposed(code, square)
 
     # -- the tile -----------------------------------------------------------------------
@@ -160,7 +162,7 @@ class Tiles:
     def tile(self, rows: int, vectors: int, copies: bool = False) -> Code:
         """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
 
-        The last vector has only `left` lanes. `first` says that c holds nothing yet. One that
+        The last vector has only `left` lanes. With `first` c has no sums yet. One that
         `copies` also writes the rows of b to a panel, where they follow each other.
         """
         code = Code(
@@ -210,30 +212,30 @@ class Tiles:
     ) -> list[str]:
         """One column of a times one row of b, added to the sums."""
         left, right, *copy = offsets
-        places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
-        panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
-        made = [code.integer("add", left, "%column"), code.integer("add", right, "%b_row")]
+        pointers = self.pointers(code, code.at(self.kind.llvm, "%b", right), len(masks))
+        panel = [self.read(code, p, m) for p, m in zip(pointers, masks, strict=True)]
+        next_offsets = [code.integer("add", left, "%column"), code.integer("add", right, "%b_row")]
         for offset in copy:
             to = code.at(self.kind.llvm, "%panel", offset)
-            for vector, place in zip(panel, self.places(code, to, len(panel)), strict=True):
-                self.write(code, vector, place)
-            made.append(code.integer("add", offset, self.width))
+            for vector, pointer in zip(panel, self.pointers(code, to, len(panel)), strict=True):
+                self.write(code, vector, pointer)
+            next_offsets.append(code.integer("add", offset, self.width))
         for r, top in enumerate(tops):
-            place = code.at(self.kind.llvm, top, left)
-            value = code.load(self.kind.llvm, place, self.kind.bytes)
+            pointer = code.at(self.kind.llvm, top, left)
+            value = code.load(self.kind.llvm, pointer, self.kind.bytes)
             factor = code.splat(self.lanes, self.kind.llvm, value)
             for v, vector in enumerate(panel):
-                made.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
-        return made
+                next_offsets.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
+        return next_offsets
 
     def _awaited(self, code: Code, rows: int, vectors: int) -> None:
-        """Has the processor fetch what the sums will be added to, while they are made."""
+        """Prefetches the elements of c to which the sums will be added."""
         with code.when(code.let("xor i1 %first, true")):
-            for place in self._targets(code, rows, vectors):
+            for pointer in self._targets(code, rows, vectors):
                 code.call(
                     "void",
                     "llvm.prefetch.p0",
-                    ("ptr", place),
+                    ("ptr", pointer),
                     ("i32", "1"),
                     ("i32", "3"),
                     ("i32", "1"),
@@ -242,7 +244,7 @@ class Tiles:
     def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
         """Where the vectors of c are."""
         tops = [self.step(code, "%c", r, "%c_row") for r in range(rows)]
-        return [place for top in tops for place in self.places(code, top, vectors)]
+        return [pointer for top in tops for pointer in self.pointers(code, top, vectors)]
 
     def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
         """Writes the sums, added to what is there already unless they are the first.
@@ -250,17 +252,17 @@ class Tiles:
         Then nothing is read, not even under an empty mask: that too would wait for the memory.
         """
         fresh, added = code.block, list[str]()
-        places = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
+        targets = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
         with code.when(code.let("xor i1 %first, true")):
-            for total, (place, mask) in zip(sums, places, strict=True):
-                before = self.read(code, place, mask)
+            for total, (pointer, mask) in zip(sums, targets, strict=True):
+                before = self.read(code, pointer, mask)
                 added.append(code.let(f"fadd {self.vector} {total}, {before}"))
             later = code.block
         totals = [code.phi(self.vector) for _ in sums]
         for phi, total, more in zip(totals, sums, added, strict=True):
             code.arrive(phi, (total, fresh), (more, later))
-        for phi, (place, mask) in zip(totals, places, strict=True):
-            self.write(code, phi.name, place, mask)
+        for phi, (pointer, mask) in zip(totals, targets, strict=True):
+            self.write(code, phi.name, pointer, mask)
 
     # -- calling ------------------------------------------------------------------------
 

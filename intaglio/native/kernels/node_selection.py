@@ -94,7 +94,7 @@ def has_choice(node: Node) -> bool:
     return dtype is float32 or (dtype is float64 and node.op.name in _DOUBLED)
 
 
-# What stands for several ops, and makes the kernel of them.
+# Fused ops, with the functions that select their kernels.
 PARTS: dict[str, Callable[[Graph], Run | None]] = {
     late._FusedRows.name: lambda body: row_kernels.kernel(row_kernels.plan_of(body)),
     late._FusedLayers.name: layers.kernel,
@@ -125,8 +125,8 @@ class Chosen:
             fits = [a.dtype for a in arrays] == self._types
             run = (self._choose(self._attrs, *arrays) if fits else None) or self._by_numpy
             self._runs[key] = run
-        made = run(*arrays)
-        return self._by_numpy(*arrays) if made is NotImplemented else made
+        results = run(*arrays)
+        return self._by_numpy(*arrays) if results is NotImplemented else results
 
     def _by_numpy(self, *arrays: Any) -> Any:
         return interpreter.call_kernel(self._op, arrays, self._attrs)
@@ -224,8 +224,8 @@ def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any
     if run is None:
         return None
     chain = Chain(2)
-    (made,) = chain.then(run, 0, 1, shape=shape)
-    return Taking(chain.giving(made), 0, 2)
+    (gradient,) = chain.then(run, 0, 1, shape=shape)
+    return Taking(chain.giving(gradient), 0, 2)
 
 
 def _depthwise_along(
@@ -267,7 +267,7 @@ def _reduction(how: str) -> Callable[..., Run | None]:
     def choose(attrs: dict[str, Any], x: Any, axis: Any) -> Run | None:
         try:
             axes = axes_of(axis, x.ndim)
-        except InvalidArgumentError:  # the op's kernel says so
+        except InvalidArgumentError:  # the op's kernel raises the error
             return None
         run = reductions.reduction(how, x.shape, axes, attrs["keep_dims"], x.dtype)
         return run and Taking(run, 0)

@@ -65,7 +65,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
     passed = next((n for n in body.nodes if n.op is raw.ReluGrad), None)
     normal = next((n for n in body.nodes if n.op in FORWARD), None)
     *rows, channels = shape = dims_of(node.outputs[0])
-    d, *given = node.inputs[:5]
+    d, *operands = node.inputs[:5]
     beyond: list[SymbolicTensor] = []
     through = ""
     if passed is not None:
@@ -81,7 +81,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
         return None
     d = d.node.inputs[0] if same else d
     run.giving([run.gives[_output_index(v)] for v in body.outputs])
-    return Taking(run, *input_indices(body, d, *given, *beyond))
+    return Taking(run, *input_indices(body, d, *operands, *beyond))
 
 
 KERNELS: dict[Op, Callable[[Graph], Run | None]] = {

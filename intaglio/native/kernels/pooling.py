@@ -50,14 +50,14 @@ def _maximum_gradient(k: Sliding) -> None:
         with k.windows() as (y, x, down, across), k.channels() as (c, mask):
             most, slope = (k.tiles.read(code, k.pixel(d, y, x, c, "out_"), mask) for d in found)
 
-            def given(i: str, j: str, row: str, column: str, free: str) -> str:
+            def window(i: str, j: str, row: str, column: str, free: str) -> str:
                 seen = k.tiles.read(code, k.pixel(image, row, column, c), free)
                 hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
                 hit = code.let(f"and {k.test} {hit}, {free}")
                 _add(k, k.pixel(result, row, column, c), slope, hit)
                 return code.let(f"xor {k.test} {free}, {hit}")
 
-            k.over(down, across, k.test, mask, given)
+            k.over(down, across, k.test, mask, window)
 
 
 def _squares(
@@ -66,15 +66,15 @@ def _squares(
     body: Callable[[str, str, str, list[str], str], None],
     begin: Callable[[str], None] = lambda number: None,
 ) -> None:
-    """Goes over windows of 2x2 that lie side by side and cover the images.
+    """Loops over windows of 2x2 with strides 2 that cover the images.
 
-    Calls `begin(number)` for every image, and `body(number, c, at, places, mask)` for vectors
-    of channels, the first of which is c: their place in what has an element for each window, and
+    Calls `begin(number)` for every image, and `body(number, c, at, pointers, mask)` for vectors
+    of channels, the first of which is c: their index in arrays with an element for each window, and
     pointers to the window's elements.
     """
-    code, given = k.code, k.given
-    channels = given["channels"]
-    line = code.integer("mul", given["width"], channels)
+    code, dims = k.code, k.dims
+    channels = dims["channels"]
+    line = code.integer("mul", dims["width"], channels)
     beside = ["0", channels, line, code.integer("add", line, channels)]
     with code.loop("%from", "%to") as number:
         begin(number)
@@ -89,21 +89,21 @@ def _square_rows(
     body: Callable[[str, str, str, list[str], str], None],
 ) -> None:
     """The windows of one image."""
-    code, given, line = k.code, k.given, beside[2]
-    channels = given["channels"]
-    with code.loop("0", given["out_height"]) as y:
-        row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
-        window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))
+    code, dims, line = k.code, k.dims, beside[2]
+    channels = dims["channels"]
+    with code.loop("0", dims["out_height"]) as y:
+        row = code.integer("add", code.integer("mul", number, dims["out_height"]), y)
+        window = code.integer("mul", row, code.integer("mul", dims["out_width"], channels))
         top = code.integer("mul", code.integer("mul", row, 2), line)
-        with code.loop("0", given["out_width"]) as x:
+        with code.loop("0", dims["out_width"]) as x:
             across = code.integer("mul", x, channels)
             window_x = code.integer("add", window, across)
             left = code.integer("add", top, code.integer("mul", across, 2))
 
             def of_channels(c: str, mask: str) -> None:
                 first = code.at("float", images, code.integer("add", left, c))
-                places = [code.at("float", first, step) for step in beside]
-                body(number, c, code.integer("add", window_x, c), places, mask)
+                pointers = [code.at("float", first, step) for step in beside]
+                body(number, c, code.integer("add", window_x, c), pointers, mask)
 
             k.vectors(of_channels)
 
@@ -112,10 +112,10 @@ def _square_maximum(k: Sliding) -> None:
     """The greatest element of windows of 2x2 side by side."""
     images, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
 
-    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+    def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        for place in places:
-            seen = k.tiles.read(code, place, mask)
+        for pointer in pointers:
+            seen = k.tiles.read(code, pointer, mask)
             ceil_divide = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
             most = code.let(f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}")
         k.tiles.write(code, most, code.at("float", out, at), mask)
@@ -134,14 +134,14 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
     ends = [code.let(f"ptrtoint ptr {p} to i64") for p in (out, images)]
     away = code.integer("sub", *ends)
     sums = k.pointer("%outs", 1) if relu else ""
-    channels = k.given["channels"]
+    channels = k.dims["channels"]
 
     def clear(number: str) -> None:
         if relu:
             size = code.integer("mul", channels, 4)
             code.zero(k.tiles.step(code, sums, number, channels), size)
 
-    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+    def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
         most, slope = (
             k.tiles.read(code, code.at("float", d, at), mask) for d in (maxima, gradients)
         )
@@ -152,14 +152,14 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             )
             slope = code.let(f"fmul {k.vector} {slope}, {share}")
         free, total = "splat (i1 true)", "zeroinitializer"
-        for place in places:
-            seen = k.tiles.read(code, place, mask)
+        for pointer in pointers:
+            seen = k.tiles.read(code, pointer, mask)
             hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
             hit = code.let(f"and {k.test} {hit}, {free}")
             value = code.let(
                 f"select {k.test} {hit}, {k.vector} {slope}, {k.vector} zeroinitializer"
             )
-            k.tiles.write(code, value, code.at("i8", place, away), mask)
+            k.tiles.write(code, value, code.at("i8", pointer, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
             total = code.let(f"fadd {k.vector} {total}, {value}")
         if relu:
@@ -177,13 +177,13 @@ def _relu_pooling_gradient(k: Sliding) -> None:
 
 
 def _placed_maximum(k: Sliding) -> None:
-    """Relu and the greatest element of windows of 2x2 side by side, with its place."""
+    """Relu and the maximum of windows of 2x2 with strides 2, with its argmax."""
     images, code, zero = k.pointer("%ins", 0), k.code, "zeroinitializer"
     truth = {"mean": "0", "placed": "1", "whole": "0"}
     pool = Pool(code, k.tiles, truth)
 
-    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
-        seen = [k.tiles.read(code, place, mask) for place in places]
+    def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
+        seen = [k.tiles.read(code, pointer, mask) for pointer in pointers]
         pool.write([ceil_divide(code, k.tiles, v, zero) for v in seen], at, mask)
 
     _squares(k, images, body)
@@ -192,36 +192,36 @@ def _placed_maximum(k: Sliding) -> None:
 def _placed_gradient(k: Sliding) -> None:
     """The gradient by what `_placed_maximum` was given, and its sums over every image.
 
-    Inputs are places and gradients. Every element is written once.
+    Inputs are argmaxes and gradients. Every element is written once.
     """
-    places, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    positions, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, sums = (k.pointer("%outs", i) for i in (0, 1))
-    code, tiles, given = k.code, k.tiles, k.given
-    channels = given["channels"]
-    line = code.integer("mul", given["width"], channels)
+    code, tiles, dims = k.code, k.tiles, k.dims
+    channels = dims["channels"]
+    line = code.integer("mul", dims["width"], channels)
     beside = ["0", channels, line, code.integer("add", line, channels)]
     size = code.integer("mul", channels, 4)
     with code.loop("%from", "%to") as number:
         total = tiles.step(code, sums, number, channels)
         code.zero(total, size)
-        with code.loop("0", given["out_height"]) as y:
-            row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
-            pixel = code.integer("mul", row, given["out_width"])
+        with code.loop("0", dims["out_height"]) as y:
+            row = code.integer("add", code.integer("mul", number, dims["out_height"]), y)
+            pixel = code.integer("mul", row, dims["out_width"])
             top = tiles.step(code, out, code.integer("mul", row, 2), line)
 
             def of_row(c: str, mask: str) -> None:
                 carried = (k.vector, "zeroinitializer")
-                with code.carrying("0", given["out_width"], 1, carried) as iteration:
+                with code.carrying("0", dims["out_width"], 1, carried) as iteration:
                     x = iteration.index
                     at = code.integer("mul", code.integer("add", pixel, x), channels)
                     at = code.integer("add", at, c)
-                    place = read_bytes(code, tiles, code.at("i8", places, at), mask)
+                    position = read_bytes(code, tiles, code.at("i8", positions, at), mask)
                     slope = tiles.read(code, code.at("float", gradients, at), mask)
                     left = tiles.step(code, top, code.integer("mul", x, 2), channels)
                     left = code.at("float", left, c)
                     targets = [code.at("float", left, step) for step in beside]
                     iteration.following = [
-                        _placed(k, slope, place, targets, mask, iteration.values[0])
+                        _placed(k, slope, position, targets, mask, iteration.values[0])
                     ]
                 sum_ = code.at("float", total, c)
                 before = tiles.read(code, sum_, mask)
@@ -231,29 +231,31 @@ def _placed_gradient(k: Sliding) -> None:
             k.vectors(of_row)
 
 
-def _placed(k: Sliding, slope: str, place: str, targets: list[str], mask: str, total: str) -> str:
+def _placed(
+    k: Sliding, slope: str, position: str, targets: list[str], mask: str, total: str
+) -> str:
     """Writes the gradients of a window, and gives a total with them added."""
     code, vector = k.code, k.vector
     integers = f"<{k.tiles.lanes} x i32>"
     zero, one = "zeroinitializer", "splat (float 1.0)"
-    open_ = code.let(f"icmp ult {integers} {place}, splat (i32 {CUT})")
+    open_ = code.let(f"icmp ult {integers} {position}, splat (i32 {CUT})")
     share = code.let(f"select {k.test} {open_}, {vector} {one}, {vector} {zero}")
     slope = code.let(f"fmul {vector} {slope}, {share}")
-    place = code.let(f"and {integers} {place}, splat (i32 {~CUT})")
+    position = code.let(f"and {integers} {position}, splat (i32 {~CUT})")
     for number, target in enumerate(targets):
-        hit = code.let(f"icmp eq {integers} {place}, splat (i32 {number})")
+        hit = code.let(f"icmp eq {integers} {position}, splat (i32 {number})")
         value = code.let(f"select {k.test} {hit}, {vector} {slope}, {vector} {zero}")
         k.tiles.write(code, value, target, mask)
-    there = code.let(f"icmp ult {integers} {place}, splat (i32 {NOWHERE})")
+    there = code.let(f"icmp ult {integers} {position}, splat (i32 {NOWHERE})")
     value = code.let(f"select {k.test} {there}, {vector} {slope}, {vector} {zero}")
     return code.let(f"fadd {vector} {total}, {value}")
 
 
-def _add(k: Sliding, place: str, value: str, mask: str) -> None:
-    """Adds a vector to what is at a place, in the lanes of a mask."""
-    before = k.tiles.read(k.code, place, mask)
+def _add(k: Sliding, pointer: str, value: str, mask: str) -> None:
+    """Adds a vector to the elements at a pointer, in the lanes of a mask."""
+    before = k.tiles.read(k.code, pointer, mask)
     total = k.code.let(f"fadd {k.vector} {before}, {value}")
-    k.tiles.write(k.code, total, place, mask)
+    k.tiles.write(k.code, total, pointer, mask)
 
 
 def _count(k: Sliding, down: Window, across: Window) -> str:
@@ -266,7 +268,7 @@ def _count(k: Sliding, down: Window, across: Window) -> str:
 
 
 def _mean(k: Sliding) -> None:
-    """The mean of every window's elements that lie inside the image."""
+    """The mean of every window's elements inside the image."""
     images, out = k.pointer("%ins", 0), k.pointer("%outs", 0)
     code = k.code
     with code.loop("%from", "%to") as number:
@@ -292,11 +294,11 @@ def _mean_gradient(k: Sliding) -> None:
             slope = k.tiles.read(code, k.pixel(gradient, y, x, c, "out_"), mask)
             share = code.let(f"fdiv {k.vector} {slope}, {_count(k, down, across)}")
 
-            def given(i: str, j: str, row: str, column: str, none: str) -> str:
+            def window(i: str, j: str, row: str, column: str, none: str) -> str:
                 _add(k, k.pixel(result, row, column, c), share, mask)
                 return none
 
-            k.over(down, across, "i64", "0", given)
+            k.over(down, across, "i64", "0", window)
 
 
 LIBRARY = library(
@@ -309,7 +311,7 @@ LIBRARY = library(
         "mean_gradient": (_mean_gradient, 1),
     }
 )
-# These give sums, or places, too.
+# These return sums, or argmaxes, too.
 FLOORED = library({"floored_gradient": (_relu_pooling_gradient, 3)}, outputs=2)
 PLACED = library({"placed_gradient": (_placed_gradient, 2)}, outputs=2)
 PLACING = library({"placed_maximum": (_placed_maximum, 1)}, outputs=3)
@@ -326,13 +328,13 @@ def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
 
 
 def _covering(w: Windows) -> Windows:
-    """The windows of 2x2 that lie side by side and cover the images of `w`."""
+    """The windows of 2x2 with strides 2 that cover the images of `w`."""
     down, across = 2 * w.out_height, 2 * w.out_width
     return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)
 
 
 def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(images, maxima, gradients) to the gradient by what Relu made the images of, and its sums
+    """(images, maxima, gradients) to the gradient by the input of relu, and its sums
     over every image; None for other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
@@ -342,19 +344,19 @@ def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
 
 
 def placed_maximum(w: Windows) -> Chain | None:
-    """Images to Relu's maxima and their places, bytes as `native/kernels/pooling_epilogue.py` has them; None for
+    """Images to maxima of relu and their argmaxes, bytes as in `native/kernels/pooling_epilogue.py`; None for
     other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
     kernel = PLACING.entry("placed_maximum").for_dims((w.images, *w))
     pooling = Pooling(placed=True)
     chain = Chain(1)
-    made = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
-    return chain.giving([made[i] for i in pooling.gives])
+    outputs = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
+    return chain.giving([outputs[i] for i in pooling.gives])
 
 
 def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(places, gradients) to the gradient by what `placed_maximum` was given, and its sums over
+    """(argmaxes, gradients) to the gradient by the input of `placed_maximum`, and its sums over
     every image; None likewise."""
     if not covers(w):
         return None
@@ -364,5 +366,5 @@ def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
 
 
 def covers(w: Windows) -> bool:
-    """True for windows of 2x2 that lie side by side and cover the images, if they have kernels."""
+    """True for windows of 2x2 with strides 2 that cover the images, if they have kernels."""
     return entry.AVAILABLE and not w.empty and w == _covering(w)

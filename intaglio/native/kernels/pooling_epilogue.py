@@ -1,7 +1,7 @@
 """Pooling of 2x2 results side by side while they are in registers: what convolutions end with.
 
-Besides the means or maxima it gives, where that is asked for, the results themselves, or the places
-of the maxima, a byte each. From a place the gradient knows which result was the maximum and
+Besides the means or maxima it writes, on request, the results themselves, or the argmaxes
+of the maxima, a byte each. From an argmax the gradient knows which result was the maximum and
 whether Relu was zero there, and needs neither results nor maxima.
 """
 
@@ -16,12 +16,12 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, literal
 from intaglio.ops.fused import CUT, NOWHERE
 
-# What kernels are told of a pooling.
+# The dims of kernels that describe a pooling.
 WORDS = ("mean", "placed", "whole")
 
 
 class Pooling(NamedTuple):
-    """What is wanted: maxima, or means; with `placed` the places of the maxima after Relu; with
+    """The requested results: maxima, or means; with `placed` the argmaxes after relu; with
     `whole` the results, too."""
 
     mean: bool = False
@@ -29,9 +29,9 @@ class Pooling(NamedTuple):
     whole: bool = False
 
     def results(self, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], Any]]:
-        """Shapes and dtypes of what kernels write: results of a shape, what is pooled, and places.
+        """Shapes and dtypes of kernels' outputs: results of a shape, pooled values, and argmaxes.
 
-        What is not wanted has one element, which nobody writes.
+        An output that is not requested has one element, which is not written.
         """
         images, height, width, filters = shape
         small = (images, height // 2, width // 2, filters)
@@ -50,9 +50,9 @@ class Pooling(NamedTuple):
 class Pool:
     """Writes the pooling of windows of four vectors."""
 
-    def __init__(self, code: Code, tiles: Tiles, given: dict[str, str]) -> None:
+    def __init__(self, code: Code, tiles: Tiles, dims: dict[str, str]) -> None:
         self.code, self.tiles = code, tiles
-        self.given = {w: code.integer("icmp ne", given[w], 0) for w in WORDS}
+        self.flags = {w: code.integer("icmp ne", dims[w], 0) for w in WORDS}
         self._out, self._placed = (
             code.load("ptr", code.at("ptr", "%outs", i), 8) for i in ("1", "2")
         )
@@ -61,14 +61,14 @@ class Pool:
         """Pools a window whose first element is `at` among what is pooled."""
         code = self.code
         out = code.at("float", self._out, at)
-        with code.when(self.given["mean"]):
+        with code.when(self.flags["mean"]):
             self.tiles.write(code, self._mean(window), out, mask)
-        with code.when(code.let(f"xor i1 {self.given['mean']}, true")):
-            most, place = self.maximum(window)
+        with code.when(code.let(f"xor i1 {self.flags['mean']}, true")):
+            most, position = self.maximum(window)
             self.tiles.write(code, most, out, mask)
-            with code.when(self.given["placed"]):
+            with code.when(self.flags["placed"]):
                 to = code.at("i8", self._placed, at)
-                write_bytes(code, self.tiles, self._cut(most, place), to, mask)
+                write_bytes(code, self.tiles, self._cut(most, position), to, mask)
 
     def _mean(self, window: list[str]) -> str:
         code, vector = self.code, self.tiles.vector
@@ -81,19 +81,19 @@ class Pool:
         """The greatest of some vectors, and which is the first of them; NaN is passed over."""
         code, tiles = self.code, self.tiles
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        place = f"splat (i32 {NOWHERE})"
+        position = f"splat (i32 {NOWHERE})"
         for number, seen in enumerate(window):
             above = code.let(f"fcmp ogt {tiles.vector} {seen}, {most}")
             most = self._chosen(above, tiles.vector, seen, most)
-            place = self._chosen(above, self._integers, f"splat (i32 {number})", place)
-        return most, place
+            position = self._chosen(above, self._integers, f"splat (i32 {number})", position)
+        return most, position
 
-    def _cut(self, most: str, place: str) -> str:
-        """Places, also of what Relu made zero."""
+    def _cut(self, most: str, position: str) -> str:
+        """Argmaxes, marked where relu was zero."""
         code = self.code
         open_ = code.let(f"fcmp ogt {self.tiles.vector} {most}, zeroinitializer")
-        shut = code.let(f"or {self._integers} {place}, splat (i32 {CUT})")
-        return self._chosen(open_, self._integers, place, shut)
+        shut = code.let(f"or {self._integers} {position}, splat (i32 {CUT})")
+        return self._chosen(open_, self._integers, position, shut)
 
     @property
     def _integers(self) -> str:
@@ -103,32 +103,32 @@ class Pool:
         return self.code.let(f"select {self.tiles.test} {test}, {kind} {yes}, {kind} {no}")
 
 
-def write_bytes(code: Code, tiles: Tiles, value: str, place: str, mask: str) -> None:
+def write_bytes(code: Code, tiles: Tiles, value: str, pointer: str, mask: str) -> None:
     """Stores a vector of small integers as bytes."""
     lanes = tiles.lanes
     short = code.let(f"trunc <{lanes} x i32> {value} to <{lanes} x i8>")
     if not mask:
-        code.do(f"store <{lanes} x i8> {short}, ptr {place}, align 1")
+        code.do(f"store <{lanes} x i8> {short}, ptr {pointer}, align 1")
         return
     code.call(
         "void",
         f"llvm.masked.store.v{lanes}i8.p0",
         (f"<{lanes} x i8>", short),
-        ("ptr align 1", place),
+        ("ptr align 1", pointer),
         (tiles.test, mask),
     )
 
 
-def read_bytes(code: Code, tiles: Tiles, place: str, mask: str) -> str:
-    """The bytes at a place as a vector of integers."""
+def read_bytes(code: Code, tiles: Tiles, pointer: str, mask: str) -> str:
+    """Loads bytes as a vector of integers."""
     kind = f"<{tiles.lanes} x i8>"
     if not mask:
-        seen = code.load(kind, place, 1)
+        seen = code.load(kind, pointer, 1)
     else:
         seen = code.call(
             kind,
             f"llvm.masked.load.v{tiles.lanes}i8.p0",
-            ("ptr align 1", place),
+            ("ptr align 1", pointer),
             (tiles.test, mask),
             (kind, "zeroinitializer"),
         )

@@ -1,4 +1,4 @@
-"""Random numbers in machine code: Philox4x32-10, and uniform and normal numbers made of it.
+"""Random numbers in machine code: Philox4x32-10, and uniform and normal numbers from it.
 
 Bits and uniform numbers are those of the NumPy code in `ops/random/philox.py`. Normal float32s go through
 logarithms and sines of float64 there and here, which rounded are hardly ever different; normal
@@ -37,7 +37,7 @@ WORD_KIND, HALF_WORD_KIND = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 # A bfloat16 as it is stored.
 BFLOAT_BITS = Kind("i16", 16, "u")
 BLOCKS_PER_VECTOR = max(jit.WIDTH // 4, 4)
-# The numbers that a kernel is told: the stream's key, its counter's halves, and the step from
+# The words of a kernel's state: the stream's key, its counter's halves, and the step from
 # one block's counter to the next.
 STATE_DIMS = ("key", "low", "high", "step")
 
@@ -59,15 +59,15 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
     """The two words that each round adds, in every lane."""
     code = s.code
     words = [code.integer("and", key, int(LOW)), code.integer("lshr", key, 32)]
-    made: list[tuple[Lanes, Lanes]] = []
+    round_keys: list[tuple[Lanes, Lanes]] = []
     for _ in range(10):
         pair = [Lanes(WORD_KIND, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words]
-        made.append((pair[0], pair[1]))
+        round_keys.append((pair[0], pair[1]))
         words = [
             code.integer("and", code.integer("add", w, weyl), int(LOW))
             for w, weyl in zip(words, (WEYL_0, WEYL_1), strict=True)
         ]
-    return made
+    return round_keys
 
 
 def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -> list[Lanes]:
@@ -90,7 +90,7 @@ def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -
     return [part for half in (low, high) for part in (s.bit_and(half, mask), s.high_half(half))]
 
 
-# -- what is made of the words ---------------------------------------------------------
+# -- distributions of the words --------------------------------------------------------
 
 
 def _bits(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
@@ -109,19 +109,19 @@ def _half_unit(bits: int, kind: Kind) -> Finish:
     """16-bit floats in [0, 1), of so many bits of each word."""
 
     def finish(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
-        made: list[Lanes] = []
+        numbers: list[Lanes] = []
         for word in words:
             number = s.bit_and(word, s.const((1 << bits) - 1, word))
             number = s.converted(s.converted(number, HALF_WORD_KIND), FLOAT)
-            made.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
-        return made
+            numbers.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
+        return numbers
 
     return finish
 
 
 def _bfloat_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
-    made = _half_unit(7, BFLOAT)(s, words)
-    return [Lanes(BFLOAT_BITS, x.names) for x in made]
+    numbers = _half_unit(7, BFLOAT)(s, words)
+    return [Lanes(BFLOAT_BITS, x.names) for x in numbers]
 
 
 def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
@@ -172,7 +172,7 @@ FINISHES: dict[str, tuple[Finish, Kind]] = {
     "normal": (_normal, FLOAT),
     "normal_double": (_normal_double, DOUBLE),
 }
-# Normals that are drawn again while they are too far off, and what they are made of.
+# Normals that are rejected while they are out of bounds, and the words they consume.
 TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
 DTYPES = {
     HALF_WORD_KIND: np.uint32,
@@ -195,25 +195,25 @@ def _kernel(name: str) -> Kernel:
     """Fills an array: dims are the number of groups of `LANES` blocks, and that of elements."""
     finish, kind = FINISHES[name]
     code = Code(name, entry.KERNEL)
-    state, out, size = _given(code)
+    state, out, size = _arguments(code)
     s = Functions(code, BLOCKS_PER_VECTOR, 1)
     keys = _round_keys(s, state["key"])
     with code.loop("%from", "%to") as group:
         first = code.integer("mul", group, BLOCKS_PER_VECTOR)
-        made = finish(s, _cipher(s, _counters(s, state, first), keys))
-        start = code.integer("mul", first, len(made))
-        for i, vector in enumerate(_in_order(s, made)):
+        vectors = finish(s, _cipher(s, _counters(s, state, first), keys))
+        start = code.integer("mul", first, len(vectors))
+        for i, vector in enumerate(_in_order(s, vectors)):
             index = code.integer("add", start, i * BLOCKS_PER_VECTOR)
             _write(s, kind, vector, out, index, size)
     code.do("ret void")
     return Kernel(code, 1)
 
 
-def _given(code: Code) -> tuple[dict[str, str], str, str]:
+def _arguments(code: Code) -> tuple[dict[str, str], str, str]:
     """The stream's state, the array to be filled, and its elements."""
-    given = code.load("ptr", "%ins", 8)
+    words = code.load("ptr", "%ins", 8)
     state = {
-        part: code.load("i64", code.at("i64", given, str(i)), 8)
+        part: code.load("i64", code.at("i64", words, str(i)), 8)
         for i, part in enumerate(STATE_DIMS)
     }
     size = code.load("i64", code.at("i64", "%dims", "1"), 8)
@@ -230,7 +230,7 @@ class _Truncated:
     def __init__(self, name: str) -> None:
         self.finish, self.kind = FINISHES[TRUNCATED[name]]
         self.code = code = Code(name, entry.KERNEL)
-        self.state, self.out, self.size = _given(code)
+        self.state, self.out, self.size = _arguments(code)
         self.of_block = _of_block(self.kind)
         size = BLOCKS_PER_VECTOR * self.of_block
         self.scratch = code.first(f"alloca [{size} x {self.kind.llvm}], align 64")
@@ -245,7 +245,7 @@ class _Truncated:
         apart = str(RESERVED * of_block // 4)
         with code.loop("%from", "%to") as group:
             number = code.integer("mul", group, BLOCKS_PER_VECTOR)
-            self._draw(number, apart)
+            self._generate(number, apart)
             with code.loop("0", str(BLOCKS_PER_VECTOR)) as lane:
                 self._fill(0)
                 block = code.integer("add", number, lane)
@@ -271,24 +271,24 @@ class _Truncated:
         with code.loop("0", count, BLOCKS_PER_VECTOR) as iteration:
             lacking = code.integer("icmp slt", self._load(self.filled), self.of_block)
             with code.when(lacking):
-                self._draw(code.integer("add", start, iteration), "1")
+                self._generate(code.integer("add", start, iteration), "1")
                 self._take("0", BLOCKS_PER_VECTOR * self.of_block, first)
 
-    def _draw(self, first: str, step: str) -> None:
-        """Normals of `LANES` blocks, to where they are held."""
+    def _generate(self, first: str, step: str) -> None:
+        """Normals of `LANES` blocks, written to the scratch memory."""
         code, s, kind = self.code, self.s, self.kind
         words = _cipher(s, _counters(s, self.state, first, step), self.keys)
         for i, vector in enumerate(_in_order(s, self.finish(s, words))):
-            place = code.at(kind.llvm, self.scratch, str(i * BLOCKS_PER_VECTOR))
-            code.do(f"store {s.vector(kind)} {vector}, ptr {place}, align {kind.bytes}")
+            pointer = code.at(kind.llvm, self.scratch, str(i * BLOCKS_PER_VECTOR))
+            code.do(f"store {s.vector(kind)} {vector}, ptr {pointer}, align {kind.bytes}")
 
     def _take(self, start: str, count: int, first: str) -> None:
-        """Puts numbers that are held into the next places from `first` on."""
+        """Appends the accepted numbers of the scratch memory from index `first` on."""
         code, kind = self.code, self.kind
         word = kind.llvm
         with code.loop("0", str(count)) as i:
-            place = code.at(word, self.scratch, code.integer("add", start, i))
-            x = code.load(word, place, kind.bytes)
+            pointer = code.at(word, self.scratch, code.integer("add", start, i))
+            x = code.load(word, pointer, kind.bytes)
             far = code.call(word, f"llvm.fabs.f{kind.bits}", (word, x))
             near = code.let(f"fcmp olt {word} {far}, {literal(TRUNCATE_AT, kind)}")
             seen = self._load(self.filled)
@@ -303,22 +303,22 @@ class _Truncated:
     def _fill(self, count: int) -> None:
         self._store(str(count), self.filled)
 
-    def _load(self, place: str) -> str:
-        return self.code.load("i64", place, 8)
+    def _load(self, pointer: str) -> str:
+        return self.code.load("i64", pointer, 8)
 
-    def _store(self, value: str, place: str) -> None:
-        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+    def _store(self, value: str, pointer: str) -> None:
+        self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
 
 
 def _truncated_kernel(name: str) -> Kernel:
     return _Truncated(name).write()
 
 
-def _in_order(s: Functions, made: Sequence[Lanes]) -> list[str]:
+def _in_order(s: Functions, vectors: Sequence[Lanes]) -> list[str]:
     """Vectors with the first elements of all, then the second ones, ..."""
     code, lanes = s.code, s.lanes
-    element = made[0].kind.llvm
-    parts, width = [m.names[0] for m in made], lanes
+    element = vectors[0].kind.llvm
+    parts, width = [m.names[0] for m in vectors], lanes
     while len(parts) > 1:  # side by side
         vector = f"<{width} x {element}>"
         every = ", ".join([f"i32 {i}" for i in range(2 * width)])
@@ -327,11 +327,11 @@ def _in_order(s: Functions, made: Sequence[Lanes]) -> list[str]:
             for a, b in zip(parts[::2], parts[1::2], strict=True)
         ]
         width *= 2
-    whole, vector, count = parts[0], f"<{width} x {element}>", len(made)
+    whole, vector, count = parts[0], f"<{width} x {element}>", len(vectors)
     iterations: list[str] = []
     for start in range(0, width, lanes):
-        places = [e % count * lanes + e // count for e in range(start, start + lanes)]
-        order = ", ".join([f"i32 {p}" for p in places])
+        lanes_in_order = [e % count * lanes + e // count for e in range(start, start + lanes)]
+        order = ", ".join([f"i32 {p}" for p in lanes_in_order])
         iterations.append(
             code.let(f"shufflevector {vector} {whole}, {vector} poison, <{lanes} x i32> <{order}>")
         )
@@ -339,7 +339,7 @@ def _in_order(s: Functions, made: Sequence[Lanes]) -> list[str]:
 
 
 def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: str) -> None:
-    """Stores a vector's elements, those that the array has room for."""
+    """Stores a vector's elements, as far as the array is long."""
     code, lanes = s.code, s.lanes
     test = f"<{lanes} x i1>"
     mask = code.call(
@@ -355,18 +355,18 @@ def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: st
 
 
 def _swaps() -> Kernel:
-    """range(n), each place in turn swapped with the one as far after it as the input says."""
+    """range(n) after a Fisher-Yates shuffle: each element is swapped with the one at the input's offset."""
     code = Code("swaps", entry.KERNEL)
-    given, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
+    offsets, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
     with code.loop("%from", "%to") as i:
         code.do(f"store i64 {i}, ptr {code.at('i64', out, i)}, align 8")
     with code.loop("%from", code.integer("sub", "%to", 1)) as i:
-        offset = code.load("i32", code.at("i32", given, i), 4)
+        offset = code.load("i32", code.at("i32", offsets, i), 4)
         other = code.integer("add", i, code.let(f"zext i32 {offset} to i64"))
-        places = [code.at("i64", out, at) for at in (i, other)]
-        values = [code.load("i64", place, 8) for place in places]
-        for place, value in zip(places, values[::-1], strict=True):
-            code.do(f"store i64 {value}, ptr {place}, align 8")
+        pointers = [code.at("i64", out, at) for at in (i, other)]
+        values = [code.load("i64", pointer, 8) for pointer in pointers]
+        for pointer, value in zip(pointers, values[::-1], strict=True):
+            code.do(f"store i64 {value}, ptr {pointer}, align 8")
     code.do("ret void")
     return Kernel(code, 1)
 

@@ -20,7 +20,7 @@ from intaglio.ops.array.slicing import is_index
 TILE_SHAPES = Tiles(FLOAT)
 # Rows of a tile at most, by its vectors.
 MAX_TILE_ROWS = {1: 12, 2: 8, 3: 8, 4: 6}
-# What a cell's code is told: tiles of rows, those that are whole, the inner dimension, blocks of
+# The dims of a cell's code: tiles of rows, those that are whole, the inner dimension, blocks of
 # columns, columns of the product and of a gate.
 DIMS = ("tiles", "whole", "inner", "blocks", "wide", "columns")
 
@@ -63,13 +63,13 @@ def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
     while waiting:
         value = waiting.pop()
         for user in users.get(id(value), []):
-            made = user.outputs[0]
-            width = made.dims[-1] if made.dims else None
+            output = user.outputs[0]
+            width = output.dims[-1] if output.dims else None
             if starts_of(user, wide) is not None and width and wide % width == 0:
                 return wide // width if wide // width <= MOST_GATES else 1
-            if "scalar" in user.op.rules and made.dims == value.dims and id(made) not in seen:
-                seen.add(id(made))
-                waiting.append(made)
+            if "scalar" in user.op.rules and output.dims == value.dims and id(output) not in seen:
+                seen.add(id(output))
+                waiting.append(output)
     return 1
 
 
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
     @property
     def blocks(self) -> int:
-        """How many tiles stand side by side."""
+        """How many tiles are computed together."""
         return -(-self.columns // self.step)
 
     @property
@@ -105,19 +105,19 @@ class Plan(NamedTuple):
 
     @property
     def layout(self) -> tuple[int, int]:
-        """What tells packed weights from others of the same matrix."""
+        """The key of packed weights among others of the same matrix."""
         return self.gates, self.vectors
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """What the code is told, as `DIMS` says."""
+        """The dims of the code, in the order of `DIMS`."""
         tiles = -(-self.rows // self.tall)
         whole, wide = self.rows // self.tall, self.gates * self.columns
         return tiles, whole, self.inner, self.blocks, wide, self.columns
 
     @property
     def pack_dims(self) -> tuple[int, ...]:
-        """What the code that packs is told."""
+        """The dims of the code that packs."""
         return self.blocks, self.inner, self.gates * self.columns, self.columns
 
 
@@ -145,10 +145,10 @@ def starts_of(node: Node, wide: int) -> list[int] | None:
         return [i * (wide // len(widths)) for i in range(len(widths))]
     if node.op is not raw.StridedSlice or any(v.node.op is not raw.Const for v in node.inputs[1:]):
         return None
-    source, made = node.inputs[0].dims, node.outputs[0].dims
-    if source is None or made is None or len(source) != 2 or len(made) != 2:
+    source, output = node.inputs[0].dims, node.outputs[0].dims
+    if source is None or output is None or len(source) != 2 or len(output) != 2:
         return None
-    if source[0] != made[0] or is_index(node.attrs, 0):
+    if source[0] != output[0] or is_index(node.attrs, 0):
         return None
     row = np.arange(wide).reshape(1, wide)
     begin, end, strides = (v.node.attrs["value"] for v in node.inputs[1:])
@@ -170,26 +170,26 @@ def pack(plan: Plan) -> Code:
     """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
     code, tiles = Code("pack", entry.KERNEL), TILE_SHAPES
     source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
+    dims = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
     width = plan.gates * plan.step
     with code.loop("%from", "%to") as block:
         first = code.integer("mul", block, plan.step)
-        columns = code.integer("sub", given["columns"], first)
+        columns = code.integer("sub", dims["columns"], first)
         masks = [tiles.mask(code, str(v * tiles.lanes), columns) for v in range(plan.vectors)]
-        with code.loop("0", given["inner"]) as k:
-            row = code.at("float", tiles.step(code, source, k, given["wide"]), first)
-            done = code.integer("mul", block, given["inner"])
+        with code.loop("0", dims["inner"]) as k:
+            row = code.at("float", tiles.step(code, source, k, dims["wide"]), first)
+            done = code.integer("mul", block, dims["inner"])
             to = tiles.step(code, target, code.integer("add", done, k), width)
             for gate in range(plan.gates):
-                there = tiles.step(code, row, gate, given["columns"])
+                there = tiles.step(code, row, gate, dims["columns"])
                 here = code.at("float", to, str(gate * plan.step))
-                for place, to_, mask in zip(
-                    tiles.places(code, there, plan.vectors),
-                    tiles.places(code, here, plan.vectors),
+                for pointer, to_, mask in zip(
+                    tiles.pointers(code, there, plan.vectors),
+                    tiles.pointers(code, here, plan.vectors),
                     masks,
                     strict=True,
                 ):
-                    tiles.write(code, tiles.read(code, place, mask), to_)
+                    tiles.write(code, tiles.read(code, pointer, mask), to_)
     code.do("ret void")
     return code
 
@@ -214,7 +214,7 @@ class _Cell:
         self.product = product
         self.plan = plan
         self.code = code = Code("cell", entry.KERNEL)
-        self.given = entry.load_dims(code, DIMS)
+        self.dims = entry.load_dims(code, DIMS)
         self.others = others(body, product)
         count = 2 + len(self.others)
         self.ins = [self._pointer("%ins", i) for i in range(count)]
@@ -225,24 +225,24 @@ class _Cell:
 
     def write(self) -> Code:
         """The function."""
-        code, plan, given = self.code, self.plan, self.given
+        code, plan, dims = self.code, self.plan, self.dims
         size = plan.gates * plan.step
-        with code.loop("0", given["blocks"]) as block:
-            depth = code.integer("mul", block, given["inner"])
+        with code.loop("0", dims["blocks"]) as block:
+            depth = code.integer("mul", block, dims["inner"])
             panel = TILE_SHAPES.step(code, self.ins[1], depth, size)
             column = code.integer("mul", block, plan.step)
-            left = code.integer("sub", given["columns"], column)
+            left = code.integer("sub", dims["columns"], column)
             masks = [
                 TILE_SHAPES.mask(code, str(v * TILE_SHAPES.lanes), left) if plan.masked else ""
                 for v in range(plan.vectors)
             ]
-            whole = code.least("%to", given["whole"])
+            whole = code.least("%to", dims["whole"])
             with code.loop("%from", whole) as number:
                 self._tile(panel, column, masks, number, plan.tall)
             rest = plan.rows % plan.tall
             if rest:
-                with code.when(code.integer("icmp sgt", "%to", given["whole"])):
-                    self._tile(panel, column, masks, given["whole"], rest)
+                with code.when(code.integer("icmp sgt", "%to", dims["whole"])):
+                    self._tile(panel, column, masks, dims["whole"], rest)
         code.do("ret void")
         return code
 
@@ -280,12 +280,12 @@ class _Cell:
         """The sums of products: for each row the vectors of all gates."""
         code, plan = self.code, self.plan
         abreast = plan.gates * plan.vectors
-        tops = [TILE_SHAPES.step(code, self.ins[0], r, self.given["inner"]) for r in rows]
+        tops = [TILE_SHAPES.step(code, self.ins[0], r, self.dims["inner"]) for r in rows]
         start = [(TILE_SHAPES.vector, "zeroinitializer")] * (len(rows) * abreast)
-        with code.carrying("0", self.given["inner"], 1, *start) as iteration:
+        with code.carrying("0", self.dims["inner"], 1, *start) as iteration:
             right = TILE_SHAPES.step(code, panel, iteration.index, abreast * TILE_SHAPES.lanes)
             vectors = [
-                TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.places(code, right, abreast)
+                TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.pointers(code, right, abreast)
             ]
             for r, top in enumerate(tops):
                 value = code.load("float", code.at("float", top, iteration.index), 4)
@@ -322,13 +322,15 @@ class _Cell:
         """How many gates a value of so many columns has."""
         return self.plan.gates if width == self.plan.gates * self.plan.columns else 1
 
-    def _places(self, pointer: str, row: str, gate: int, width: int, column: str) -> list[str]:
+    def _vector_pointers(
+        self, pointer: str, row: str, gate: int, width: int, column: str
+    ) -> list[str]:
         """Where the vectors of a gate are in a row."""
         code = self.code
-        wide = self.given["wide" if self._gates(width) > 1 else "columns"]
+        wide = self.dims["wide" if self._gates(width) > 1 else "columns"]
         start = code.at("float", TILE_SHAPES.step(code, pointer, row, wide), column)
-        there = TILE_SHAPES.step(code, start, gate, self.given["columns"])
-        return TILE_SHAPES.places(code, there, self.plan.vectors)
+        there = TILE_SHAPES.step(code, start, gate, self.dims["columns"])
+        return TILE_SHAPES.pointers(code, there, self.plan.vectors)
 
     def _read(
         self, dims: Any, pointer: str, rows: list[str], column: str, masks: list[str]
@@ -343,8 +345,10 @@ class _Cell:
         for gate in range(self._gates(dims[-1])):
             names: list[str] = []
             for row in rows if each else ["0"]:
-                places = self._places(pointer, row, gate, dims[-1], column)
-                names += [TILE_SHAPES.read(code, p, m) for p, m in zip(places, masks, strict=True)]
+                pointers = self._vector_pointers(pointer, row, gate, dims[-1], column)
+                names += [
+                    TILE_SHAPES.read(code, p, m) for p, m in zip(pointers, masks, strict=True)
+                ]
             found.append(Lanes(FLOAT, tuple(names if each else names * len(rows))))
         return found
 
@@ -356,6 +360,6 @@ class _Cell:
         for gate, lanes in enumerate(gates):
             names = iter(lanes.names)
             for row in rows:
-                places = self._places(pointer, row, gate, width, column)
-                for place, mask in zip(places, masks, strict=True):
-                    TILE_SHAPES.write(self.code, next(names), place, mask)
+                pointers = self._vector_pointers(pointer, row, gate, width, column)
+                for address, mask in zip(pointers, masks, strict=True):
+                    TILE_SHAPES.write(self.code, next(names), address, mask)

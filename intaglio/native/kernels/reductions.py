@@ -29,7 +29,7 @@ _SINGLE = np.dtype(np.float32)
 CHUNK_ELEMENTS = 1 << 14
 MIN_ROWS_PER_CHUNK = 64
 COLUMNS_PER_CHUNK = 1024
-# Vectors that are under way together.
+# Vectors that are accumulated together.
 VECTORS_PER_STEP = 4
 DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
 # For each kind the builder's step.
@@ -142,18 +142,18 @@ class _ReductionBuilder:
         self.element = element
         self.joining = Joining(self.code, kind, element)
         self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
         self.source = self.code.load("ptr", "%ins", 8)
         self.target = self.code.load("ptr", "%outs", 8)
         self.divisor = ""
         if element.letter == "f":
-            whole = self.given["divisor"]
+            whole = self.dims["divisor"]
             divisor = self.code.let(f"sitofp i64 {whole} to {element.llvm}")
             self.divisor = self.code.splat(self.tiles.lanes, element.llvm, divisor)
 
-    def _seen(self, place: str, count: int, mask: str = "") -> list[str]:
-        places = self.tiles.places(self.code, place, count)
-        return [self.tiles.read(self.code, p, mask) for p in places]
+    def _seen(self, pointer: str, count: int, mask: str = "") -> list[str]:
+        pointers = self.tiles.pointers(self.code, pointer, count)
+        return [self.tiles.read(self.code, p, mask) for p in pointers]
 
     def _divided(self, value: str) -> str:
         if not self.divisor:
@@ -161,25 +161,25 @@ class _ReductionBuilder:
         return self.code.let(f"fdiv {self.tiles.vector} {value}, {self.divisor}")
 
     def _chunk(self, number: str) -> tuple[str, str, str]:
-        """Where the rows of a chunk lie: of which outer one, the first and beyond the last."""
-        code, given = self.code, self.given
-        outer = code.integer("sdiv", number, given["chunks"])
-        first = code.integer("mul", code.integer("srem", number, given["chunks"]), given["chunk"])
-        last = code.least(code.integer("add", first, given["chunk"]), given["length"])
+        """The rows of a chunk: the outer index, the first row and the one after the last."""
+        code, dims = self.code, self.dims
+        outer = code.integer("sdiv", number, dims["chunks"])
+        first = code.integer("mul", code.integer("srem", number, dims["chunks"]), dims["chunk"])
+        last = code.least(code.integer("add", first, dims["chunk"]), dims["length"])
         return outer, first, last
 
     def down(self) -> Code:
         """A part is a chunk of rows, and a slice of their columns."""
-        code, tiles, given = self.code, self.tiles, self.given
-        inner, lanes = given["inner"], tiles.lanes
+        code, tiles, dims = self.code, self.tiles, self.dims
+        inner, lanes = dims["inner"], tiles.lanes
         with code.loop("%from", "%to") as part:
-            number = code.integer("sdiv", part, given["slices"])
+            number = code.integer("sdiv", part, dims["slices"])
             left = code.integer(
-                "mul", code.integer("srem", part, given["slices"]), COLUMNS_PER_CHUNK
+                "mul", code.integer("srem", part, dims["slices"]), COLUMNS_PER_CHUNK
             )
             right = code.least(code.integer("add", left, COLUMNS_PER_CHUNK), inner)
             outer, first, last = self._chunk(number)
-            rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))
+            rows = tiles.step(code, self.source, outer, code.integer("mul", dims["length"], inner))
             target = tiles.step(code, self.target, number, inner)
             group = lanes * VECTORS_PER_STEP
             count = code.integer("sdiv", code.integer("sub", right, left), group)
@@ -193,9 +193,11 @@ class _ReductionBuilder:
                     [self.neutral] * VECTORS_PER_STEP,
                     lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS_PER_STEP),
                 )
-                places = tiles.places(code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP)
-                for place, value in zip(places, sums, strict=True):
-                    tiles.write(code, self._divided(value), place)
+                pointers = tiles.pointers(
+                    code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP
+                )
+                for pointer, value in zip(pointers, sums, strict=True):
+                    tiles.write(code, self._divided(value), pointer)
             with code.loop(middle, right, lanes) as j:
                 self._column(code.at(self.element.llvm, rows, j), first, last, j, right, target)
         code.do("ret void")
@@ -210,17 +212,17 @@ class _ReductionBuilder:
             last,
             1,
             [self.neutral],
-            lambda row: self._seen(tiles.step(code, top, row, self.given["inner"]), 1, mask),
+            lambda row: self._seen(tiles.step(code, top, row, self.dims["inner"]), 1, mask),
         )
         value = self._divided(value)
         tiles.write(code, value, code.at(self.element.llvm, target, j), mask)
 
     def across(self) -> Code:
         """A part is a chunk of a row."""
-        code, tiles, given = self.code, self.tiles, self.given
+        code, tiles, dims = self.code, self.tiles, self.dims
         with code.loop("%from", "%to") as part:
             outer, first, last = self._chunk(part)
-            row = tiles.step(code, self.source, outer, given["length"])
+            row = tiles.step(code, self.source, outer, dims["length"])
             total = self.joining.row(
                 first,
                 last,
@@ -229,8 +231,8 @@ class _ReductionBuilder:
             value = self._divided(total)
             one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
             kind = self.element
-            place = code.at(kind.llvm, self.target, part)
-            code.do(f"store {kind.llvm} {one}, ptr {place}, align {kind.bytes}")
+            pointer = code.at(kind.llvm, self.target, part)
+            code.do(f"store {kind.llvm} {one}, ptr {pointer}, align {kind.bytes}")
         code.do("ret void")
         return code
 
@@ -260,8 +262,8 @@ def _levels(
     shared = outer * length * inner >= entry.MIN_PARALLEL_ELEMENTS
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
     element = BYTE if dtype.kind == "b" else kind_of(dtype)
-    made = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
-    kernel = made.for_dims(dims)
+    function = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
+    kernel = function.for_dims(dims)
     run: Any = entry.filling(kernel, shape if last else (outer, chunks, inner), dtype)
     if last:
         return run
@@ -285,16 +287,16 @@ def reduction(
     count = math.prod([length for gone, length in groups if gone])
     if not entry.AVAILABLE or 0 in shape or not _has_code(how, dtype):
         return None
-    places = [i for i, (gone, _) in enumerate(groups) if gone]
+    axes_gone = [i for i, (gone, _) in enumerate(groups) if gone]
     result = tuple(
         [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
     )
     runs: list[Any] = []
     kind = "sum" if how == "mean" else how  # which is divided at the end
-    for at in reversed(places):
+    for at in reversed(axes_gone):
         lengths = [length for _, length in groups]
         outer, inner = math.prod(lengths[:at]), math.prod(lengths[at + 1 :])
-        last = at == places[0]
+        last = at == axes_gone[0]
         form = result if last else (outer, inner)
         divisor = count if how == "mean" and last else 1
         runs.append(_levels(kind, outer, lengths[at], inner, divisor, form, dtype))

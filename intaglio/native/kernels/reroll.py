@@ -2,7 +2,7 @@
 
 A stretch of nodes repeats if each takes what the node one period before takes, one period later:
 the values of the iteration before, values from outside that are the same every time, and constants,
-which may be others every time and then stand in a table.
+which may differ every time and are in a table then.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MAX_DEPTH = 4
 class Repeat(NamedTuple):
     """A stretch: its nodes iteration after iteration, and those before them.
 
-    `carried` are the values that go from one iteration to the next: their place in an iteration, how many iterations later
-    they are still needed, and whether an iteration before the first has made such a value. `sources` says
-    for inputs of an iteration's nodes (place and number) which value of which iteration before they are.
+    `carried` are the loop-carried values: their node's index in an iteration, how many iterations later
+    they are still used, and whether one exists before the first iteration. `sources` maps
+    inputs of an iteration's nodes (node index, input number) to a value of an earlier iteration.
     """
 
     nodes: Sequence[Node]
@@ -41,14 +41,14 @@ class Repeat(NamedTuple):
         """How often it repeats."""
         return len(self.nodes) // self.period
 
-    def constants(self, place: int, number: int) -> list[Any]:
-        """The constants that an input of the node at a place is, iteration after iteration."""
-        nodes = self.nodes[place :: self.period]
+    def constants(self, node_index: int, number: int) -> list[Any]:
+        """The constants of a node's input, iteration after iteration."""
+        nodes = self.nodes[node_index :: self.period]
         return [n.inputs[number].node.attrs["value"].reshape(-1)[0] for n in nodes]
 
-    def made(self, place: int, iteration: int) -> SymbolicTensor:
-        """The value at a place of an iteration; of one before the first, where `iteration` is negative."""
-        index = iteration * self.period + place
+    def value_of(self, node_index: int, iteration: int) -> SymbolicTensor:
+        """The value of a node in an iteration; one before the first, where `iteration` is negative."""
+        index = iteration * self.period + node_index
         return (self.nodes if index >= 0 else self.before)[index].outputs[0]
 
 
@@ -56,8 +56,8 @@ def periods(graph: Graph) -> list[Node | Repeat]:
     """The graph's nodes that are computed, in their order."""
     found = graph.derived.get(periods)
     if found is None:
-        given = {id(v) for v in graph.inputs}
-        nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in given]
+        inputs = {id(v) for v in graph.inputs}
+        nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in inputs]
         found = graph.derived[periods] = list(_Search(graph, nodes).parts(0, len(nodes)))
     return found
 
@@ -129,11 +129,13 @@ class _Search:
         return True
 
     def _repeat(self, first: int, period: int, iterations: int) -> Repeat | None:
-        """The stretch; None if iterations need more than a few iterations before them have made."""
+        """The repetition; None if iterations depend on more than a few iterations before them."""
         end = first + iterations * period
         sources: dict[tuple[int, int], tuple[int, int]] = {}
-        for place in range(period):
-            pairs = zip(*[n.inputs for n in self.nodes[first + place :: period][:2]], strict=True)
+        for node_index in range(period):
+            pairs = zip(
+                *[n.inputs for n in self.nodes[first + node_index :: period][:2]], strict=True
+            )
             for number, (value, later) in enumerate(pairs):
                 source = self.index.get(id(value.node))
                 if source is None:
@@ -143,7 +145,7 @@ class _Search:
                         return None
                     continue
                 iteration, there = divmod(source - first, period)
-                sources[place, number] = (there, -iteration)
+                sources[node_index, number] = (there, -iteration)
         needed = [s for s in sources.values() if s[1]]
         later = [
             (i % period, iterations - i // period)
@@ -166,7 +168,7 @@ def _kind(node: Node) -> Any:
 
 
 def alike(node: Node) -> Any:
-    """Equal for nodes that have the same vector code but for the numbers in it; None: nobody knows."""
+    """A key that is equal for nodes with the same vector code up to constants; None if unknown."""
     types = tuple([v.dtype for v in (*node.inputs, *node.outputs)])
     known = tuple([v.node.op is raw.Const for v in node.inputs])
     key = (node.op, known, types, tuple(sorted(node.attrs.items())))
@@ -178,15 +180,15 @@ def alike(node: Node) -> Any:
 
 
 def form(graph: Graph, numbers: Sequence[Any]) -> Any:
-    """Equal for graphs that are the same code if `numbers` are given to it; None: nobody knows."""
+    """A key that is equal for graphs with the same code up to `numbers`; None if unknown."""
     wires: dict[int, Any] = {id(v): i for i, v in enumerate(graph.inputs)}
-    given = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
+    constants = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
     nodes: list[Any] = [tuple([v.dtype for v in graph.inputs]), [n.dtype for n in numbers]]
     for node in graph.nodes:
         if node.op is raw.Const:
             value = node.attrs["value"]
             key = value.dtype, value.reshape(-1)[0].tobytes()
-            wires[id(node.outputs[0])] = given.get(key, key)
+            wires[id(node.outputs[0])] = constants.get(key, key)
         elif id(node.outputs[0]) not in wires:
             key = alike(node)
             if key is None:

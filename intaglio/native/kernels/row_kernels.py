@@ -6,7 +6,7 @@ a kernel is a graph of float32 values of three forms: `wide` ones have an elemen
 array's, `narrow` ones one for each row, and `columns` one for each element of a row, for all rows.
 
 The elements of a row are visited in passes: what needs a reduction's result waits for the next.
-Sums over rows are made of the sums of blocks of rows, which the shape decides; rows are summed in
+Sums over rows are sums of the sums of blocks of rows, whose size follows from the shape; rows are summed in
 the order of `native/kernels/reductions.py`.
 """
 
@@ -42,7 +42,7 @@ MAX_ROW_BYTES = 4096
 # What belongs to the columns of rows of so many elements fits into registers.
 MIN_FLAT_ROWS = VECTORS_PER_STEP * jit.WIDTH // 4
 # Results of so many bytes are written past the cache, which would have to read what was there
-# before, and would not hold them until somebody reads them; they begin on a line of it.
+# before, and would not keep them until they are read; they are aligned to its lines.
 MIN_STREAMED_BYTES, CACHE_LINE_BYTES = 1 << 25, 64
 DIMS = ("blocks", "rows", "block")
 
@@ -76,13 +76,13 @@ class Step:
 
     def __init__(
         self,
-        made: Value,
+        result: Value,
         inputs: list[Value],
         compute: Compute | None = None,
         kind: str = "",
         divisor: int = 1,
     ) -> None:
-        self.made = made
+        self.result = result
         self.inputs = inputs
         self.compute = compute
         self.kind = kind
@@ -90,7 +90,7 @@ class Step:
 
 
 class Plan:
-    """What a kernel computes of arrays of a shape: values, in the order in which they are made."""
+    """The computation of a kernel on arrays of a shape: steps, in order."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape, self.length = shape, shape[-1]
@@ -110,58 +110,58 @@ class Plan:
     def flat(self) -> bool:
         """True if nothing is reduced along short rows: what belongs to columns is the same for all.
 
-        Large results may be written in two ways, of which one does nothing; sums in one only.
+        Large results may be written by cached or by streaming stores; sums by cached ones only.
         """
-        made = [s.made for s in self.steps]
+        results = [s.result for s in self.steps]
         alone = len({v.form for v, _ in self.outputs}) == 1
-        rows = any(v.form == "narrow" for v in (*self.inputs, *made))
+        rows = any(v.form == "narrow" for v in (*self.inputs, *results))
         return alone and not rows and self.length <= MIN_FLAT_ROWS
 
-    def given(self, form: Form) -> Value:
+    def new_input(self, form: Form) -> Value:
         """The next input."""
-        made = Value(form, 0)
-        made.input = len(self.inputs)
-        self.inputs.append(made)
-        return made
+        value = Value(form, 0)
+        value.input = len(self.inputs)
+        self.inputs.append(value)
+        return value
 
     def number(self, number: float) -> Value:
         """A number, as a step without inputs."""
-        made = Value("number", 0)
-        self.steps.append(Step(made, [], lambda s, given: s.constant(number, FLOAT)))
-        return made
+        value = Value("number", 0)
+        self.steps.append(Step(value, [], lambda s, operands: s.constant(number, FLOAT)))
+        return value
 
     def map(self, compute: Compute, *inputs: Value) -> Value:
         """What is computed element by element."""
         wide = any(v.form in ("wide", "columns") for v in inputs)
-        made = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
-        self.steps.append(Step(made, [*inputs], compute))
-        return made
+        result = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
+        self.steps.append(Step(result, [*inputs], compute))
+        return result
 
     def reduce(self, kind: str, value: Value, divisor: int = 1) -> Value:
         """A reduction of every row."""
-        made = Value("narrow", value.stage + 1)
-        self.steps.append(Step(made, [value], None, kind, divisor))
-        return made
+        result = Value("narrow", value.stage + 1)
+        self.steps.append(Step(result, [value], None, kind, divisor))
+        return result
 
     def columns(self, value: Value) -> Value:
         """The sum over all rows."""
-        made = Value("columns", value.stage)
-        self.steps.append(Step(made, [value], None, "sum"))
-        return made
+        result = Value("columns", value.stage)
+        self.steps.append(Step(result, [value], None, "sum"))
+        return result
 
     def softmax(self, x: Value, logarithm: bool) -> Value:
         """The softmax of every row, or its logarithm."""
         most = self.reduce("maximum", x)
-        shifted = self.map(lambda s, given: s.sub(*given), x, most)
-        grown = self.map(lambda s, given: s.exp(given[0]), shifted)
+        shifted = self.map(lambda s, operands: s.sub(*operands), x, most)
+        grown = self.map(lambda s, operands: s.exp(operands[0]), shifted)
         total = self.reduce("sum", grown)
         if not logarithm:
-            return self.map(lambda s, given: s.div(*given), grown, total)
-        less = self.map(lambda s, given: s.log(given[0]), total)
-        return self.map(lambda s, given: s.sub(*given), shifted, less)
+            return self.map(lambda s, operands: s.div(*operands), grown, total)
+        less = self.map(lambda s, operands: s.log(operands[0]), total)
+        return self.map(lambda s, operands: s.sub(*operands), shifted, less)
 
     def result(self, value: Value, dims: tuple[int, ...], form: Form = "") -> None:
-        """Makes a value the next result, of a shape that says its form if nothing else does."""
+        """Appends a value to the results; `shape` determines its form if nothing else does."""
         if value.form == "number":
             raise Unsupported("a result that is the same everywhere")
         self.outputs.append((value, form or form_of(dims, self.shape)))
@@ -169,19 +169,21 @@ class Plan:
 
     def finish(self) -> None:
         """Says which values are kept for later passes; after the last step and result."""
-        self.stages = 1 + max([s.made.stage for s in self.steps], default=0)
+        self.stages = 1 + max([s.result.stage for s in self.steps], default=0)
         for step in self.steps:
             for value in step.inputs:
                 value.kept |= value.form == "wide" and value.stage < self._stage(step)
 
     def _stage(self, step: Step) -> int:
-        """The pass in which a step is made; results of reductions are there in the next."""
-        return step.made.stage - (bool(step.kind) and step.made.form == "narrow")
+        """The pass that computes a step; results of reductions are available in the next."""
+        return step.result.stage - (bool(step.kind) and step.result.form == "narrow")
 
     def steps_of(self, stage: int) -> list[Step]:
         """What a pass makes, in order; the narrow values that are there before it are not."""
         return [
-            s for s in self.steps if (s.made.form != "narrow" or s.kind) and self._stage(s) == stage
+            s
+            for s in self.steps
+            if (s.result.form != "narrow" or s.kind) and self._stage(s) == stage
         ]
 
     def narrow(self, stage: int) -> list[Step]:
@@ -189,7 +191,7 @@ class Plan:
         return [
             s
             for s in self.steps
-            if s.made.form in ("narrow", "number") and not s.kind and s.made.stage == stage
+            if s.result.form in ("narrow", "number") and not s.kind and s.result.stage == stage
         ]
 
 
@@ -208,25 +210,25 @@ class _RowKernelBuilder:
     def write(self) -> Code:
         """The function: blocks of rows."""
         code, plan = self.code, self.plan
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         ins = [self._pointer("%ins", i) for i in range(len(plan.inputs))]
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:
             if value.form == "columns":
-                # Read for every row: where each vector lies in one line of the cache.
-                self.pointers[id(value)] = self._room()
+                # Read for every row: whether each vector is within one line of the cache.
+                self.pointers[id(value)] = self._row_buffer()
                 self._copy(self.pointers[id(value)], ins[value.input])
             elif value.form == "number":
-                self.single[id(value)] = self._spread(ins[value.input])
+                self.single[id(value)] = self._splat(ins[value.input])
         for step in plan.steps:
-            if step.made.kept or step.made.form == "columns":
-                self.pointers[id(step.made)] = self._room()
-        columns = [s.made for s in plan.steps if s.made.form == "columns"]
+            if step.result.kept or step.result.form == "columns":
+                self.pointers[id(step.result)] = self._row_buffer()
+        columns = [s.result for s in plan.steps if s.result.form == "columns"]
         with code.loop("%from", "%to") as block:
             for value in columns:
                 self._clear(self.pointers[id(value)])
-            first = code.integer("mul", block, given["block"])
-            last = code.least(code.integer("add", first, given["block"]), given["rows"])
+            first = code.integer("mul", block, dims["block"])
+            last = code.least(code.integer("add", first, dims["block"]), dims["rows"])
             self._rows(first, last, ins, outs)
             for (value, _), out in zip(plan.outputs, outs, strict=True):
                 if value.form == "columns":
@@ -235,17 +237,17 @@ class _RowKernelBuilder:
         return code
 
     def _rows(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
-        """The rows of a block; large results go past the cache if they lie as that needs."""
+        """The rows of a block; large results bypass the cache if they are aligned."""
         code, plan = self.code, self.plan
         wide = [out for (_, form), out in zip(plan.outputs, outs, strict=True) if form == "wide"]
         self.streamed = plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
         if self.streamed:
-            places = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
-            bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
+            addresses = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
+            bits = functools.reduce(lambda x, y: code.integer("or", x, y), addresses)
             even = code.integer("icmp eq", code.integer("and", bits, CACHE_LINE_BYTES - 1), 0)
             with code.when(even):
                 self._go_over(first, last, ins, outs)
-                # Others are told that the rows are written after they are.
+                # A fence after the streaming stores, before other threads read the rows.
                 code.do("fence seq_cst")
             first = code.let(f"select i1 {even}, i64 {last}, i64 {first}")
             self.streamed = False
@@ -275,8 +277,8 @@ class _RowKernelBuilder:
         ]
         for step in plan.narrow(0):  # numbers
             assert step.compute is not None
-            made = step.compute(Functions(self.code, tiles.lanes, 1), [])
-            self.single[id(step.made)] = made.names[0]
+            lanes = step.compute(Functions(self.code, tiles.lanes, 1), [])
+            self.single[id(step.result)] = lanes.names[0]
         rows = self.code.integer("sub", last, first)
         whole = plan.length // tiles.lanes * tiles.lanes
         if whole:
@@ -294,7 +296,7 @@ class _RowKernelBuilder:
         for key, single in self.single.items():
             kept[key] = Lanes(FLOAT, (single,) * vectors)
         wide = [v for v in plan.inputs if v.form == "wide"]
-        sums = [step for step in plan.steps if step.made.form == "columns"]
+        sums = [step for step in plan.steps if step.result.form == "columns"]
         zeros = [(tiles.vector, "zeroinitializer")] * (len(sums) * vectors)
         with code.carrying("0", rows, 1, *zeros) as iteration:
             here = {**kept}
@@ -304,41 +306,43 @@ class _RowKernelBuilder:
             totals = iter(range(0, len(zeros), vectors))
             iteration.following = []
             for step in plan.steps:
-                given = [here[id(v)] for v in step.inputs]
-                if step.made.form == "columns":
-                    place = next(totals)
-                    before = Lanes(FLOAT, tuple(iteration.values[place : place + vectors]))
-                    iteration.following += s.add(before, given[0]).names
-                elif step.compute is not None and id(step.made) not in here:
-                    here[id(step.made)] = step.compute(s, given)
+                operands = [here[id(v)] for v in step.inputs]
+                if step.result.form == "columns":
+                    first_total = next(totals)
+                    before = Lanes(
+                        FLOAT, tuple(iteration.values[first_total : first_total + vectors])
+                    )
+                    iteration.following += s.add(before, operands[0]).names
+                elif step.compute is not None and id(step.result) not in here:
+                    here[id(step.result)] = step.compute(s, operands)
             for value, target in self.targets:
                 self._write(here[id(value)], target, step_at, mask, self.streamed)
         for i, step in enumerate(sums):
             total = Lanes(FLOAT, tuple(iteration.values[i * vectors : (i + 1) * vectors]))
-            self._write(total, self.pointers[id(step.made)], at, mask)
+            self._write(total, self.pointers[id(step.result)], at, mask)
 
     # -- memory -------------------------------------------------------------------------
 
     def _pointer(self, array: str, index: int) -> str:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
-    def _spread(self, place: str) -> str:
-        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))
+    def _splat(self, pointer: str) -> str:
+        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", pointer, 4))
 
-    def _room(self) -> str:
+    def _row_buffer(self) -> str:
         """Memory for the elements of a row."""
         return self.code.let(f"alloca [{self.plan.length} x float], align 64")
 
     def _at_row(self, start: str, row: str) -> str:
         return self.tiles.step(self.code, start, row, self.plan.length)
 
-    def _clear(self, place: str) -> None:
+    def _clear(self, pointer: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.zero(place, size)
+        self.code.zero(pointer, size)
 
-    def _copy(self, place: str, source: str) -> None:
+    def _copy(self, pointer: str, source: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.copy(place, source, size)
+        self.code.copy(pointer, source, size)
 
     # -- rows ---------------------------------------------------------------------------
 
@@ -349,17 +353,17 @@ class _RowKernelBuilder:
             if value.form == "wide":
                 self.pointers[id(value)] = self._at_row(ins[value.input], row)
             elif value.form == "narrow":
-                place = code.at("float", ins[value.input], row)
-                self.single[id(value)] = self._spread(place)
+                pointer = code.at("float", ins[value.input], row)
+                self.single[id(value)] = self._splat(pointer)
         for (value, form), out in zip(plan.outputs, outs, strict=True):
             if form == "wide":
                 self.targets.append((value, self._at_row(out, row)))
         for stage in range(plan.stages):
             for step in plan.narrow(stage):
                 s = Functions(code, self.tiles.lanes, 1)
-                given = [Lanes(FLOAT, (self.single[id(v)],)) for v in step.inputs]
+                operands = [Lanes(FLOAT, (self.single[id(v)],)) for v in step.inputs]
                 assert step.compute is not None
-                self.single[id(step.made)] = step.compute(s, given).names[0]
+                self.single[id(step.result)] = step.compute(s, operands).names[0]
             self._pass(stage)
         for (value, form), out in zip(plan.outputs, outs, strict=True):
             if form == "narrow":
@@ -375,7 +379,7 @@ class _RowKernelBuilder:
         stores = [t for t in self.targets if t[0].stage == stage]
         if not steps and not stores:
             return
-        found = [s for s in steps if s.kind and s.made.form == "narrow"]
+        found = [s for s in steps if s.kind and s.result.form == "narrow"]
         neutral = [self.joinings[s.kind].neutral for s in found]
         group = tiles.lanes * VECTORS_PER_STEP
         middle = plan.length // group * group
@@ -391,7 +395,7 @@ class _RowKernelBuilder:
             mask = tiles.mask(self.code, str(whole), str(plan.length))
             sums = self._range(whole, plan.length, 1, mask, sums, found, (steps, stores))
         for step, total in zip(found, sums, strict=True):
-            self.single[id(step.made)] = self._result(step, total)
+            self.single[id(step.result)] = self._result(step, total)
 
     def _range(
         self,
@@ -401,18 +405,18 @@ class _RowKernelBuilder:
         mask: str,
         sums: list[str],
         found: list[Step],
-        made: tuple[list[Step], list[tuple[Value, str]]],
+        stage: tuple[list[Step], list[tuple[Value, str]]],
     ) -> list[str]:
         """Groups of `vectors` from `start` to `stop`: what a pass makes, joined to its sums."""
         step = self.tiles.lanes * vectors
         if start >= stop:
             return sums
         if stop - start <= step:
-            return self._group(str(start), vectors, mask, sums, found, made)
+            return self._group(str(start), vectors, mask, sums, found, stage)
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(str(start), str(stop), step, *carried) as iteration:
             iteration.following = self._group(
-                iteration.index, vectors, mask, iteration.values, found, made
+                iteration.index, vectors, mask, iteration.values, found, stage
             )
         return iteration.values
 
@@ -423,10 +427,10 @@ class _RowKernelBuilder:
         mask: str,
         sums: list[str],
         found: list[Step],
-        made: tuple[list[Step], list[tuple[Value, str]]],
+        stage: tuple[list[Step], list[tuple[Value, str]]],
     ) -> list[str]:
         s = Functions(self.code, self.tiles.lanes, vectors)
-        steps, stores = made
+        steps, stores = stage
         here: dict[int, Lanes] = {}
 
         def value_of(value: Value) -> Lanes:
@@ -441,15 +445,15 @@ class _RowKernelBuilder:
             return lanes
 
         for step in steps:
-            given = [value_of(v) for v in step.inputs]
+            operands = [value_of(v) for v in step.inputs]
             if step.compute is not None:
-                here[id(step.made)] = made_here = step.compute(s, given)
-                if step.made.kept:
-                    self._write(made_here, self.pointers[id(step.made)], at, mask)
-            elif step.made.form == "columns":
-                place = self.pointers[id(step.made)]
-                total = s.add(self._read(place, at, vectors, mask), given[0])
-                self._write(total, place, at, mask)
+                here[id(step.result)] = result_here = step.compute(s, operands)
+                if step.result.kept:
+                    self._write(result_here, self.pointers[id(step.result)], at, mask)
+            elif step.result.form == "columns":
+                pointer = self.pointers[id(step.result)]
+                total = s.add(self._read(pointer, at, vectors, mask), operands[0])
+                self._write(total, pointer, at, mask)
         for value, target in stores:
             self._write(value_of(value), target, at, mask, self.streamed)
         joined: list[str] = []
@@ -461,14 +465,16 @@ class _RowKernelBuilder:
             joined += joining.joined(sums[i * vectors : (i + 1) * vectors], names)
         return joined
 
-    def _read(self, place: str, at: str, vectors: int, mask: str) -> Lanes:
-        places = self.tiles.places(self.code, self.code.at("float", place, at), vectors)
-        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))
+    def _read(self, pointer: str, at: str, vectors: int, mask: str) -> Lanes:
+        pointers = self.tiles.pointers(self.code, self.code.at("float", pointer, at), vectors)
+        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in pointers]))
 
-    def _write(self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False) -> None:
-        first = self.code.at("float", place, at)
-        places = self.tiles.places(self.code, first, len(value.names))
-        for target, name in zip(places, value.names, strict=True):
+    def _write(
+        self, value: Lanes, pointer: str, at: str, mask: str, streamed: bool = False
+    ) -> None:
+        first = self.code.at("float", pointer, at)
+        pointers = self.tiles.pointers(self.code, first, len(value.names))
+        for target, name in zip(pointers, value.names, strict=True):
             if streamed:
                 kind, align = self.tiles.vector, jit.WIDTH
                 self.code.do(f"store {kind} {name}, ptr {target}, align {align}, !nontemporal !0")
@@ -497,7 +503,7 @@ def plan_of(body: Graph) -> Plan:
     plan = Plan(shape_of(body))
     values: dict[int, Value] = {}
     for value in body.inputs:
-        values[id(value)] = plan.given(form_of(value.dims, plan.shape))
+        values[id(value)] = plan.new_input(form_of(value.dims, plan.shape))
     for node in body.nodes:
         if node.op not in (raw.Placeholder, raw.Const):
             values[id(node.outputs[0])] = _written(plan, node, values)
@@ -527,8 +533,10 @@ def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
     if op in (raw.Softmax, raw.LogSoftmax):
         return plan.softmax(inputs[0], op is raw.LogSoftmax)
     if op is raw.AddN:
-        return functools.reduce(lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs)
-    return plan.map(lambda s, given: apply(s, node, given), *inputs)
+        return functools.reduce(
+            lambda x, y: plan.map(lambda s, operands: s.add(*operands), x, y), inputs
+        )
+    return plan.map(lambda s, operands: apply(s, node, operands), *inputs)
 
 
 def kernel(plan: Plan) -> Chain:
@@ -536,14 +544,14 @@ def kernel(plan: Plan) -> Chain:
     library = Library(lambda: _source(plan))
     block = min(BLOCK_BYTES, -(-plan.rows // 64))
     blocks = -(-plan.rows // block)
-    made = library.entry("rows").for_dims((blocks, plan.rows, block))
+    compiled = library.entry("rows").for_dims((blocks, plan.rows, block))
     columns = [value.form == "columns" for value, _ in plan.outputs]
     results = [
         ((blocks, plan.length) if summed else dims, np.dtype(np.float32))
         for summed, dims in zip(columns, plan.dims, strict=True)
     ]
     chain = Chain(len(plan.inputs))
-    found = chain.then(entry.filling_all(made, results), *range(len(plan.inputs)))
+    found = chain.then(entry.filling_all(compiled, results), *range(len(plan.inputs)))
     total = reductions.reduction("sum", (blocks, plan.length), (0,), False)
     for i, summed in enumerate(columns):
         if summed:

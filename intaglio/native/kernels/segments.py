@@ -20,8 +20,8 @@ from intaglio.native.runtime.buffers import allocator
 
 Run = Callable[..., Any]
 
-# What the kernel is told: how many rows are added, to how many, and how long they are.
-GIVEN = ("rows", "count", "width")
+# The words of the kernel: how many rows are added, to how many, and their length.
+WORDS = ("rows", "count", "width")
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i4", "i8")))
 
 
@@ -33,7 +33,7 @@ def _add(code: Code, kind: Kind, target: str, row: str, width: str) -> None:
 
     def step(form: str, j: str) -> None:
         to, of = code.at(kind.llvm, target, j), code.at(kind.llvm, row, j)
-        x, y = (code.load(form, place, kind.bytes) for place in (to, of))
+        x, y = (code.load(form, pointer, kind.bytes) for pointer in (to, of))
         total = code.let(f"{word} {form} {x}, {y}")
         code.do(f"store {form} {total}, ptr {to}, align {kind.bytes}")
 
@@ -47,12 +47,12 @@ def _sums(name: str, dtype: Any) -> Kernel:
     """The sums of segments whose numbers rise; zeros where there are no rows."""
     kind = kind_of(dtype)
     code = Code(name, entry.KERNEL)
-    data, places, numbers, given = (
+    data, indices, numbers, words = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(4)
     )
     out = code.load("ptr", "%outs", 8)
     rows, count, width = (
-        code.load("i64", code.at("i64", given, str(i)), 8) for i in range(len(GIVEN))
+        code.load("i64", code.at("i64", words, str(i)), 8) for i in range(len(WORDS))
     )
     size = code.integer("mul", width, kind.bytes)
 
@@ -66,10 +66,10 @@ def _sums(name: str, dtype: Any) -> Kernel:
     # `free` is the first row of the result that nothing was written to.
     with code.carrying("0", rows, 1, ("i64", "0")) as loop:
         (free,) = loop.values
-        place, number = (
-            code.load("i64", code.at("i64", array, loop.index), 8) for array in (places, numbers)
+        source_row, number = (
+            code.load("i64", code.at("i64", array, loop.index), 8) for array in (indices, numbers)
         )
-        source, target = row(data, place), row(out, number)
+        source, target = row(data, source_row), row(out, number)
         fresh, more, done = map(code.new_label, ("fresh", "more", "done"))
         code.branch(code.integer("icmp sge", number, free), fresh, more)
         code.label(fresh)
@@ -93,9 +93,9 @@ LIBRARIES = {
 
 
 def sums(dtype: Any) -> Run | None:
-    """(data, places, numbers, count) to the sums of `data[places]` with equal numbers.
+    """(data, indices, numbers, count) to the sums of `data[indices]` with equal numbers.
 
-    The places are inside of the data, the numbers rise and are below `count`.
+    The indices are within bounds, the numbers are sorted and below `count`.
     """
     dtype = np.dtype(dtype)
     if not entry.AVAILABLE or dtype not in LIBRARIES:
@@ -103,13 +103,13 @@ def sums(dtype: Any) -> Run | None:
     library = LIBRARIES[dtype]
     kernel = library.entry(f"sums_{dtype.name}", shared=False).for_dims((1,))
 
-    def run(data: Any, places: Any, numbers: Any, count: int) -> Any:
+    def run(data: Any, indices: Any, numbers: Any, count: int) -> Any:
         rest = data.shape[1:]
         words = np.array([len(numbers), count, math.prod(rest)], np.int64)
         result = allocator((count, *rest), dtype)()
         rows = np.ascontiguousarray(data)
-        places, numbers = (np.ascontiguousarray(x, np.int64) for x in (places, numbers))
-        kernel(rows, places, numbers, words, result)
+        indices, numbers = (np.ascontiguousarray(x, np.int64) for x in (indices, numbers))
+        kernel(rows, indices, numbers, words, result)
         return result
 
     return run

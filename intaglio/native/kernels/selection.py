@@ -36,7 +36,7 @@ from intaglio.ops.nn.convolution import plan_of
 from intaglio.ops.nn.pooling_kernels import plan
 from intaglio.ops.nn.windows import Axis
 
-# Convolutions of so few pixels, and of windows of one place, are products from so many
+# Convolutions of so few pixels, and of windows of 1x1, are products from so many
 # channels by filters on.
 MAX_PIXELS_AS_PRODUCT = 200
 MANY_CHANNEL_PAIRS = 1 << 18
@@ -54,7 +54,7 @@ def select(kind: str, *description: Any) -> Run | None:
 
 
 def along_of(attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]) -> Along | None:
-    """How filters slide over images, or volumes, that lie as the kernels expect it."""
+    """The geometry of filters over images, or volumes, in the layout of the kernels."""
     rank, layout = len(x), attrs["data_format"]
     if layout not in ("NHWC", "NDHWC") or len(layout) != rank or len(filters) != rank:
         return None
@@ -133,7 +133,7 @@ def windows(along: Along) -> Windows | None:
 def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | None:
     """(images, filters, bias) to the convolution with its bias, with `floored` above zero.
 
-    With an `ending` the result is pooled, and what it says is wanted is given as a list.
+    With an `ending` the result is pooled, and the results that it selects are returned as a list.
     """
 
     def by_tiles(transform: Transform) -> Run | None:
@@ -144,7 +144,7 @@ def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | No
     run = _transformed(g, by_tiles)
     pixels = _is_product(g) or im2col.skips(g)
     if run is None and pixels and g.channels > matmul.BLOCK_BYTES:
-        return None  # without them it is a product, whose sums are made in blocks
+        return None  # without them it is a product, whose sums are computed in blocks
     if run is not None:
         return run
     if ending is not None:
@@ -155,7 +155,7 @@ def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | No
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
     """What `make` gives for a transform that is faster than sums for such results, if any is.
 
-    A faster one takes its place as long as the program allows it.
+    A faster one replaces it as long as the program's options allow it.
     """
     exact = make(F2_TRANSFORM) if winograd.is_profitable(g) else None
     if exact is None or not winograd.is_profitable(g, F4_TRANSFORM):
@@ -183,8 +183,8 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
     if run is None:
         return None
     chain = Chain(2)
-    (made,) = chain.then(run, 1, 0)
-    return chain.giving(made)
+    (product,) = chain.then(run, 1, 0)
+    return chain.giving(product)
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
@@ -247,14 +247,14 @@ def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
 def _doubled(
     *variants: Callable[..., Run | None],
 ) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
-    """Convolutions of doubles, by the first of some ways that has a kernel."""
+    """Convolutions of doubles, by the first variant that has a kernel."""
 
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         g = geometry(x, filters, along)
         if g is None:
             return None
-        made = (way(g, np.float64) for way in variants)
-        return next((run for run in made if run is not None), None)
+        kernels = (variant(g, np.float64) for variant in variants)
+        return next((run for run in kernels if run is not None), None)
 
     return choose
 

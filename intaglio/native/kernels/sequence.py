@@ -39,21 +39,21 @@ class Chain:
         """Adds what a function does that has steps, on values or constant arrays; gives the
         numbers of its results. The last of them may have another shape."""
         numbers: list[Any] = [*takes]
-        made: list[Any] = [*takes]
+        results: list[Any] = [*takes]
         for step in _shaped(run.steps, shape):
             taken = (
                 [numbers[t] if isinstance(t, int) else t for t in step.operands]
                 if step.operands is not None
-                else made
+                else results
             )
-            made = list(range(self._values, self._values + len(step.results)))
-            self._values += len(made)
-            numbers += made
+            results = list(range(self._values, self._values + len(step.results)))
+            self._values += len(results)
+            numbers += results
             self.steps.append(step._replace(operands=[*taken]))
             makers = [allocator(shape, dtype) for shape, dtype in step.results]
             self._calls.append((step, makers, [*taken]))
         gives = getattr(run, "gives", None)
-        return made if gives is None else [numbers[i] for i in gives]
+        return results if gives is None else [numbers[i] for i in gives]
 
     def giving(self, gives: int | Sequence[int]) -> Chain:
         """Says which value, or which list of values, is the result."""
@@ -64,14 +64,14 @@ class Chain:
     def __call__(self, *arrays: Any) -> Any:
         values: list[Any] = [*arrays]
         for step, makers, takes in self._calls:
-            given = [values[t] if isinstance(t, int) else t for t in takes]
+            operands = [values[t] if isinstance(t, int) else t for t in takes]
             if step.cacheable:
-                values.append(DERIVED.of(given[0], step.kernel, step.run))
+                values.append(DERIVED.of(operands[0], step.kernel, step.run))
                 continue
-            made = [make() for make in makers]
-            if step.kernel(*given, *made) is NotImplemented:
-                call_in_order(step.kernel, given, made)
-            values += made
+            outputs = [make() for make in makers]
+            if step.kernel(*operands, *outputs) is NotImplemented:
+                call_in_order(step.kernel, operands, outputs)
+            values += outputs
         if self._single:
             return values[self.gives[0]]
         return [values[i] for i in self.gives]
@@ -94,8 +94,8 @@ class Taking:
         self._listed = listed
 
     def __call__(self, *arrays: Any) -> Any:
-        made = self.run(*[arrays[i] for i in self.takes])
-        return [made] if self._listed else made
+        results = self.run(*[arrays[i] for i in self.takes])
+        return [results] if self._listed else results
 
 
 def has_steps(run: Any) -> bool:
@@ -107,7 +107,7 @@ def has_steps(run: Any) -> bool:
 class Rounding:
     """A kernel that has a faster one beside it, for programs that allow for less accuracy.
 
-    The faster one is compiled when it is first asked for.
+    The faster one is compiled on first use.
     """
 
     def __init__(self, exact: Run, fast: Callable[[], Run]) -> None:
@@ -115,7 +115,7 @@ class Rounding:
         self._fast = fast
 
     def now(self) -> Run:
-        """The one that the program's options ask for now."""
+        """The one that the program's options select now."""
         return self._fast() if OPTIONS.tensor_float_32 else self._exact
 
     def __call__(self, *arrays: Any) -> Any:

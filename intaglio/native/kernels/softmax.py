@@ -44,9 +44,9 @@ class _Rows:
         """The pointer to an element."""
         return self.code.at(self.kind.llvm, row, index)
 
-    def load(self, place: str) -> str:
+    def load(self, pointer: str) -> str:
         """One element."""
-        return self.code.load(self.kind.llvm, place, self.kind.bytes)
+        return self.code.load(self.kind.llvm, pointer, self.kind.bytes)
 
     def row(self, data: str, number: str) -> str:
         """Where a row begins."""
@@ -54,15 +54,15 @@ class _Rows:
 
     def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
         """Vectors of a row, from an element on."""
-        places = self.tiles.places(self.code, self.at(row, at), count)
-        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in places]))
+        pointers = self.tiles.pointers(self.code, self.at(row, at), count)
+        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in pointers]))
 
     def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
         """Puts vectors into a row, from an element on."""
         first = self.at(row, at)
-        places = self.tiles.places(self.code, first, len(values.names))
-        for place, value in zip(places, values.names, strict=True):
-            self.tiles.write(self.code, value, place, mask)
+        pointers = self.tiles.pointers(self.code, first, len(values.names))
+        for pointer, value in zip(pointers, values.names, strict=True):
+            self.tiles.write(self.code, value, pointer, mask)
 
     def over(self, joining: Joining, body: Callable[[Functions, str, str], Lanes]) -> str:
         """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
@@ -70,13 +70,13 @@ class _Rows:
         def seen(at: str, count: int, mask: str) -> Sequence[str]:
             return body(Functions(self.code, self.tiles.lanes, count), at, mask).names
 
-        return self.spread(self.first(joining.row("0", self.classes, seen)))
+        return self.splat(self.first(joining.row("0", self.classes, seen)))
 
     def first(self, vector: str) -> str:
         """The number in the first lane."""
         return self.code.let(f"extractelement {self.tiles.vector} {vector}, i64 0")
 
-    def spread(self, number: str) -> str:
+    def splat(self, number: str) -> str:
         """A number in every lane."""
         return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
 
@@ -104,9 +104,9 @@ class _Rows:
         """Writes the first lane as the element of a vector with one for each row."""
         self.put(self.first(vector), self.at(data, number))
 
-    def put(self, value: str, place: str) -> None:
+    def put(self, value: str, pointer: str) -> None:
         """Writes one element."""
-        self.code.do(f"store {self.kind.llvm} {value}, ptr {place}, align {self.kind.bytes}")
+        self.code.do(f"store {self.kind.llvm} {value}, ptr {pointer}, align {self.kind.bytes}")
 
     def every(self, s: Functions, vector: str) -> Lanes:
         """One vector, as many times as the builder takes."""
@@ -117,12 +117,12 @@ def _softmax(k: _Rows) -> None:
     """exp(logits) / sum(exp(logits))"""
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
-        made = k.row(out, number)
-        _, total = k.grown(k.row(logits, number), made)
+        result = k.row(out, number)
+        _, total = k.grown(k.row(logits, number), result)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
-            k.write(value, made, at, mask)
+            value = s.div(k.read(result, at, s.vectors, mask), k.every(s, total))
+            k.write(value, result, at, mask)
             return value
 
         k.over(k.sum, share)
@@ -132,14 +132,14 @@ def _log_softmax(k: _Rows) -> None:
     """logits - log(sum(exp(logits)))"""
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
-        row, made = k.row(logits, number), k.row(out, number)
-        most, total = k.grown(row, made)
+        row, result = k.row(logits, number), k.row(out, number)
+        most, total = k.grown(row, result)
         less = k.log(total)
 
         def logarithm(s: Functions, at: str, mask: str) -> Lanes:
             shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
             value = s.sub(shifted, k.every(s, less))
-            k.write(value, made, at, mask)
+            k.write(value, result, at, mask)
             return value
 
         k.over(k.sum, logarithm)
@@ -150,16 +150,16 @@ def _cross_entropy(k: _Rows) -> None:
     logits, labels = k.array("%ins", 0), k.array("%ins", 1)
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with k.code.loop("%from", "%to") as number:
-        row, wanted, made = (k.row(d, number) for d in (logits, labels, gradients))
-        most, total = k.grown(row, made)
+        row, wanted, gradient = (k.row(d, number) for d in (logits, labels, gradients))
+        most, total = k.grown(row, gradient)
         less = k.log(total)
 
         def term(s: Functions, at: str, mask: str) -> Lanes:
             label = k.read(wanted, at, s.vectors, mask)
             shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
             loss = s.mul(label, s.sub(k.every(s, less), shifted))
-            share = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
-            k.write(s.sub(share, label), made, at, mask)
+            share = s.div(k.read(gradient, at, s.vectors, mask), k.every(s, total))
+            k.write(s.sub(share, label), gradient, at, mask)
             # 0 times the logarithm of 0 is 0 here.
             none = s.const(0, label)
             return s.select(s.eq(label, none), none, loss)
@@ -168,27 +168,27 @@ def _cross_entropy(k: _Rows) -> None:
 
 
 def _sparse_cross_entropy(k: _Rows) -> None:
-    """As `_cross_entropy`, for labels that are the places of the only 1 in each row."""
+    """As `_cross_entropy`, for labels that are the index of the only 1 in each row."""
     code, logits, labels = k.code, k.array("%ins", 0), k.array("%ins", 1)
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with code.loop("%from", "%to") as number:
-        row, made = k.row(logits, number), k.row(gradients, number)
-        most, total = k.grown(row, made)
+        row, gradient = k.row(logits, number), k.row(gradients, number)
+        most, total = k.grown(row, gradient)
         less = k.log(total)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
-            k.write(value, made, at, mask)
+            value = s.div(k.read(gradient, at, s.vectors, mask), k.every(s, total))
+            k.write(value, gradient, at, mask)
             return value
 
         k.over(k.sum, share)
         label = code.load("i64", code.at("i64", labels, number), 8)
-        logit = k.spread(k.load(k.at(row, label)))
+        logit = k.splat(k.load(k.at(row, label)))
         shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
         k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
-        place = k.at(made, label)
+        pointer = k.at(gradient, label)
         one = literal(-1.0, k.kind)
-        k.put(code.let(f"fadd {k.kind.llvm} {k.load(place)}, {one}"), place)
+        k.put(code.let(f"fadd {k.kind.llvm} {k.load(pointer)}, {one}"), pointer)
 
 
 # What writes each kernel, and how many arrays it takes and gives.
@@ -235,7 +235,7 @@ def cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
 
 
 def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
-    """The same for labels that are the places of the only 1 in each row.
+    """The same for labels that are the index of the only 1 in each row.
 
     The function gives NotImplemented if one is outside of its row.
     """

@@ -1,7 +1,7 @@
 """Gradients of convolutions by the images for strides, a convolution for every kind of pixel.
 
-Pixels that lie a stride apart are reached by the same elements of a window: they are a convolution
-of the gradients, with no strides, by these elements alone.
+Pixels that are a stride apart are reached by the same taps of a window: they are a convolution
+of the gradients, without strides, by these taps alone.
 """
 
 from __future__ import annotations

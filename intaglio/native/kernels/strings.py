@@ -1,8 +1,8 @@
-"""Arrays of texts in machine code: how long they are, hashes, parts, and the numbers they tell.
+"""Kernels on arrays of texts: lengths, hashes, substrings, and parsing of numbers.
 
-A kernel walks over the pointers of an array of objects, sees that each is a `bytes`, and reads it
-where it lies. It holds the interpreter's lock, for it may make objects. `FLAG` tells that something
-is not as expected; NumPy and Python do the whole again then.
+A kernel walks over the pointers of an array of objects, checks that each is a `bytes`, and reads it
+in place. It holds the interpreter's lock, for it may create objects. `FLAG` is set if something
+is not as expected; NumPy and Python repeat the call then.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, m
 
 Run = Callable[..., Any]
 
-# What a kernel is told first: how many texts, and where Python has its type and two functions.
-GIVEN = ("count", "type", "new", "release")
-# Digits that an int64 has room for whatever they are.
+# The first words of a kernel: how many texts, and addresses of Python's type and two functions.
+WORDS = ("count", "type", "new", "release")
+# Digits that always fit into an int64.
 DIGITS = 18
-# What is said of a number: its digits behind the point, and whether it has a sign or a point.
+# Flags of a parsed number: its digits after the point, and whether it has a sign or a point.
 NEGATIVE, POINT, UNUSUAL = 32, 64, 255
 
 
 class _Walk:
-    """A kernel that goes over texts: its arrays and what it is told."""
+    """A kernel that loops over texts: its arrays and words."""
 
     def __init__(self, name: str) -> None:
         self.code = code = Code(name, entry.KERNEL)
-        objects, given = self.array(0), self.array(1)
+        objects, words = self.array(0), self.array(1)
         self.objects = objects
-        self.told = {
-            part: code.load("i64", code.at("i64", given, str(i)), 8) for i, part in enumerate(GIVEN)
+        self.words = {
+            part: code.load("i64", code.at("i64", words, str(i)), 8) for i, part in enumerate(WORDS)
         }
-        self.given = given
+        self.words_pointer = words
         self.out = self.result(0)
         self.flag = self.result(1)
 
@@ -54,14 +54,14 @@ class _Walk:
         return self.code.load("ptr", self.code.at("ptr", "%outs", str(number)), 8)
 
     def pointer(self, name: str) -> str:
-        """An address that the kernel is told."""
-        return self.code.let(f"inttoptr i64 {self.told[name]} to ptr")
+        """A word of the kernel as a pointer."""
+        return self.code.let(f"inttoptr i64 {self.words[name]} to ptr")
 
     def more(self, number: int) -> Word:
-        """A word that this kernel alone is told, behind those of all."""
+        """A word of this kernel alone, after the common ones."""
         code = self.code
-        place = code.at("i64", self.given, str(len(GIVEN) + number))
-        return Word(code, code.load("i64", place, 8))
+        pointer = code.at("i64", self.words_pointer, str(len(WORDS) + number))
+        return Word(code, code.load("i64", pointer, 8))
 
     def unexpected(self) -> None:
         """Says that the result is not to be used."""
@@ -71,9 +71,9 @@ class _Walk:
     def texts(self) -> Generator[tuple[str, str, str]]:
         """A loop over the texts: the number, the pointer to the bytes and how many there are."""
         code, kind = self.code, self.pointer("type")
-        with code.loop("0", self.told["count"]) as i:
+        with code.loop("0", self.words["count"]) as i:
             scratch = code.load("ptr", code.at("ptr", self.objects, i), 8)
-            # A place that was never filled is a null pointer; a type is an object that is no text.
+            # An unset element is a null pointer; a type is an object that is no text.
             nothing = code.let(f"icmp eq ptr {scratch}, null")
             scratch = code.let(f"select i1 {nothing}, ptr {kind}, ptr {scratch}")
             own = code.load("ptr", code.at("i8", scratch, str(layout.TYPE)), 8)
@@ -86,8 +86,8 @@ class _Walk:
 
     def store(self, i: str, value: str) -> None:
         """Writes an i64 of the result."""
-        place = self.code.at("i64", self.out, i)
-        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+        pointer = self.code.at("i64", self.out, i)
+        self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
 
     def kernel(self, inputs: int, outputs: int) -> Kernel:
         """The whole, as a library takes it."""
@@ -113,13 +113,13 @@ def _hashing(name: str, write: Callable[[_Walk, Text], Word]) -> Kernel:
     divisor = Word(code, code.let(f"select i1 {whole}, i64 1, i64 {buckets.name}"))
     with walk.texts() as (i, data, size):
         text = Text(code, data, size)
-        made = write(walk, text)
-        walk.store(i, text.choice(whole, made, made % divisor).name)
+        hashed = write(walk, text)
+        walk.store(i, text.choice(whole, hashed, hashed % divisor).name)
     return walk.kernel(0, 0)
 
 
 def _fingerprint(walk: _Walk, text: Text) -> Word:
-    """One of the ways to hash, by the length."""
+    """The variant of the hash for a length."""
     code = walk.code
     done = code.new_label("hashed")
     variants: list[tuple[str, str]] = []
@@ -150,16 +150,16 @@ def _murmurhash(walk: _Walk, text: Text) -> Word:
 
 
 def _parts() -> Kernel:
-    """So many bytes from a place on, as new objects; one place and number for all, or for each."""
+    """So many bytes from an offset on, as new objects; one offset and number for all, or for each."""
     walk = _Walk("parts")
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
-    given = [walk.array(2 + i) for i in range(2)]
+    numbers = [walk.array(2 + i) for i in range(2)]
     new, release = walk.pointer("new"), walk.pointer("release")
     with walk.texts() as (i, data, size):
         start, count = (
             code.load("i64", code.at("i64", array, code.integer("mul", i, step)), 8)
-            for array, step in zip(given, steps, strict=True)
+            for array, step in zip(numbers, steps, strict=True)
         )
         behind = code.integer("icmp slt", start, 0)
         back = code.let(f"select i1 {behind}, i64 {size}, i64 0")
@@ -172,10 +172,10 @@ def _parts() -> Kernel:
             every = code.integer("icmp ugt", count, rest)  # a number below 0 too
             taken = code.let(f"select i1 {every}, i64 {rest}, i64 {count}")
             part = code.at("i8", data, begin)
-            made = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
-            place = code.at("ptr", walk.out, i)
-            before = code.load("ptr", place, 8)
-            code.do(f"store ptr {made}, ptr {place}, align 8")
+            text = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
+            pointer = code.at("ptr", walk.out, i)
+            before = code.load("ptr", pointer, 8)
+            code.do(f"store ptr {text}, ptr {pointer}, align 8")
             code.do(f"call void {release}(ptr {before})")
     return walk.kernel(2, 0)
 
@@ -186,7 +186,7 @@ def _parts() -> Kernel:
 def _numbers() -> Kernel:
     """The digits of decimal numbers as one number, and in a byte what else there is.
 
-    Whatever is not a sign, up to 18 digits and a point among them is said to be unusual.
+    Anything but a sign, up to 18 digits and a point among them is marked as unusual.
     """
     walk = _Walk("numbers")
     code, notes = walk.code, walk.result(2)
@@ -265,7 +265,7 @@ def texts(name: str) -> Run | None:
         return None
     kernel = LIBRARIES[name].entry(name, shared=False).for_dims((1,))
     dtypes = RESULTS.get(name, [np.uint64])
-    told = [
+    addresses = [
         layout.address_of(bytes),
         layout.function_address("new_bytes"),
         layout.function_address("decref"),
@@ -273,12 +273,12 @@ def texts(name: str) -> Run | None:
 
     def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
         flat = np.ascontiguousarray(objects).reshape(-1)
-        given = np.array([flat.size, *told, *words], np.int64)
-        made = [np.empty(flat.size, dtype) for dtype in dtypes]
+        words_array = np.array([flat.size, *addresses, *words], np.int64)
+        results = [np.empty(flat.size, dtype) for dtype in dtypes]
         flag = np.zeros(1, np.int64)
-        kernel(flat, given, *arrays, made[0], flag, *made[1:])
+        kernel(flat, words_array, *arrays, results[0], flag, *results[1:])
         if flag[0]:
             return None
-        return made[0] if len(made) == 1 else made
+        return results[0] if len(results) == 1 else results
 
     return run

@@ -12,7 +12,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# What the kernels are told; threads share the first, the images or the places of a window.
+# The dims of the kernels; threads share the first, the images or the taps of a window.
 DIMS = (
     "parts", "images", "height", "width", "channels", "out_height", "out_width",
     "window_height", "window_width", "stride_y", "stride_x", "top", "left", "apart_y", "apart_x",
@@ -71,14 +71,14 @@ AXES = {
 class Sliding:
     """Writes a kernel whose loops go over images, windows and vectors of channels.
 
-    `gaps` says that there may be some between the elements of windows.
+    `gaps`: windows may be dilated.
     """
 
     def __init__(self, name: str, gaps: bool = False) -> None:
         self.gaps = gaps
         self.code = Code(name, entry.KERNEL)
         self.tiles = Tiles(FLOAT)
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
         self.vector, self.test = self.tiles.vector, self.tiles.test
 
     def pointer(self, array: str, index: int) -> str:
@@ -91,36 +91,36 @@ class Sliding:
 
     def size(self, of: str = "") -> str:
         """The elements of an image."""
-        code, given = self.code, self.given
-        rows = code.integer("mul", given[f"{of}height"], given[f"{of}width"])
-        return code.integer("mul", rows, given["channels"])
+        code, dims = self.code, self.dims
+        rows = code.integer("mul", dims[f"{of}height"], dims[f"{of}width"])
+        return code.integer("mul", rows, dims["channels"])
 
     def pixel(self, image: str, y: str, x: str, channel: str, of: str = "") -> str:
         """The pointer to a channel of a pixel."""
         code = self.code
-        row = code.integer("add", code.integer("mul", y, self.given[f"{of}width"]), x)
-        first = code.integer("mul", row, self.given["channels"])
+        row = code.integer("add", code.integer("mul", y, self.dims[f"{of}width"]), x)
+        first = code.integer("mul", row, self.dims["channels"])
         return code.at("float", image, code.integer("add", first, channel))
 
     @contextmanager
     def windows(self) -> Generator[tuple[str, str, Window, Window]]:
-        """For every window of an image: its place in the result, and what it covers."""
+        """For every window of an image: its index in the result, and the pixels it covers."""
         code = self.code
-        with code.loop("0", self.given["out_height"]) as y:
+        with code.loop("0", self.dims["out_height"]) as y:
             down = self.reach(y, "y")
-            with code.loop("0", self.given["out_width"]) as x:
+            with code.loop("0", self.dims["out_width"]) as x:
                 yield y, x, down, self.reach(x, "x")
 
     @contextmanager
     def channels(self) -> Generator[tuple[str, str]]:
         """For every vector of channels: the first, and the mask of those there are."""
-        with self.code.loop("0", self.given["channels"], self.tiles.lanes) as c:
-            yield c, self.tiles.mask(self.code, c, self.given["channels"])
+        with self.code.loop("0", self.dims["channels"], self.tiles.lanes) as c:
+            yield c, self.tiles.mask(self.code, c, self.dims["channels"])
 
     def vectors(self, body: Callable[[str, str], None]) -> None:
         """Calls `body(first, mask)` for whole vectors of channels, without mask, and for what
         is left."""
-        code, lanes, channels = self.code, self.tiles.lanes, self.given["channels"]
+        code, lanes, channels = self.code, self.tiles.lanes, self.dims["channels"]
         whole = code.integer("mul", code.integer("sdiv", channels, lanes), lanes)
         with code.loop("0", whole, lanes) as c:
             body(c, "")
@@ -130,15 +130,15 @@ class Sliding:
     def reach(self, at: str, axis: str) -> Window:
         """The window of output `at` along an axis."""
         stride, before, window, size = AXES[axis]
-        code, given = self.code, self.given
-        start = code.integer("sub", code.integer("mul", at, given[stride]), given[before])
+        code, dims = self.code, self.dims
+        start = code.integer("sub", code.integer("mul", at, dims[stride]), dims[before])
         outside = code.integer("sub", 0, start)
         negative = code.integer("icmp slt", outside, 0)
         first = code.let(f"select i1 {negative}, i64 0, i64 {outside}")
-        last = code.integer("sub", given[size], start)
+        last = code.integer("sub", dims[size], start)
         if self.gaps:
-            first, last = (self._divided(n, given[f"apart_{axis}"]) for n in (first, last))
-        return Window(start, first, code.least(given[window], last))
+            first, last = (self._divided(n, dims[f"apart_{axis}"]) for n in (first, last))
+        return Window(start, first, code.least(dims[window], last))
 
     def _divided(self, count: str, step: str) -> str:
         """How many steps go up to a count, or beyond it."""
@@ -149,22 +149,22 @@ class Sliding:
         """The range of windows along an axis whose elements from `first` to `last` are in the
         image: the first, and that after the last."""
         stride, before, _, size = AXES[axis]
-        code, given = self.code, self.given
-        apart, out = given[f"apart_{axis}"], given[f"out_{size}"]
-        ahead = code.integer("sub", given[before], code.integer("mul", first, apart))
+        code, dims = self.code, self.dims
+        apart, out = dims[f"apart_{axis}"], dims[f"out_{size}"]
+        ahead = code.integer("sub", dims[before], code.integer("mul", first, apart))
         none = code.integer("icmp slt", ahead, 0)
-        start = self._divided(code.let(f"select i1 {none}, i64 0, i64 {ahead}"), given[stride])
-        beyond = code.integer("add", given[size], given[before])
+        start = self._divided(code.let(f"select i1 {none}, i64 0, i64 {ahead}"), dims[stride])
+        beyond = code.integer("add", dims[size], dims[before])
         beyond = code.integer("sub", beyond, code.integer("mul", last, apart))
         none = code.integer("icmp slt", beyond, 0)
-        stop = self._divided(code.let(f"select i1 {none}, i64 0, i64 {beyond}"), given[stride])
+        stop = self._divided(code.let(f"select i1 {none}, i64 0, i64 {beyond}"), dims[stride])
         stop = code.least(stop, out)
         return code.least(start, stop), stop
 
     def at(self, start: str, index: str, axis: str) -> str:
         """The row or column of a window's element."""
         if self.gaps:
-            index = self.code.integer("mul", index, self.given[f"apart_{axis}"])
+            index = self.code.integer("mul", index, self.dims[f"apart_{axis}"])
         return self.code.integer("add", start, index)
 
     def over(
@@ -177,8 +177,8 @@ class Sliding:
     ) -> str:
         """Goes over a window's elements inside the image, row by row.
 
-        `step(i, j, y, x, value)` is given an element's place in the window and in the image,
-        and what the last step gave; it gives the next.
+        `step(i, j, y, x, value)` gets an element's index in the window and in the image,
+        and the last step's value; it returns the next.
         """
         code = self.code
         with code.carrying(down.first, down.last, 1, (kind, start)) as rows:
@@ -200,7 +200,7 @@ class Sliding:
 def library(
     written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1, gaps: bool = False
 ) -> Library:
-    """The kernels of a table that says what writes each, and how many inputs it has."""
+    """The kernels of a table from names to the functions that emit them, and their number of inputs."""
 
     def source() -> Source:
         kernels: list[Kernel] = []

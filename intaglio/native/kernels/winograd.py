@@ -3,11 +3,11 @@
 The images are seen as tiles of results. A tile's pixels and the filters are transformed
 (`native/kernels/winograd_transforms.py`), multiplied element by element, and the products, summed over the channels,
 transformed back. The sums are products of matrices, one for each element of the transform.
-Everything that happens to a block of tiles happens in cache; nothing but images, filters and
-results goes through memory. A bias is added and what lies below a floor raised to it before
+A block of tiles is processed in cache; nothing but images, filters and
+results goes through memory. A bias and relu are applied before
 results are stored.
 
-Products of one vector of columns take the place of the tiles that they are made of, so that small
+Products of one vector of columns overwrite the tiles that they are computed from, so that small
 blocks stay in the first cache.
 
 `transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
@@ -36,7 +36,14 @@ from intaglio.native.kernels.microkernel import (
     Tiles,
 )
 from intaglio.native.kernels.sequence import Chain
-from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP_BYTES, SHUFFLES, Blocks, Places
+from intaglio.native.kernels.winograd_blocks import (
+    DIMS,
+    FOUR,
+    GAP_BYTES,
+    SHUFFLES,
+    Blocks,
+    Pointers,
+)
 from intaglio.native.kernels.winograd_transforms import (
     F2_TRANSFORM,
     Sums,
@@ -47,7 +54,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# Bytes of a thread's transformed tiles and their products: what the first cache has room for, and
+# Bytes of a thread's transformed tiles and their products: what fits into the first cache, and
 # the most.
 L1_TILE_BYTES, MAX_SCRATCH_BYTES = 9 << 12, 1 << 21
 # Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
@@ -65,20 +72,20 @@ MAX_TILES_PER_CALL = 512
 class WinogradBuilder(Blocks):
     """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
 
-    # What the kernels are told; one that does more with results is told more.
+    # The dims of the kernels; those with an epilogue have further ones.
     dims: tuple[str, ...] = DIMS
 
     def filters(self, name: str) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
 
-        The result lies as the products take it: for each panel of columns, for each element,
+        The result has the layout of the products: for each panel of columns, for each element,
         a matrix of channels and columns.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
-        columns = given["filters"]
-        window = code.integer("mul", given["channels"], columns)
+        columns = dims["filters"]
+        window = code.integer("mul", dims["channels"], columns)
         with (
             code.loop("%from", "%to") as channel,
             self.panels(code, columns, TILE_VECTORS) as (start, count),
@@ -91,7 +98,7 @@ class WinogradBuilder(Blocks):
                 seen = [
                     tiles.read(code, tiles.step(code, top, tap, window), mask) for tap in range(9)
                 ]
-                self._put(code, given, seen, channel, (start, wide, j))
+                self._put(code, dims, seen, channel, (start, wide, j))
         code.do("ret void")
         return code
 
@@ -102,9 +109,9 @@ class WinogradBuilder(Blocks):
         registers and wait in cache until all nine are there.
         """
         code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
-        channels, columns = given["channels"], given["filters"]
+        channels, columns = dims["channels"], dims["filters"]
         window = code.integer("mul", channels, columns)
         waiting = code.let(f"alloca [{9 * lanes * lanes} x {self.kind}], align 64")
         with (
@@ -120,23 +127,23 @@ class WinogradBuilder(Blocks):
                     source = tiles.step(code, filters, code.integer("sub", 8, tap), window)
                     row = tiles.step(code, source, column, channels)
                     count = code.integer("sub", columns, column)
-                    place = self.at(code, row, first)
-                    made = tiles.read_transposed(code, place, channels, count, along)
-                    for r, vector in enumerate(made):
+                    pointer = self.at(code, row, first)
+                    loaded = tiles.read_transposed(code, pointer, channels, count, along)
+                    for r, vector in enumerate(loaded):
                         to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)
                         tiles.write(code, vector, to)
                 with code.loop(first, last) as channel:
                     number = code.integer("sub", channel, first)
                     top = tiles.step(code, waiting, number, 9 * lanes)
-                    seen = [tiles.read(code, p, "") for p in tiles.places(code, top, 9)]
-                    self._put(code, given, seen, channel, (start, wide, j))
+                    seen = [tiles.read(code, p, "") for p in tiles.pointers(code, top, 9)]
+                    self._put(code, dims, seen, channel, (start, wide, j))
         code.do("ret void")
         return code
 
     def _put(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         seen: list[str],
         channel: str,
         at: tuple[str, str, str],
@@ -144,14 +151,14 @@ class WinogradBuilder(Blocks):
         """Transforms the nine elements of a channel's filters, for a vector of the columns of
         a panel: where that begins, how wide it is, and the first of the vector."""
         start, wide, j = at
-        sums, channels = Sums(code, self.tiles), given["channels"]
+        sums, channels = Sums(code, self.tiles), dims["channels"]
         out = code.load("ptr", "%outs", 8)
         begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
-        places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
-        made = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
-        for place, value in zip(places, made, strict=True):
-            self.tiles.write(code, value, place)
+        pointers = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
+        transformed = two_dimensional(seen, 3, lambda line: self.transform.of_filters(sums, line))
+        for pointer, value in zip(pointers, transformed, strict=True):
+            self.tiles.write(code, value, pointer)
 
     def cells(self, vectors: int) -> Code:
         """The product of one element's matrices: `rows` tiles, `vectors` of columns."""
@@ -177,9 +184,9 @@ class WinogradBuilder(Blocks):
                     kinds = ["ptr", *[tiles.vector] * (rows * vectors)]
                     inner = zip(kinds, state, strict=True)
                     with code.carrying(begin, end, count, *inner) as iteration:
-                        place = self.at(code, start, iteration.index)
+                        pointer = self.at(code, start, iteration.index)
                         iteration.following = self._iterations(
-                            code, place, iteration.values, vectors, count
+                            code, pointer, iteration.values, vectors, count
                         )
                     state = iteration.values
                 chunk.following = [self.at(code, start, "%chunk"), *state]
@@ -196,16 +203,16 @@ class WinogradBuilder(Blocks):
         tiles, lanes = self.tiles, self.lanes
         right, *sums = state
         rows = len(sums) // vectors
-        places = [self.at(code, left, r * lanes) for r in range(rows)]
+        pointers = [self.at(code, left, r * lanes) for r in range(rows)]
         shuffled = SHUFFLED_CHANNELS if vectors == 1 and count == FOUR else 0
-        fours = {r: self.four(code, places[r]) for r in range(rows - shuffled, rows)}
+        fours = {r: self.four(code, pointers[r]) for r in range(rows - shuffled, rows)}
         for channel in range(count):
-            panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]
-            for r, place in enumerate(places):
+            panel = [tiles.read(code, p, "") for p in tiles.pointers(code, right, vectors)]
+            for r, pointer in enumerate(pointers):
                 if r in fours:
                     factor = self.shuffled(code, fours[r], channel)
                 else:
-                    factor = self.factor(code, self.at(code, place, channel))
+                    factor = self.factor(code, self.at(code, pointer, channel))
                 for at, vector in enumerate(panel, r * vectors):
                     sums[at] = tiles.fma(code, factor, vector, sums[at])
             right = self.at(code, right, vectors * lanes)
@@ -224,11 +231,11 @@ class WinogradBuilder(Blocks):
             ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         ), self.tiles  # fmt: skip
-        given, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
-        low = convolution.floor_divide(code, tiles, given["floored"])
+        dims, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
+        low = convolution.floor_divide(code, tiles, dims["floored"])
         side = self.transform.step
 
-        def body(tile: str, places: Places) -> None:
+        def body(tile: str, pointers: Pointers) -> None:
             local = code.integer("sub", tile, "%first")
             row = code.integer("mul", local, "%row")
 
@@ -236,43 +243,43 @@ class WinogradBuilder(Blocks):
                 start = self.at(code, "%from", code.integer("add", row, c))
                 sources = self.elements(code, start, "%element")
                 seen = [tiles.read(code, source, "") for source in sources]
-                made = two_dimensional(
+                pixels = two_dimensional(
                     seen, self.transform.seen, lambda line: self.transform.of_products(sums, line)
                 )
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
-                made = [sums.add(value, bias) for value in made]
-                made = [convolution.ceil_divide(code, tiles, value, low) for value in made]
-                self.results(code, given, made, tile, places, c, mask)
+                pixels = [sums.add(value, bias) for value in pixels]
+                pixels = [convolution.ceil_divide(code, tiles, value, low) for value in pixels]
+                self.results(code, dims, pixels, tile, pointers, c, mask)
 
             self.vectors(code, "%count", transformed)
 
         out = self.at(code, code.load("ptr", "%outs", 8), "%column")
-        self.walk(code, out, given, "out_", side, "%scrap", body)
+        self.walk(code, out, dims, "out_", side, "%scrap", body)
         code.do("ret void")
         return code
 
     def results(
         self,
         code: Code,
-        given: dict[str, str],
-        made: list[str],
+        dims: dict[str, str],
+        pixels: list[str],
         tile: str,
-        places: Places,
+        pointers: Pointers,
         c: str,
         mask: str,
     ) -> None:
         """Writes the results of a tile, for a vector of columns from `c` on."""
-        for value, place in zip(made, places(c), strict=True):
-            self.tiles.write(code, value, place, mask)
+        for value, pointer in zip(pixels, pointers(c), strict=True):
+            self.tiles.write(code, value, pointer, mask)
 
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, self.dims)
+        dims = entry.load_dims(code, self.dims)
         images, filters, bias = (
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
         )
-        channels, columns, block = given["channels"], given["filters"], given["block"]
+        channels, columns, block = dims["channels"], dims["filters"], dims["block"]
         deep = self.rounded(code, channels, self.lanes)
         element = code.integer("add", code.integer("mul", block, deep), GAP_BYTES)
         product = code.integer("mul", block, self.widest(code, columns, TILE_VECTORS))
@@ -294,7 +301,7 @@ class WinogradBuilder(Blocks):
         chunk = code.integer("mul", block, self.lanes)
         with code.loop("%from", "%to") as part:
             first = code.integer("mul", part, block)
-            last = code.least(code.integer("add", first, block), given["tiles"])
+            last = code.least(code.integer("add", first, block), dims["tiles"])
             code.do(
                 f"call fastcc void @gather(ptr {images}, ptr {scratch}, i64 {element}, "
                 f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
@@ -351,8 +358,8 @@ def block_of(
 ) -> int:
     """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
 
-    `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
-    A block that the first cache has no room for has `fewest` tiles, if there is room.
+    `of_tile` is the number of floats for a tile, `spare` those that a block needs besides.
+    A block that does not fit into the first cache has `fewest` tiles, if it fits into the limit.
     """
     near, most = (
         (size // 4 - spare) // of_tile // unit * unit for size in (L1_TILE_BYTES, MAX_SCRATCH_BYTES)
@@ -383,7 +390,7 @@ def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:
 
 
 def dims_of(g: Geometry, transform: Transform, block: int, relu: bool) -> list[int]:
-    """What kernels are told of a geometry, but for `parts`."""
+    """The dims of kernels for a geometry, but for `parts`."""
     rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
     return [
         g.height,
@@ -416,8 +423,8 @@ def forward(
 ) -> Chain | None:
     """The convolution: (images, filters) to the result. None if it is not of this kind.
 
-    `biased` says that a third argument is added; `floored` makes what is less than zero zero.
-    `turned` says that this is the input gradient of a convolution, whose filters come
+    `biased`: a third argument is added. `floored`: relu is applied.
+    `transposed`: this is the input gradient of a convolution, whose filters come
     first: (filters, gradients) to the result.
     """
     block = blocked(g, transform)
@@ -431,8 +438,8 @@ def forward(
     chain = Chain(3 if biased else 2)
     images, filters = (1, 0) if transposed else (0, 1)
     bias = 2 if biased else np.zeros(g.filters, np.float32)
-    made = chain.then(transformed(g, transform, transposed, dims), filters)
-    (result,) = chain.then(convolve, images, *made, bias)
+    transformed_filters = chain.then(transformed(g, transform, transposed, dims), filters)
+    (result,) = chain.then(convolve, images, *transformed_filters, bias)
     return chain.giving(result)
 
 
@@ -462,7 +469,7 @@ def transformed(
     run: Any = entry.filling(
         kernel.for_dims((g.channels, *dims)), (transform.elements * g.channels * columns,)
     )
-    # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
+    # Of few tiles it takes a good part of the time: transformed constant filters are cached.
     if not transposed and tiles_of(g, transform) <= MAX_TILES_PER_CALL:
         run.steps = [run.steps[0]._replace(cacheable=True)]
     return run

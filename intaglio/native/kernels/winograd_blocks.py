@@ -1,6 +1,6 @@
 """Blocks of tiles of images: how kernels walk over them, and transform what the tiles see.
 
-A tile is `step` times `step` results. Transformed, tiles lie in a matrix for each element of the
+A tile is `step` times `step` results. Transformed tiles are stored as a matrix for each element of the
 transform: a vector of channels for every tile, then the next vector of channels.
 """
 
@@ -18,9 +18,9 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# Between the elements' matrices: else they would share the same few places of the cache.
+# Between the elements' matrices: else they would map to the same few sets of the cache.
 GAP_BYTES = 16
-# What the kernels are told. `parts` is the range that threads share: blocks of tiles, or
+# The dims of the kernels. `parts` is the range that threads share: blocks of tiles, or
 # channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
 DIMS = (
     "parts",
@@ -39,12 +39,12 @@ DIMS = (
     "floored",
 )
 # Products of a single vector read a number for every multiplication, which is all that these
-# processors read. They have room for shuffles beside multiplications; others have not.
+# processors can read. They can issue shuffles beside multiplications; others cannot.
 SHUFFLES = jit.CPU.startswith("znver") and jit.WIDTH == 64
 # Numbers that are read together to be shuffled.
 FOUR = 4
 
-Places = Callable[[str], list[str]]
+Pointers = Callable[[str], list[str]]
 
 
 class Blocks:
@@ -56,7 +56,7 @@ class Blocks:
         self.kind = self.tiles.kind.llvm
         self.lanes = self.tiles.lanes
 
-    # -- numbers and places ------------------------------------------------------------
+    # -- numbers and pointers ----------------------------------------------------------
 
     def at(self, code: Code, start: str, index: str | int) -> str:
         """The pointer to an element."""
@@ -92,8 +92,8 @@ class Blocks:
         return found
 
     def _opaque(self, code: Code, pointer: str) -> str:
-        """A pointer of which LLVM does not know what it is: few are kept from which the others
-        are a short way. Else all of a tile would be kept, most of them on the stack."""
+        """A pointer opaque to LLVM: few are kept in registers, from which the others
+        have small offsets. Else all pointers of a tile would be kept, most of them on the stack."""
         return code.let(f'call ptr asm "", "=r,0"(ptr {pointer})')
 
     # -- columns -----------------------------------------------------------------------
@@ -132,15 +132,15 @@ class Blocks:
 
     # -- factors -----------------------------------------------------------------------
 
-    def factor(self, code: Code, place: str) -> str:
+    def factor(self, code: Code, pointer: str) -> str:
         """A number in all lanes of a vector."""
-        return code.splat(self.lanes, self.kind, code.load(self.kind, place, 4))
+        return code.splat(self.lanes, self.kind, code.load(self.kind, pointer, 4))
 
-    def four(self, code: Code, place: str) -> str:
+    def four(self, code: Code, pointer: str) -> str:
         """Four numbers, again and again in a vector: `shuffled` takes one of them."""
         kind, vector = f"<{FOUR} x {self.kind}>", self.tiles.vector
         order = ", ".join([f"i32 {i % FOUR}" for i in range(self.lanes)])
-        read = code.load(kind, place, 4)
+        read = code.load(kind, pointer, 4)
         seen = code.let(
             f"shufflevector {kind} {read}, {kind} poison, <{self.lanes} x i32> <{order}>"
         )
@@ -161,32 +161,32 @@ class Blocks:
         self,
         code: Code,
         images: str,
-        given: dict[str, str],
+        dims: dict[str, str],
         of: str,
         side: int,
         outside: str,
-        body: Callable[[str, Places], None],
+        body: Callable[[str, Pointers], None],
     ) -> None:
         """Goes over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
         for results.
 
-        Calls `body(tile, places)` for tiles whose columns are in their image, and again for
-        others: `places(c)` is where element c of each of the `side` times `side` pixels is. Pixels
+        Calls `body(tile, pointers)` for tiles whose columns are in their image, and again for
+        others: `pointers(c)` has the address of element c of each of the `side` times `side` pixels. Pixels
         that do not exist are in `outside`, which is as large as a row of a tile.
         """
-        depth = given["filters" if of else "channels"]
-        columns, step = given["columns"], self.transform.step
-        left = "0" if of else given["left"]
+        depth = dims["filters" if of else "channels"]
+        columns, step = dims["columns"], self.transform.step
+        left = "0" if of else dims["left"]
         # From the first tile whose columns all exist to the first after it of which some do not.
         before = self.quotient(code, left, step)
-        rest = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)
+        rest = code.integer("add", code.integer("add", dims[f"{of}width"], left), step - side)
         after = self.most(code, before, code.integer("sdiv", rest, step))
         rows = code.integer("sdiv", "%first", columns), self.quotient(code, "%last", columns)
         with code.loop(*rows) as row:
             tile = code.integer("mul", row, columns)
             first = self.most(code, code.integer("sub", "%first", tile), 0)
             last = code.least(code.integer("sub", "%last", tile), columns)
-            lines = self._lines(code, images, given, of, side, outside, row)
+            lines = self._lines(code, images, dims, of, side, outside, row)
             with code.loop("0", "2") as part:
                 begin = code.integer("icmp eq", part, 0)
                 start = code.let(
@@ -200,7 +200,7 @@ class Blocks:
                         self._there(
                             code,
                             code.integer("add", x, j),
-                            given[f"{of}width"],
+                            dims[f"{of}width"],
                             self.tiles.step(code, top, j, depth),
                             outside,
                         )
@@ -226,7 +226,7 @@ class Blocks:
         self,
         code: Code,
         images: str,
-        given: dict[str, str],
+        dims: dict[str, str],
         of: str,
         side: int,
         outside: str,
@@ -234,39 +234,39 @@ class Blocks:
     ) -> list[tuple[str, str]]:
         """For every line of a row of tiles, counted through all images: its first pixel, and
         how far the next tile's is."""
-        depth, step = given["filters" if of else "channels"], self.transform.step
-        top, left = ("0", "0") if of else (given["top"], given["left"])
-        line = code.integer("mul", given[f"{of}width"], depth)
-        size = code.integer("mul", given[f"{of}height"], line)
-        number, y = (code.integer(word, row, given["rows"]) for word in ("sdiv", "srem"))
+        depth, step = dims["filters" if of else "channels"], self.transform.step
+        top, left = ("0", "0") if of else (dims["top"], dims["left"])
+        line = code.integer("mul", dims[f"{of}width"], depth)
+        size = code.integer("mul", dims[f"{of}height"], line)
+        number, y = (code.integer(word, row, dims["rows"]) for word in ("sdiv", "srem"))
         y = code.integer("sub", code.integer("mul", y, step), top)
-        place = self.tiles.step(code, images, number, size)
-        place = self.tiles.step(code, place, y, line)
-        place = self.tiles.step(code, place, code.integer("sub", 0, left), depth)
+        pointer = self.tiles.step(code, images, number, size)
+        pointer = self.tiles.step(code, pointer, y, line)
+        pointer = self.tiles.step(code, pointer, code.integer("sub", 0, left), depth)
         found: list[tuple[str, str]] = []
         for i in range(side):
-            there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])
-            at = self.tiles.step(code, place, i, line)
+            there = code.integer("icmp ult", code.integer("add", y, i), dims[f"{of}height"])
+            at = self.tiles.step(code, pointer, i, line)
             at = code.let(f"select i1 {there}, ptr {at}, ptr {outside}")
             further = code.integer("mul", depth, step)
             found.append((at, code.let(f"select i1 {there}, i64 {further}, i64 0")))
         return found
 
-    def _there(self, code: Code, x: str, width: str, place: str, outside: str) -> str:
-        """A place if its column exists. Compared as unsigned numbers, those before are too large."""
+    def _there(self, code: Code, x: str, width: str, pointer: str, outside: str) -> str:
+        """A pointer if its column exists. Compared as unsigned numbers, those before are too large."""
         there = code.integer("icmp ult", x, width)
-        return code.let(f"select i1 {there}, ptr {place}, ptr {outside}")
+        return code.let(f"select i1 {there}, ptr {pointer}, ptr {outside}")
 
-    def _beside(self, code: Code, tops: list[str], depth: str) -> Places:
-        """The places of the pixels beside the first ones of some lines."""
+    def _beside(self, code: Code, tops: list[str], depth: str) -> Pointers:
+        """Pointers to the pixels beside the first ones of some lines."""
 
-        def places(c: str) -> list[str]:
+        def pointers(c: str) -> list[str]:
             starts = [self._opaque(code, self.at(code, top, c)) for top in tops]
             return [
                 self.tiles.step(code, start, j, depth) for start in starts for j in range(len(tops))
             ]
 
-        return places
+        return pointers
 
     def gather(
         self, name: str, of: str, side: int, along: Callable[[Sums, Any], list[str]]
@@ -285,24 +285,24 @@ class Blocks:
             ],
             "internal fastcc void",
         )
-        given, sums = entry.load_dims(code, DIMS), Sums(code, self.tiles)
-        depth = given["filters" if of else "channels"]
+        dims, sums = entry.load_dims(code, DIMS), Sums(code, self.tiles)
+        depth = dims["filters" if of else "channels"]
 
-        def body(tile: str, places: Places) -> None:
+        def body(tile: str, pointers: Pointers) -> None:
             local = code.integer("sub", tile, "%first")
             row = code.integer("mul", local, self.lanes)
 
             def transformed(c: str, mask: str) -> None:
-                seen = [self.tiles.read(code, place, mask) for place in places(c)]
-                made = two_dimensional(seen, side, lambda line: along(sums, line))
-                chunk = code.integer("mul", c, given["block"])
+                seen = [self.tiles.read(code, pointer, mask) for pointer in pointers(c)]
+                values = two_dimensional(seen, side, lambda line: along(sums, line))
+                chunk = code.integer("mul", c, dims["block"])
                 to = self.at(code, "%to", code.integer("add", chunk, row))
                 targets = self.elements(code, to, "%element")
-                for target, value in zip(targets, made, strict=True):
+                for target, value in zip(targets, values, strict=True):
                     self.tiles.write(code, value, target)
 
             self.vectors(code, depth, transformed)
 
-        self.walk(code, "%images", given, of, side, "%zeros", body)
+        self.walk(code, "%images", dims, of, side, "%zeros", body)
         code.do("ret void")
         return code

@@ -40,10 +40,10 @@ MAX_RANGES, MIN_RANGES, PARTIAL_SUM_BYTES = 16, 4, 1 << 21
 class _FilterGradientBuilder(Blocks):
     """Writes the kernels: `filter_gradient` sums products over ranges, `finish` transforms them."""
 
-    def _sizes(self, code: Code, given: dict[str, str]) -> tuple[str, str, str]:
+    def _sizes(self, code: Code, dims: dict[str, str]) -> tuple[str, str, str]:
         """The padded columns of the sums, their elements, and those of a range."""
-        deep = self.rounded(code, given["channels"], self.lanes)
-        wide = self.rounded(code, given["filters"], self.lanes)
+        deep = self.rounded(code, dims["channels"], self.lanes)
+        wide = self.rounded(code, dims["filters"], self.lanes)
         element = code.integer("mul", deep, wide)
         return wide, element, code.integer("mul", element, self.transform.elements)
 
@@ -81,18 +81,18 @@ class _FilterGradientBuilder(Blocks):
 
     def _iteration(self, code: Code, left: str, panel: list[str], sums: list[str]) -> list[str]:
         """The channels of one tile times its columns, added to the sums."""
-        rows, made = len(sums) // len(panel), list[str]()
+        rows, updated = len(sums) // len(panel), list[str]()
         shuffled, four = SHUFFLED_CHANNELS if len(panel) == 1 else 0, ""
         for r in range(rows):
-            place, number = self.at(code, left, r), r % FOUR
+            pointer, number = self.at(code, left, r), r % FOUR
             if r < rows - shuffled:
-                factor = self.factor(code, place)
+                factor = self.factor(code, pointer)
             else:
-                four = four if number else self.four(code, place)
+                four = four if number else self.four(code, pointer)
                 factor = self.shuffled(code, four, number)
             for vector in panel:
-                made.append(self.tiles.fma(code, factor, vector, sums[len(made)]))
-        return made
+                updated.append(self.tiles.fma(code, factor, vector, sums[len(updated)]))
+        return updated
 
     def _add(self, code: Code, sums: list[str], start: str, vectors: int) -> None:
         """Adds sums to what is there, unless they are the first."""
@@ -100,9 +100,9 @@ class _FilterGradientBuilder(Blocks):
         every = code.splat(self.lanes, "i1", code.let("xor i1 %first, true"))
         for i, total in enumerate(sums):
             row = tiles.step(code, start, i // vectors, "%row")
-            place = self.at(code, row, i % vectors * self.lanes)
-            before = tiles.read(code, place, every)
-            tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), place)
+            pointer = self.at(code, row, i % vectors * self.lanes)
+            before = tiles.read(code, pointer, every)
+            tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), pointer)
 
     def table(self) -> str:
         """The products, and their rows, by the vectors of their columns."""
@@ -117,12 +117,12 @@ class _FilterGradientBuilder(Blocks):
     def filter_gradient(self, name: str) -> Code:
         """The sums of ranges of tiles; inputs: images and gradients."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, DIMS)
+        dims = entry.load_dims(code, DIMS)
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
-        block, count = given["block"], self.transform.elements
+        block, count = dims["block"], self.transform.elements
         elements, depths = [], []
-        for channels in (given["channels"], given["filters"]):
+        for channels in (dims["channels"], dims["filters"]):
             depths.append(self.rounded(code, channels, self.lanes))
             size = code.integer("mul", block, depths[-1])
             elements.append(code.integer("add", size, GAP_BYTES))
@@ -135,18 +135,18 @@ class _FilterGradientBuilder(Blocks):
         for row in rows:
             size = code.integer("mul", row, 4)
             code.zero(zeros, size)
-        *_, each = self._sizes(code, given)
-        more = code.integer("add", given["tiles"], code.integer("sub", block, 1))
+        *_, each = self._sizes(code, dims)
+        more = code.integer("add", dims["tiles"], code.integer("sub", block, 1))
         blocks = code.integer("sdiv", more, block)
         with code.loop("%from", "%to") as number:
             target = tiles.step(code, out, number, each)
             start, stop = (
-                code.integer("sdiv", code.integer("mul", blocks, at), given["parts"])
+                code.integer("sdiv", code.integer("mul", blocks, at), dims["parts"])
                 for at in (number, code.integer("add", number, 1))
             )
             with code.loop(start, stop) as part:
                 first = code.integer("mul", part, block)
-                last = code.least(code.integer("add", first, block), given["tiles"])
+                last = code.least(code.integer("add", first, block), dims["tiles"])
                 for what, source, to, element in (
                     ("gather", images, scratch, elements[0]),
                     ("gather_gradients", gradients, others, elements[1]),
@@ -158,38 +158,38 @@ class _FilterGradientBuilder(Blocks):
                 seen = code.integer("sub", last, first)
                 fresh = code.integer("icmp eq", part, start)
                 sides = (scratch, elements[0]), (others, elements[1])
-                self._products(code, given, sides, target, seen, fresh)
+                self._products(code, dims, sides, target, seen, fresh)
         code.do("ret void")
         return code
 
     def _products(
         self,
         code: Code,
-        given: dict[str, str],
+        dims: dict[str, str],
         sides: tuple[tuple[str, str], tuple[str, str]],
         target: str,
         count: str,
         first: str,
     ) -> None:
         """What a block adds to the sums of its range."""
-        tiles, wide, element = self.tiles, *self._sizes(code, given)[:2]
-        chunk = code.integer("mul", given["block"], self.lanes)
+        tiles, wide, element = self.tiles, *self._sizes(code, dims)[:2]
+        chunk = code.integer("mul", dims["block"], self.lanes)
         # Where one call is enough for an element, it is for all.
         small = [
-            code.integer("icmp sle", given[name], self.rows(1)) for name in ("channels", "filters")
+            code.integer("icmp sle", dims[name], self.rows(1)) for name in ("channels", "filters")
         ]
         one = code.let(f"and i1 {small[0]}, {small[1]}")
         together = code.let(f"select i1 {one}, i64 {self.transform.elements}, i64 1")
         with (
             code.loop("0", str(self.transform.elements), together) as e,
-            self.panels(code, given["filters"], VECTORS_PER_TILE) as (column, vectors),
+            self.panels(code, dims["filters"], VECTORS_PER_TILE) as (column, vectors),
         ):
             a, b = (tiles.step(code, start, e, size) for start, size in sides)
-            right = self.at(code, b, code.integer("mul", column, given["block"]))
+            right = self.at(code, b, code.integer("mul", column, dims["block"]))
             sums = self.at(code, tiles.step(code, target, e, element), column)
             outer = code.load("ptr", code.at("ptr", "@outer", vectors), 8)
             rows = code.load("i64", code.at("i64", "@outer_rows", vectors), 8)
-            with code.loop("0", given["channels"], rows) as channel:
+            with code.loop("0", dims["channels"], rows) as channel:
                 vector = code.integer("sdiv", channel, self.lanes)
                 lane = code.integer("srem", channel, self.lanes)
                 left = self.at(code, tiles.step(code, a, vector, chunk), lane)
@@ -203,31 +203,31 @@ class _FilterGradientBuilder(Blocks):
     def finish(self, name: str) -> Code:
         """Adds the sums of the ranges, and transforms those of the channels from `from` to `to`."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.load_dims(code, (*DIMS, "ranges"))
+        dims = entry.load_dims(code, (*DIMS, "ranges"))
         sums = Sums(code, tiles)
         partial = code.load("ptr", "%ins", 8)
         out = code.load("ptr", "%outs", 8)
-        wide, element, each = self._sizes(code, given)
-        columns = given["filters"]
-        window = code.integer("mul", given["channels"], columns)
-        stop = code.integer("mul", given["ranges"], each)
+        wide, element, each = self._sizes(code, dims)
+        columns = dims["filters"]
+        window = code.integer("mul", dims["channels"], columns)
+        stop = code.integer("mul", dims["ranges"], each)
         zeros = [(tiles.vector, "zeroinitializer")] * self.transform.elements
         with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:
             mask = tiles.mask(code, c, columns)
-            place = self.at(code, tiles.step(code, partial, channel, wide), c)
+            pointer = self.at(code, tiles.step(code, partial, channel, wide), c)
             with code.carrying("0", stop, each, *zeros) as iteration:
-                places = self.elements(code, self.at(code, place, iteration.index), element)
+                pointers = self.elements(code, self.at(code, pointer, iteration.index), element)
                 iteration.following = [
                     sums.add(total, tiles.read(code, p, ""))
-                    for total, p in zip(iteration.values, places, strict=True)
+                    for total, p in zip(iteration.values, pointers, strict=True)
                 ]
-            made = two_dimensional(
+            taps = two_dimensional(
                 iteration.values,
                 self.transform.seen,
                 lambda line: self.transform.to_filters(sums, line),
             )
             target = self.at(code, tiles.step(code, out, channel, columns), c)
-            for tap, value in enumerate(made):
+            for tap, value in enumerate(taps):
                 tiles.write(code, value, tiles.step(code, target, tap, window), mask)
         code.do("ret void")
         return code

@@ -20,45 +20,45 @@ from intaglio.native.kernels.winograd import (
     tiles_of,
     transformed,
 )
-from intaglio.native.kernels.winograd_blocks import DIMS, Places
+from intaglio.native.kernels.winograd_blocks import DIMS, Pointers
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, Transform
 from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
 
 
 class _PoolingWinogradBuilder(WinogradBuilder):
-    """Writes the kernel: it does with results what `Pooling` says."""
+    """Writes the kernel, with the epilogue of `Pooling`."""
 
     dims = (*DIMS, *WORDS)
 
     def results(
         self,
         code: Code,
-        given: dict[str, str],
-        made: list[str],
+        dims: dict[str, str],
+        pixels: list[str],
         tile: str,
-        places: Places,
+        pointers: Pointers,
         c: str,
         mask: str,
     ) -> None:
         """Pools the results of a tile, and writes them if they are wanted too."""
-        pool, side = Pool(code, self.tiles, given), self.transform.step
-        with code.when(pool.given["whole"]):
-            super().results(code, given, made, tile, places, c, mask)
+        pool, side = Pool(code, self.tiles, dims), self.transform.step
+        with code.when(pool.flags["whole"]):
+            super().results(code, dims, pixels, tile, pointers, c, mask)
         # Tiles, and windows, are counted through all images.
-        row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))
+        row, column = (code.integer(word, tile, dims["columns"]) for word in ("sdiv", "srem"))
         windows = side // 2
-        across = code.integer("mul", given["columns"], windows)
+        across = code.integer("mul", dims["columns"], windows)
         for i in range(windows):
             y = code.integer("add", code.integer("mul", row, windows), i)
             for j in range(windows):
                 x = code.integer("add", code.integer("mul", column, windows), j)
                 pixel = code.integer("add", code.integer("mul", y, across), x)
-                at = code.integer("mul", pixel, given["filters"])
+                at = code.integer("mul", pixel, dims["filters"])
                 at = code.integer("add", code.integer("add", at, "%column"), c)
                 corner = 2 * (i * side + j)
                 beside = (0, 1, side, side + 1)
-                pool.write([made[corner + step] for step in beside], at, mask)
+                pool.write([pixels[corner + step] for step in beside], at, mask)
 
 
 def _source(transform: Transform) -> Source:
@@ -77,7 +77,7 @@ def _library(transform: Transform) -> Library:
 def forward(
     g: Geometry, pooling: Pooling, transform: Transform = F2_TRANSFORM, relu: bool = False
 ) -> Chain | None:
-    """(images, filters, bias) to what `Pooling` says is wanted. None if it is not of this kind."""
+    """(images, filters, bias) to the results that `Pooling` selects. None if the kernel does not apply."""
     block = blocked(g, transform)
     if not block or g.out_height % transform.step or g.out_width % transform.step:
         return None
@@ -86,5 +86,5 @@ def forward(
     kernel = _library(transform).entry("pooled").for_dims(numbers)
     chain = Chain(3)
     filters = chain.then(transformed(g, transform, False, dims), 1)
-    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
-    return chain.giving([made[i] for i in pooling.gives])
+    outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
+    return chain.giving([outputs[i] for i in pooling.gives])

@@ -27,11 +27,11 @@ Term = tuple[float, str]
 
 def _product(points: Sequence[float]) -> list[float]:
     """The coefficients of the product of (y - p**2), from the lowest."""
-    made = [1.0]
+    coefficients = [1.0]
     for p in points:
-        shifted = [0.0, *made]
-        made = [b - p * p * a for a, b in zip([*made, 0.0], shifted, strict=True)]
-    return made
+        shifted = [0.0, *coefficients]
+        coefficients = [b - p * p * a for a, b in zip([*coefficients, 0.0], shifted, strict=True)]
+    return coefficients
 
 
 class Transform:
@@ -54,43 +54,43 @@ class Transform:
     def of_pixels(self, s: Sums, line: Line) -> list[str]:
         """The transform of pixels, `seen` of them."""
         even, odd = line[0::2], line[1::2]
-        made = [s.sum(zip(self._whole, even, strict=True))]
+        transformed = [s.sum(zip(self._whole, even, strict=True))]
         for p, rest in zip(self.points, self._without, strict=True):
             outer = s.sum(zip(rest, even[1:], strict=True))
             inner = s.sum(zip(rest, odd[:-1], strict=True))
-            made += s.both(outer, p, inner)
-        return [*made, s.sum(zip(self._whole, odd, strict=True))]
+            transformed += s.both(outer, p, inner)
+        return [*transformed, s.sum(zip(self._whole, odd, strict=True))]
 
     def of_filters(self, s: Sums, line: Line) -> list[str]:
         """The transform of three elements of a filter."""
         a, b, c = line
-        made = [s.sum([(1 / self._whole[0], a)])]
+        transformed = [s.sum([(1 / self._whole[0], a)])]
         for p, weight in zip(self.points, self._weights, strict=True):
             outer = s.scaled(1 / weight, s.sum([(1.0, a), (p * p, c)]))
-            made += s.both(outer, p / weight, b)
-        return [*made, c]
+            transformed += s.both(outer, p / weight, b)
+        return [*transformed, c]
 
     def of_products(self, s: Sums, line: Line) -> list[str]:
         """From products of transforms to `step` results."""
         pairs = self._pairs(s, line)
-        made: list[str] = []
+        transformed: list[str] = []
         for i in range(self.step):
             terms = [(p**i, pair[i % 2]) for p, pair in zip(self.points, pairs, strict=True)]
             terms += [(1.0, line[0])] * (i == 0) + [(1.0, line[-1])] * (i == self.step - 1)
-            made.append(s.sum(terms))
-        return made
+            transformed.append(s.sum(terms))
+        return transformed
 
     # -- the transposed matrices, for the filter gradient --------------------------
 
     def of_gradients(self, s: Sums, line: Line) -> list[str]:
         """`of_products` transposed: the transform of the gradients of `step` results."""
-        made = [line[0]]
+        transformed = [line[0]]
         for p in self.points:
             outer, inner = (
                 s.sum([(p**i, line[i]) for i in range(first, self.step, 2)]) for first in (0, 1)
             )
-            made += s.both(outer, 1.0, inner)
-        return [*made, line[-1]]
+            transformed += s.both(outer, 1.0, inner)
+        return [*transformed, line[-1]]
 
     def to_filters(self, s: Sums, line: Line) -> list[str]:
         """`of_filters` transposed: from sums over tiles to three elements of a gradient."""

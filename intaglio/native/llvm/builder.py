@@ -25,10 +25,10 @@ class Carried:
 class Phi:
     """A value that depends on the block that control comes from."""
 
-    def __init__(self, kind: str, name: str, place: int) -> None:
+    def __init__(self, kind: str, name: str, line: int) -> None:
         self.kind = kind
         self.name = name
-        self.place = place
+        self.line = line
 
 
 class Code:
@@ -39,8 +39,8 @@ class Code:
         self._rest = f"({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
         self._returns = returns
         self._firsts: list[str] = []
-        self._named: dict[str, str] = {}  # names by what they stand for
-        # What is to be written before anything else is.
+        self._named: dict[str, str] = {}  # names by their instructions
+        # Instructions of the entry block.
         self.before: Callable[[], None] | None = None
         self._lines: list[str] = []
         self._count = 0
@@ -57,15 +57,15 @@ class Code:
         return name
 
     def named(self, text: str) -> str:
-        """What is computed at the very beginning, once, and only if something is made of it."""
+        """An instruction in the entry block, emitted once, and only if it is used."""
         found = self._named.get(text)
         if found is None:
             found = self._named[text] = f"%p{len(self._named)}"
         return found
 
     def opaque(self, index: str) -> str:
-        """An i64 of which LLVM does not know what it is: a loop's index that only addresses are
-        made of. Else it looks for better ways to count, for a third of the time that all takes."""
+        """An i64 opaque to LLVM: a loop's index from which only addresses are
+        computed. Else LLVM's strength reduction takes a third of the compile time."""
         return self.let(f'call i64 asm "", "=r,0"(i64 {index})')
 
     def integer(self, instruction: str, x: str | int, y: str | int) -> str:
@@ -86,9 +86,9 @@ class Code:
     def call(self, returns: str, intrinsic: str, *arguments: tuple[str, str]) -> str:
         """A call of one of LLVM's intrinsics; arguments are pairs of type and value."""
         types = ", ".join([kind for kind, _ in arguments])
-        given = ", ".join([f"{kind} {value}" for kind, value in arguments])
+        operands = ", ".join([f"{kind} {value}" for kind, value in arguments])
         self.declarations.add(f"declare {returns} @{intrinsic}({types})")
-        call = f"call {returns} @{intrinsic}({given})"
+        call = f"call {returns} @{intrinsic}({operands})"
         if returns == "void":
             self.do(call)
             return ""
@@ -123,13 +123,13 @@ class Code:
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def phi(self, kind: str) -> Phi:
-        """A value that `arrive` tells of once all blocks that come here are written."""
+        """A phi, completed by `arrive` once all predecessors are written."""
         return Phi(kind, self.let("phi"), len(self._lines) - 1)
 
     def arrive(self, phi: Phi, *sources: tuple[str, str]) -> None:
         """What a phi is: pairs of a value and the block that it comes from."""
-        ways = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
-        self._lines[phi.place] = f"  {phi.name} = phi {phi.kind} {ways}"
+        incoming = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
+        self._lines[phi.line] = f"  {phi.name} = phi {phi.kind} {incoming}"
 
     def first(self, text: str) -> str:
         """A new value at the very beginning, for memory on the stack: loops must not make it."""
@@ -139,22 +139,22 @@ class Code:
         return name
 
     def replace(self, old: str, new: str) -> None:
-        """Says what stands for something in the memory that is made on the stack."""
+        """The number of an expression's slot in the memory on the stack."""
         self._firsts = [line.replace(old, new) for line in self._firsts]
 
     @contextmanager
     def carrying(
         self, start: str, stop: str, step: int | str, *carried: tuple[str, str]
     ) -> Generator[Carried]:
-        """A loop that hands values from one turn to the next: pairs of type and first value.
+        """A loop with loop-carried values: pairs of type and initial value.
 
-        The body sets `following`; after the loop `values` are those of the last turn.
+        The body sets `following`; after the loop `values` are those of the last iteration.
         """
         head, body, after = map(self.new_label, ("head", "body", "after"))
         before = self._block
         self.do(f"br label %{head}")
         self.label(head)
-        place = len(self._lines)
+        line = len(self._lines)
         index = self.let("phi")
         state = Carried(index, [self.let("phi") for _ in carried])
         more = self.let(f"icmp slt i64 {index}, {stop}")
@@ -170,7 +170,7 @@ class Code:
             )
         ]
         for offset, (kind, name, first, later) in enumerate(phis):
-            self._lines[place + offset] = (
+            self._lines[line + offset] = (
                 f"  {name} = phi {kind} [ {first}, %{before} ], [ {later}, %{self._block} ]"
             )
         self.do(f"br label %{head}")
@@ -225,7 +225,7 @@ class Code:
         used = {*_NAMED.findall(body)} if self._named else set[str]()
         named: list[str] = []
         for text, name in reversed(self._named.items()):
-            if name in used:  # what it is made of was named before it
+            if name in used:  # its operands were named before it
                 used |= {*_NAMED.findall(text)}
                 named.append(f"  {name} = {text}")
         return "\n".join([head, *self._firsts, *reversed(named), body])

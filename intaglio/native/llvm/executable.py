@@ -10,7 +10,7 @@ import sys
 def executable_memory() -> bool:
     """True if memory that was written to may be executed.
 
-    Hardened systems forbid it. LLVM would end the process when it finds out.
+    Hardened systems forbid it. LLVM would abort the process then.
     """
     if sys.platform == "win32":
         return True
@@ -18,12 +18,12 @@ def executable_memory() -> bool:
     page = mmap.mmap(-1, size, prot=mmap.PROT_READ | mmap.PROT_WRITE)
     try:
         page[:1] = b"\xc3"
-        held = ctypes.c_char.from_buffer(page)
-        address = ctypes.c_void_p(ctypes.addressof(held))
+        mapped = ctypes.c_char.from_buffer(page)
+        address = ctypes.c_void_p(ctypes.addressof(mapped))
         protect = ctypes.CDLL(None).mprotect
         protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         failed = protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC)
-        del held
+        del mapped
     finally:
         page.close()
     return not failed

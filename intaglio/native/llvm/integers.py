@@ -1,7 +1,7 @@
 """Words of 64 bits in registers, written with Python's operators: hashes of one text.
 
-`ops/text/hash_functions.py` says what a hash is in terms of words; here each operator writes an
-instruction, and a text is where its object has it.
+`ops/text/hash_functions.py` defines hashes in terms of words; here each operator emits an
+instruction, and a text is read from its object.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from intaglio.native.llvm.builder import Code
 
 
 class Word:
-    """An i64. Numbers that stand next to it are constants."""
+    """An i64. Python numbers as operands are constants."""
 
     __slots__ = ("code", "name")
 
@@ -71,16 +71,16 @@ class Text:
         self.size = Word(code, size)
 
     def word(self, at: Any) -> Word:
-        """The eight bytes from a place on, or from so many bytes before the end.
+        """The eight bytes from an offset on, or from so many bytes before the end.
 
         Texts of fewer bytes are read beyond their ends. Objects begin at multiples of 16, and
-        these words lie in a line of 16 bytes of which the object has some: they are there.
+        these words are in a 16-byte line that contains bytes of the object: they are mapped.
         """
         code = self._code
         if isinstance(at, int) and at < 0:
             at = self.size + at
-        place = code.at("i8", self._data, _name(at))
-        return Word(code, code.load("i64", place, 1))
+        pointer = code.at("i8", self._data, _name(at))
+        return Word(code, code.load("i64", pointer, 1))
 
     def every(self, value: int) -> Word:
         """A constant."""

@@ -105,7 +105,7 @@ class Module:
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
-# The last ones asked for, which a function that is made anew for other numbers may ask for again.
+# The last ones requested, which a function that is compiled again for other dims may request again.
 _recent: collections.deque[Module] = collections.deque(maxlen=32)
 
 
@@ -124,7 +124,7 @@ def module(text: str) -> Module:
 class Pieces:
     """Which modules have functions that others could use, by the functions' texts.
 
-    Those that were used last are kept, also when nobody uses them.
+    Those that were used last are kept, also without references to them.
     """
 
     def __init__(self, most: int) -> None:
@@ -141,10 +141,10 @@ class Pieces:
                 self._homes[key] = found
         return found
 
-    def keep(self, text: str, made: Module) -> None:
+    def keep(self, text: str, module: Module) -> None:
         """Says where a function is."""
         with self._lock:
-            self._homes[object_cache.name_of(text)] = made
+            self._homes[object_cache.name_of(text)] = module
             while len(self._homes) > self._most:
                 del self._homes[next(iter(self._homes))]
 

@@ -28,7 +28,7 @@ ABANDONED_SECONDS = 3600
 def folder() -> pathlib.Path | None:
     """Where code is kept: `INTAGLIO_CACHE`, or the user's folder for such things.
 
-    None if `INTAGLIO_CACHE` is empty, or if others could write there: what lies in the folder
+    None if `INTAGLIO_CACHE` is empty, or if other users could write there: the folder's code
     is run.
     """
     named = os.environ.get("INTAGLIO_CACHE")
@@ -60,10 +60,10 @@ def name_of(*depends: str) -> str:
 
 def read(name: str) -> bytes | None:
     """The code of that name; None if it is not there, or not whole."""
-    place = folder()
-    if place is None:
+    directory = folder()
+    if directory is None:
         return None
-    path = place / (name + _SUFFIX)
+    path = directory / (name + _SUFFIX)
     try:
         content = path.read_bytes()
         os.utime(path)
@@ -80,30 +80,30 @@ def _digest(name: str, code: bytes) -> bytes:
 
 def write(name: str, code: bytes) -> None:
     """Keeps code under a name. Where nothing can be written, nothing is kept."""
-    place = folder()
-    if place is None:
+    directory = folder()
+    if directory is None:
         return
     with contextlib.suppress(OSError):
-        handle, beside = tempfile.mkstemp(dir=place, suffix=_PARTIAL)
+        handle, beside = tempfile.mkstemp(dir=directory, suffix=_PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(_digest(name, code) + code)
-            os.replace(beside, place / (name + _SUFFIX))
+            os.replace(beside, directory / (name + _SUFFIX))
         except OSError:
             os.unlink(beside)
             raise
     if int(name[:8], 16) % WRITES_PER_SIZE_CHECK == 0:
-        shrink(place)
+        shrink(directory)
 
 
-def shrink(place: pathlib.Path, most: int = MAX_FOLDER_BYTES) -> None:
+def shrink(directory: pathlib.Path, most: int = MAX_FOLDER_BYTES) -> None:
     """Removes the files that were not used longest, until the folder is small enough."""
-    for path in place.glob("*" + _PARTIAL):  # of processes that were ended while they wrote
+    for path in directory.glob("*" + _PARTIAL):  # of processes that were ended while they wrote
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - ABANDONED_SECONDS:
                 path.unlink()
     found: list[tuple[float, int, pathlib.Path]] = []
-    for path in place.glob("*" + _SUFFIX):
+    for path in directory.glob("*" + _SUFFIX):
         with contextlib.suppress(OSError):
             status = path.stat()
             found.append((status.st_mtime, status.st_size, path))

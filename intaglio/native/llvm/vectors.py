@@ -30,16 +30,16 @@ class Unsupported(Exception):
     @classmethod
     def at(cls, node: Any, text: str) -> Unsupported:
         """The same of a node."""
-        made = cls(text)
-        made.node = node
-        return made
+        error = cls(text)
+        error.node = node
+        return error
 
 
 class Kind(NamedTuple):
     """A type of element: LLVM's name, bits, and what it is: f, i, u, b or c as in NumPy.
 
-    Floats of 16 bits are `short`: kept so, computed with as float32, and rounded each time.
-    LLVM knows a bfloat16 as an integer here, and a complex number (`complexes`).
+    Floats of 16 bits are `short`: stored so, computed as float32, and rounded each time.
+    In LLVM a bfloat16 is an integer here, and so is a complex number (`complexes`).
     """
 
     llvm: str
@@ -180,11 +180,11 @@ class Builder:
         vector = self.vector(kind)
         full = f"llvm.{name}.{self.suffix(kind)}"
         extra = [("i1", flag)] if flag is not None else []
-        made = [
+        names = [
             self.code.call(vector, full, *[(vector, n) for n in group], *extra)
             for group in zip(*[o.names for o in operands], strict=True)
         ]
-        return Lanes(kind, tuple(made))
+        return Lanes(kind, tuple(names))
 
     def constant(self, value: Any, kind: Kind) -> Lanes:
         """The same number in every lane."""
@@ -343,7 +343,7 @@ class Builder:
             y,
         )
 
-    # -- ways --------------------------------------------------------------------
+    # -- branches ----------------------------------------------------------------
 
     def any(self, condition: Lanes) -> str:
         """One bit: whether it holds in any lane of any vector."""
@@ -354,23 +354,23 @@ class Builder:
         return self.code.call("i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole))
 
     def either(self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]) -> Lanes:
-        """What one of two ways gives; only that way is gone."""
+        """The result of one of two branches; only that one is executed."""
         code = self.code
         labels = [code.new_label(word) for word in ("yes", "no", "after")]
         code.branch(condition, *labels[:2])
-        made: list[Lanes] = []
+        results: list[Lanes] = []
         ends: list[str] = []
-        for label, way in zip(labels, (one, other), strict=False):
+        for label, branch in zip(labels, (one, other), strict=False):
             code.label(label)
-            made.append(way())
+            results.append(branch())
             ends.append(code.block)
             code.jump(labels[2])
         code.label(labels[2])
-        kind = made[0].kind
+        kind = results[0].kind
         names: list[str] = []
-        for ways in zip(*[m.names for m in made], strict=True):
+        for incoming in zip(*[m.names for m in results], strict=True):
             phi = code.phi(self.vector(kind))
-            code.arrive(phi, *zip(ways, ends, strict=True))
+            code.arrive(phi, *zip(incoming, ends, strict=True))
             names.append(phi.name)
         return Lanes(kind, tuple(names))
 
@@ -423,8 +423,8 @@ class Builder:
             return self.select(fits, self._word("fptosi", inside, to), lowest)
         high = self.ge(inside, self.const(half, x))
         low = self.select(high, self.sub(inside, self.const(half, x)), inside)
-        made = self.converted(self._word("fptosi", low, Kind("i64", 64, "i")), to)
-        whole = self.add(made, self.select(high, lowest, self.const(0, made)))
+        truncated = self.converted(self._word("fptosi", low, Kind("i64", 64, "i")), to)
+        whole = self.add(truncated, self.select(high, lowest, self.const(0, truncated)))
         return self.select(fits, whole, lowest)
 
     def widened(self, x: Lanes) -> Lanes:
@@ -437,7 +437,7 @@ class Builder:
         return self.floats(self.shift_left(whole, 16))
 
     def _shortened(self, x: Lanes, to: Kind) -> Lanes:
-        """Numbers as 16-bit floats, by way of float32."""
+        """Numbers as 16-bit floats, rounded to float32 first."""
         if to == HALF and x.kind == DOUBLE:
             raise Unsupported("float64 to float16")  # it would be rounded twice
         x = self.converted(x, FLOAT)
@@ -468,27 +468,27 @@ class Builder:
         """The upper half of the bits of integers."""
         return self._shift("lshr", x, x.kind.bits // 2)
 
-    def shift_left(self, x: Lanes, places: int) -> Lanes:
-        """Integers times 2 ** places, wrapping around."""
-        return self._shift("shl", x, places)
+    def shift_left(self, x: Lanes, count: int) -> Lanes:
+        """Integers times 2 ** count, wrapping around."""
+        return self._shift("shl", x, count)
 
-    def shift_right(self, x: Lanes, places: int) -> Lanes:
-        """Integers divided by 2 ** places, rounded down."""
-        return self._shift("ashr", x, places)
+    def shift_right(self, x: Lanes, count: int) -> Lanes:
+        """Integers divided by 2 ** count, rounded down."""
+        return self._shift("ashr", x, count)
 
-    def _shift(self, word: str, x: Lanes, places: int) -> Lanes:
-        return self._bitwise(word, x, self.const(places, x))
+    def _shift(self, word: str, x: Lanes, count: int) -> Lanes:
+        return self._bitwise(word, x, self.const(count, x))
 
     def left_shift(self, x: Lanes, y: Lanes) -> Lanes:
-        """x * 2 ** y, for y held inside the width of the type."""
-        return self._bitwise("shl", x, self._places(x, y))
+        """x * 2 ** y, for y clamped to the width of the type."""
+        return self._bitwise("shl", x, self._shift_count(x, y))
 
     def right_shift(self, x: Lanes, y: Lanes) -> Lanes:
-        """x / 2 ** y rounded down, for y held inside the width of the type."""
+        """x / 2 ** y rounded down, for y clamped to the width of the type."""
         word = "ashr" if x.kind.letter == "i" else "lshr"
-        return self._bitwise(word, x, self._places(x, y))
+        return self._bitwise(word, x, self._shift_count(x, y))
 
-    def _places(self, x: Lanes, y: Lanes) -> Lanes:
+    def _shift_count(self, x: Lanes, y: Lanes) -> Lanes:
         most = self.const(x.kind.bits - 1, y)
         return self.minimum(self.maximum(y, self.const(0, y)), most)
 

@@ -1,7 +1,7 @@
 """Instructions of x86 on whole registers of float32 for which LLVM has no general name.
 
-They are there where `entries` says so (`picked`), and with AVX-512 (the others). Vectors may be of
-any length: they are taken apart into registers, or filled up to one.
+They are available if `entries` is not 0 (`picked`), and with AVX-512 (the others). Vectors may be of
+any length: they are split into registers, or padded to one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
     size = jit.MAX_CACHED_MODULES
     numbers = ", ".join([f"float {literal(n, FLOAT)}" for n in table])
     register = f"<{size} x float>"
-    held = s.code.named(f"bitcast {register} <{numbers}> to {register}")
+    indices = s.code.named(f"bitcast {register} <{numbers}> to {register}")
 
     def permuted(part: str) -> str:
-        given = (register, held), (f"<{size} x i32>", part)
-        return s.code.call(register, _PERMUTATIONS[size], *given)
+        operands = (register, indices), (f"<{size} x i32>", part)
+        return s.code.call(register, _PERMUTATIONS[size], *operands)
 
     return _by_registers(s, permuted, index)
 
@@ -46,8 +46,8 @@ def scaled(s: Builder, x: Lanes, power: Lanes) -> Lanes:
     """x times 2 to the floor of a power, rounded once, wherever in the range that is."""
 
     def one(x: str, power: str) -> str:
-        given = [("<16 x float>", name) for name in (x, power, "poison")]
-        return _instruction(s, "scalef", *given)
+        operands = [("<16 x float>", name) for name in (x, power, "poison")]
+        return _instruction(s, "scalef", *operands)
 
     return _by_registers(s, one, x, power)
 
@@ -66,15 +66,15 @@ def significand(s: Builder, x: Lanes) -> Lanes:
 
     def one(x: str) -> str:
         interval = ("i32", str(_AROUND_ONE))
-        given = ("<16 x float>", x), interval, ("<16 x float>", "poison")
-        return _instruction(s, "getmant", *given)
+        operands = ("<16 x float>", x), interval, ("<16 x float>", "poison")
+        return _instruction(s, "getmant", *operands)
 
     return _by_registers(s, one, x)
 
 
-def _instruction(s: Builder, name: str, *given: tuple[str, str]) -> str:
+def _instruction(s: Builder, name: str, *operands: tuple[str, str]) -> str:
     full = f"llvm.x86.avx512.mask.{name}.ps.512"
-    return s.code.call("<16 x float>", full, *given, *_PLAIN)
+    return s.code.call("<16 x float>", full, *operands, *_PLAIN)
 
 
 def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lanes:
@@ -86,25 +86,25 @@ def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lan
             names.append(form(*group))
             continue
         whole = -(-s.lanes // size) * size
-        made: list[str] = []
+        registers: list[str] = []
         for start in range(0, whole, size):
             part = range(start, start + size)
             some = [
                 _taken(s, operand.kind, name, s.lanes, part)
                 for operand, name in zip(operands, group, strict=True)
             ]
-            made.append(form(*some))
-        names.append(_joined(s, made, size))
+            registers.append(form(*some))
+        names.append(_joined(s, registers, size))
     return Lanes(FLOAT, tuple(names))
 
 
-def _joined(s: Builder, made: list[str], size: int) -> str:
+def _joined(s: Builder, vectors: list[str], size: int) -> str:
     """The lanes of a vector out of registers, of which there is a power of two."""
-    while len(made) > 1:
-        pairs = zip(made[::2], made[1::2], strict=True)
-        made = [_taken(s, FLOAT, a, size, range(2 * size), b) for a, b in pairs]
+    while len(vectors) > 1:
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        vectors = [_taken(s, FLOAT, a, size, range(2 * size), b) for a, b in pairs]
         size *= 2
-    return _taken(s, FLOAT, made[0], size, range(s.lanes))
+    return _taken(s, FLOAT, vectors[0], size, range(s.lanes))
 
 
 def _taken(

@@ -37,12 +37,12 @@ def select(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if condition.shape not in ((), x.shape):
         ones = (1,) * (len(x.shape) - 1)
         condition = condition.reshaped((*condition.shape, *ones))
-    given = [condition, x, y]
-    shape = elementwise.broadcast(given)
+    operands = [condition, x, y]
+    shape = elementwise.broadcast(operands)
     alike = _as(node, raw.SelectV2, node.inputs)
     if not is_small(shape):
-        return elementwise.loop(w, node.outputs, elementwise.alone(alike), given, shape)
-    return elementwise.elementwise(w, alike, given)
+        return elementwise.loop(w, node.outputs, elementwise.alone(alike), operands, shape)
+    return elementwise.elementwise(w, alike, operands)
 
 
 @lowering(raw.ConjugateTranspose)
@@ -55,11 +55,11 @@ def conjugate_transpose(w: FunctionLowering, node: Node, inputs: list[Any]) -> l
     alike = _as(node, raw.Conj, node.outputs)
     if is_small(transposed.shape):
         return elementwise.elementwise(w, alike, [transposed])
-    made = elementwise.loop(
+    results = elementwise.loop(
         w, node.outputs, elementwise.alone(alike), [transposed], transposed.shape
     )
     w.release(transposed)
-    return made
+    return results
 
 
 @lowering(raw.Bitcast)
@@ -74,18 +74,18 @@ def bitcast(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         shape = (*shape, source.kind.bytes // kind.bytes)
     elif kind.bytes > source.kind.bytes:
         shape = shape[:-1]
-    made = ArrayOperand(kind, shape, pointer=source.pointer, blocks=source.blocks)
+    result = ArrayOperand(kind, shape, pointer=source.pointer, blocks=source.blocks)
     if source.pointer:
-        return [w.retain(made)]
-    if made.small and source.small:
-        old, new = (f"<{h.count} x {h.kind.llvm}>" for h in (source, made))
+        return [w.retain(result)]
+    if result.small and source.small:
+        old, new = (f"<{h.count} x {h.kind.llvm}>" for h in (source, result))
         (name,) = w.lanes(source).names
         cast = w.code.let(f"bitcast {old} {name} to {new}")
         return [w.in_registers(Lanes(kind, (cast,)), shape)]
-    place = w.pointer(source)
-    made = w.allocate(node.outputs[0], kind, shape)
-    w.copy(place, made.pointer, made.bytes)
-    return [made]
+    pointer = w.pointer(source)
+    result = w.allocate(node.outputs[0], kind, shape)
+    w.copy(pointer, result.pointer, result.bytes)
+    return [result]
 
 
 @lowering(raw.BiasAddGrad)
@@ -106,7 +106,7 @@ def bias_gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
 
 
 def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Slice from a place that is data, of a size that is known; refused if it does not lie inside."""
+    """Slice from an index that is data, of a known size; guarded to be within bounds."""
     source, begin, size = inputs
     rank = len(source.shape)
     if size.known is None or begin.shape != (rank,) or not rank or rank > 16:
@@ -127,12 +127,12 @@ def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if sizes[1:] == [*source.shape[1:]] and source.pointer:
         part = ArrayOperand(source.kind, tuple(sizes), pointer=base, blocks=source.blocks)
         return [w.retain(part)]
-    made = w.allocate(node.outputs[0], source.kind, tuple(sizes))
-    copied(w, source.kind, base, made.pointer, sizes, steps, None)
-    return [made]
+    result = w.allocate(node.outputs[0], source.kind, tuple(sizes))
+    copied(w, source.kind, base, result.pointer, sizes, steps, None)
+    return [result]
 
 
-def _element(w: FunctionLowering, operand: ArrayOperand, place: int) -> str:
+def _element(w: FunctionLowering, operand: ArrayOperand, lane: int) -> str:
     """An element of a vector of integers, as i64."""
-    lanes = w.shuffled(w.lanes(operand), operand.count, [place])
+    lanes = w.shuffled(w.lanes(operand), operand.count, [lane])
     return w.index(w.in_registers(lanes, ()))

@@ -40,9 +40,17 @@ def _dtype(operand: ArrayOperand) -> Any:
 def _swap_last_axes(w: FunctionLowering, operand: ArrayOperand) -> ArrayOperand:
     """The transposed matrix."""
     rows, columns = operand.shape
-    made = ArrayOperand(operand.kind, (columns, rows), pointer=w.scratch(operand.bytes))
-    copied(w, operand.kind, w.pointer(operand), made.pointer, made.shape, (1, columns), None)
-    return made
+    transposed = ArrayOperand(operand.kind, (columns, rows), pointer=w.scratch(operand.bytes))
+    copied(
+        w,
+        operand.kind,
+        w.pointer(operand),
+        transposed.pointer,
+        transposed.shape,
+        (1, columns),
+        None,
+    )
+    return transposed
 
 
 def batched(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -54,8 +62,8 @@ def batched(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if min(len(a.shape), len(b.shape)) < 2:
         raise Unsupported(f"{node.op.name} of vectors")
     run = products(a.shape, b.shape, *transposed, _dtype(a))
-    (made,) = stepped(w, node, run, inputs)
-    return [made.reshaped(_shape(a.shape, b.shape, *transposed))]
+    (product,) = stepped(w, node, run, inputs)
+    return [product.reshaped(_shape(a.shape, b.shape, *transposed))]
 
 
 def products(
@@ -107,15 +115,15 @@ def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     natural = [*batch, *rows, *columns]
     shape = tuple([sizes[n] for n in natural])
     if natural == [*output]:
-        (made,) = stepped(w, node, run, [a, b])
-        return [made.reshaped(shape)]
-    made = ArrayOperand(kind, shape, pointer=w.scratch(kind.bytes * math.prod(shape)))
+        (product,) = stepped(w, node, run, [a, b])
+        return [product.reshaped(shape)]
+    product = ArrayOperand(kind, shape, pointer=w.scratch(kind.bytes * math.prod(shape)))
     steps = getattr(run, "steps", [])
     if len(steps) != 1:
         raise Unsupported("Einsum of large operands")
     w.long = True
-    w.call_step(steps[0], [w.pointer(a), w.pointer(b)], [made.pointer])
-    result = _transposed(w, node, made, natural, output)
+    w.call_step(steps[0], [w.pointer(a), w.pointer(b)], [product.pointer])
+    result = _transposed(w, node, product, natural, output)
     w.how = "kernel"
     return [result]
 
@@ -123,7 +131,7 @@ def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
 def _arranged(
     w: FunctionLowering, operand: ArrayOperand, labels: Any, groups: list[list[Any]]
 ) -> tuple[ArrayOperand, bool]:
-    """The operand as a batch of matrices, and whether these lie transposed."""
+    """The operand as a batch of matrices, and whether these are transposed."""
     batch, first, second = groups
     sizes = dict(zip(labels, operand.shape, strict=True))
 
@@ -135,23 +143,23 @@ def _arranged(
     if [*labels] == [*batch, *second, *first]:
         return operand.reshaped(matrices(batch, second, first)), True
     order = [*batch, *first, *second]
-    made = ArrayOperand(operand.kind, matrices(*groups), pointer=w.scratch(operand.bytes))
-    _copied_in_order(w, operand, made, labels, order)
-    return made, False
+    arranged = ArrayOperand(operand.kind, matrices(*groups), pointer=w.scratch(operand.bytes))
+    _copied_in_order(w, operand, arranged, labels, order)
+    return arranged, False
 
 
 def _copied_in_order(
-    w: FunctionLowering, operand: ArrayOperand, made: ArrayOperand, labels: Any, order: Any
+    w: FunctionLowering, operand: ArrayOperand, target: ArrayOperand, labels: Any, order: Any
 ) -> None:
     steps = [math.prod(operand.shape[i + 1 :]) for i in range(len(operand.shape))]
-    places = [labels.index(n) for n in order]
+    axes = [labels.index(n) for n in order]
     copied(
         w,
         operand.kind,
         w.pointer(operand),
-        made.pointer,
-        [operand.shape[i] for i in places],
-        [steps[i] for i in places],
+        target.pointer,
+        [operand.shape[i] for i in axes],
+        [steps[i] for i in axes],
         None,
     )
 
@@ -163,11 +171,11 @@ def _transposed(
     if DOTS in labels or sorted(labels) != sorted(output) or len({*labels}) != len(labels):
         raise Unsupported("Einsum of one operand that is no transposition")
     shape = tuple([operand.shape[labels.index(n)] for n in output])
-    place = w.pointer(operand)
-    made = w.allocate(node.outputs[0], operand.kind, shape)
-    there = ArrayOperand(operand.kind, operand.shape, pointer=place)
-    _copied_in_order(w, there, made, list(labels), output)
-    return made
+    pointer = w.pointer(operand)
+    result = w.allocate(node.outputs[0], operand.kind, shape)
+    there = ArrayOperand(operand.kind, operand.shape, pointer=pointer)
+    _copied_in_order(w, there, result, list(labels), output)
+    return result
 
 
 lowering(raw.MatMul)(as_single(product))

@@ -30,11 +30,11 @@ def normalization(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[
         wanted=range(5 if training else 1),
     )
     takes = (0, 1, 2, 2, 2) if training and factor == 1.0 else range(5)
-    made = stepped(w, node, run and Taking(run, *takes), inputs)
+    results = stepped(w, node, run and Taking(run, *takes), inputs)
     if not training:
-        made += [w.retain(inputs[i]) for i in (3, 4, 3, 4)]
+        results += [w.retain(inputs[i]) for i in (3, 4, 3, 4)]
     third = np.zeros((), np.float32)
-    return made + [ArrayOperand(FLOAT, (), known=third) for _ in node.outputs[5:]]
+    return results + [ArrayOperand(FLOAT, (), known=third) for _ in node.outputs[5:]]
 
 
 @lowering(*GRADIENTS)
@@ -45,9 +45,9 @@ def gradient(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Array
     run = batch_normalization.gradient(
         int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"]
     )
-    made = stepped(w, node, run and Taking(run, *range(5)), inputs)
+    results = stepped(w, node, run and Taking(run, *range(5)), inputs)
     nothing = np.zeros(0, np.float32)
-    return made + [ArrayOperand(FLOAT, (0,), known=nothing) for _ in node.outputs[3:]]
+    return results + [ArrayOperand(FLOAT, (0,), known=nothing) for _ in node.outputs[3:]]
 
 
 def _shape(node: Node, inputs: list[Value]) -> tuple[int, ...]:

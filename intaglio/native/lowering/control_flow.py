@@ -1,6 +1,6 @@
 """Control flow of a native function: branches and loops as blocks, values at joins as phis.
 
-What a loop hands on lives in registers, or in two pieces of memory that take turns: the body
+Loop-carried values are in registers, or in two buffers that alternate: the body
 reads from one and writes to the other. What its body returns as it was given is not handed on
 at all. Bodies are written once, however often they run.
 """
@@ -26,7 +26,7 @@ takes_handles = takes(ListOperand, Variable)
 @lowering(raw.PartitionedCall, raw.StatefulPartitionedCall)
 @takes_handles
 def called(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """A call, written in the place where it is."""
+    """A call, inlined."""
     return w.graph(node.attrs["f"], lent(w, node, inputs, 0))
 
 
@@ -45,14 +45,14 @@ def truth(w: FunctionLowering, operand: ArrayOperand) -> str:
 @takes_handles
 def choice(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
-    condition, given = inputs[0], lent(w, node, inputs, 1)
+    condition, operands = inputs[0], lent(w, node, inputs, 1)
     branches = [node.attrs[k] for k in ("then_branch", "else_branch")]
     if condition.known is not None:
         taken = branches[0 if condition.known.any() else 1]
-        return w.graph(taken, given)
+        return w.graph(taken, operands)
     yes, no = w.code.new_label("then"), w.code.new_label("else")
     w.code.branch(truth(w, condition), yes, no)
-    return _joined(w, node, list(zip((yes, no), branches, strict=True)), given)
+    return _joined(w, node, list(zip((yes, no), branches, strict=True)), operands)
 
 
 @lowering(raw.Case, raw.StatelessCase)
@@ -62,46 +62,46 @@ def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     branches = node.attrs["branches"]
     labels = [w.code.new_label("case") for _ in branches]
     index = w.scalar(inputs[0])
-    ways = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
-    w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {ways} ]")
+    cases = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
+    w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {cases} ]")
     return _joined(w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1))
 
 
 def _joined(
-    w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], given: list[Value]
+    w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], arguments: list[Value]
 ) -> list[Value]:
-    """What the branch that was taken gives."""
+    """The results of the branch that was taken."""
     code, after = w.code, w.code.new_label("join")
-    places = [variables.target(w, v) for v in node.outputs]
-    targets = [pointer for pointer, _ in places]
+    targets_and_blocks = [variables.target(w, v) for v in node.outputs]
+    targets = [pointer for pointer, _ in targets_and_blocks]
     ends: list[tuple[str, list[Value]]] = []
     for label, graph in branches:
         code.label(label)
-        results = [_settled(w, v) for v in w.graph(graph, given, targets)]
+        results = [materialized(w, v) for v in w.graph(graph, arguments, targets)]
         ends.append((code.block, results))
         code.jump(after)
     code.label(after)
     w.how = "branch"
     columns = list(zip(*[results for _, results in ends], strict=True))
-    made = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
-    for value, (_, blocks) in zip(made, places, strict=True):
+    operands = [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
+    for value, (_, blocks) in zip(operands, targets_and_blocks, strict=True):
         if blocks and isinstance(value, ArrayOperand) and not value.small:
             value.blocks += blocks
             for block in blocks:
                 w.arena.hold(block)
-    return made
+    return operands
 
 
-def _settled(w: FunctionLowering, operand: Value) -> Value:
-    """The value where phis expect it, brought there in the block that is being written."""
+def materialized(w: FunctionLowering, operand: Value) -> Value:
+    """The value where phis expect it, materialised in the current block."""
     if not isinstance(operand, ArrayOperand):
         return operand
-    made = operand.reshaped(operand.shape)
-    if not made.small:
-        made.pointer = w.pointer(operand)
-    elif made.known is None:
-        made.lanes = w.lanes(operand)
-    return made
+    copied = operand.reshaped(operand.shape)
+    if not copied.small:
+        copied.pointer = w.pointer(operand)
+    elif copied.known is None:
+        copied.lanes = w.lanes(operand)
+    return copied
 
 
 def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> Value:
@@ -136,22 +136,22 @@ def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> 
 @takes_handles
 def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
-    made = parallel_loops.divided(w, node, inputs)
-    if made is not None:
-        return made
+    divided = parallel_loops.divided(w, node, inputs)
+    if divided is not None:
+        return divided
     cond, body, code = node.attrs["cond"], node.attrs["body"], w.code
     w.long = True
     recurrent_cell.pack(w, body, inputs)
     changing = [
         i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True)) if a is not b
     ]
-    turning = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
+    carried = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
     before, head = code.block, code.new_label("loop")
-    inside, after = code.new_label("turn"), code.new_label("done")
+    inside, after = code.new_label("iteration"), code.new_label("done")
     code.jump(head)
     code.label(head)
-    state = lent(w, node, inputs, 0, turning)
-    for i, t in turning.items():
+    state = lent(w, node, inputs, 0, carried)
+    for i, t in carried.items():
         state[i] = t.head()
     (condition,) = w.graph(cond, state)
     if not isinstance(condition, ArrayOperand) or condition.shape:
@@ -159,29 +159,29 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     code.branch(truth(w, condition), inside, after)
     w.release(condition)
     code.label(inside)
-    targets = [turning[i].next if i in turning else "" for i in range(len(state))]
-    results = w.graph(body, state, targets, tensor_lists.places(w, body, state))
-    names = {i: t.iteration(results[i]) for i, t in turning.items()}
+    targets = [carried[i].next if i in carried else "" for i in range(len(state))]
+    results = w.graph(body, state, targets, tensor_lists.dests_in_state(w, body, state))
+    names = {i: t.iteration(results[i]) for i, t in carried.items()}
     back = code.block
     code.jump(head)
     for operand in results:
         w.release(operand)
-    for i, t in turning.items():
+    for i, t in carried.items():
         t.close(before, back, names[i])
     code.label(after)
     w.how = "jump"
-    return [turning[i].after(s) if i in turning else w.retain(s) for i, s in enumerate(state)]
+    return [carried[i].after(s) if i in carried else w.retain(s) for i, s in enumerate(state)]
 
 
 def lent(
     w: FunctionLowering, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
 ) -> list[Value]:
     """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
-    given: list[Value] = []
+    operands: list[Value] = []
     for i, value in enumerate(inputs[first:], first):
         if isinstance(value, ListOperand) and i not in but:
             tensor_lists.placed(w, value)
-            given.append(value.lent() if used_later(w, node, i) else value)
+            operands.append(value.lent() if used_later(w, node, i) else value)
         else:
-            given.append(value)
-    return given
+            operands.append(value)
+    return operands

@@ -1,8 +1,8 @@
-"""Ops that only move elements: what they do is asked of their NumPy kernels.
+"""Lowering of ops that only move elements, derived from their NumPy kernels.
 
 Where a small value's elements come from is an order that registers are shuffled into
-(`orders`). For a value in memory the kernel is given an array of its shape: if it answers with a
-view, strides and offset say what is to be copied, or that nothing is. What is neither is copied
+(`orders`). For a value in memory the kernel gets an array of its shape: if it returns a
+view, its strides and offset describe the copy, or that none is needed. Other results are copied
 in runs.
 """
 
@@ -39,7 +39,7 @@ AXES: dict[Op, int | None] = {
 
 
 def data_of(op: Op) -> list[int]:
-    """The numbers of the op's inputs that are data; the others say how, and must be known."""
+    """The numbers of the op's inputs that are data; the others are parameters, and must be known."""
     return [op.input_names.index(name) for name in op.data_inputs]
 
 
@@ -51,9 +51,9 @@ def moved(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
         if i not in data and operand.known is None:
             raise Unsupported(f"{node.op.name} whose {node.op.input_names[i]} is data")
     if not all(h.small for h in sources) or not _all_small(node):
-        made = _large(w, node, inputs)
-        if made is not None:
-            return made
+        results = _large(w, node, inputs)
+        if results is not None:
+            return results
     found = index_maps_of(node, inputs, data)
     return [permuted(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]
 
@@ -61,7 +61,7 @@ def moved(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
 def _large(
     w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand] | None:
-    """Values in memory that are copied as a whole, or lie where they are; None if they do not."""
+    """Results in memory that are strided copies or views of inputs; None for others."""
     write = BOXES.get(node.op)
     if write is not None:
         return write(w, node, inputs)
@@ -102,26 +102,26 @@ def _from_memory(
     if not all(np.may_share_memory(v, whole) for v in views):
         return None
     base = w.pointer(source)
-    made: list[ArrayOperand] = []
+    results: list[ArrayOperand] = []
     for value, view, shape in zip(node.outputs, views, forms, strict=True):
         offset = view.ctypes.data - whole.ctypes.data
         if view.flags.c_contiguous:
             pointer = w.code.at("i8", base, str(offset)) if offset else base
             part = ArrayOperand(source.kind, shape, pointer=pointer, blocks=source.blocks)
             if source.pointer:
-                made.append(w.retain(part))
+                results.append(w.retain(part))
                 continue
-            # It lies in memory for this node only.
+            # It is in memory for this node only.
             result = w.allocate(value, source.kind, shape)
             w.copy(pointer, result.pointer, result.bytes)
-            made.append(result)
+            results.append(result)
             continue
         result = w.allocate(value, source.kind, shape)
         steps = [s // source.kind.bytes for s in view.strides]
         start = w.code.at("i8", base, str(offset))
         copied(w, source.kind, start, result.pointer, view.shape, steps, None)
-        made.append(result)
-    return made
+        results.append(result)
+    return results
 
 
 def _tiled(x: Any, multiples: Any) -> tuple[Any, tuple[int, ...]]:
@@ -132,17 +132,17 @@ def _tiled(x: Any, multiples: Any) -> tuple[Any, tuple[int, ...]]:
     return np.broadcast_to(x.reshape(inner), outer), tuple(whole)
 
 
-def _spread(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
+def _broadcast_view(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
     """BroadcastTo and Fill as a view."""
     view = np.broadcast_to(x, shape.tolist())
     return view, view.shape
 
 
-# Views in the place of kernels that copy, and the shape of the result, which is not always theirs.
+# Views that replace kernels that copy, and the shape of the result, which may differ from the view's.
 FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
     raw.Tile: _tiled,
-    raw.Fill: lambda dims, x: _spread(x, dims),
-    raw.BroadcastTo: _spread,
+    raw.Fill: lambda dims, x: _broadcast_view(x, dims),
+    raw.BroadcastTo: _broadcast_view,
 }
 
 
@@ -158,17 +158,17 @@ def _padded(
     shape = tuple([d + sum(a) for d, a in zip(source.shape, amounts, strict=True)])
     if 0 in shape or not source.count or np.any(inputs[1].known < 0):
         raise Unsupported(f"{node.op.name} of no elements")
-    place = w.pointer(source)
-    made = w.allocate(node.outputs[0], source.kind, shape)
+    pointer = w.pointer(source)
+    result = w.allocate(node.outputs[0], source.kind, shape)
     if len(inputs) > 2:
-        copied(w, source.kind, w.pointer(inputs[2]), made.pointer, shape, (0,) * len(shape), None)
+        copied(w, source.kind, w.pointer(inputs[2]), result.pointer, shape, (0,) * len(shape), None)
     else:
-        zeroed(w, made)
+        zeroed(w, result)
     steps = _steps(shape)
     first = sum(s * before for s, (before, _) in zip(steps, amounts, strict=True))
-    target = w.code.at(source.kind.memory, made.pointer, str(first))
-    copied(w, source.kind, place, target, source.shape, _steps(source.shape), steps)
-    return [made]
+    target = w.code.at(source.kind.memory, result.pointer, str(first))
+    copied(w, source.kind, pointer, target, source.shape, _steps(source.shape), steps)
+    return [result]
 
 
 def _sliced_gradient(
@@ -177,15 +177,15 @@ def _sliced_gradient(
     """StridedSliceGrad: zeros, but for the part that was taken."""
     gradient = inputs[4]
     shape = tuple(inputs[0].known.tolist())
-    made = ArrayOperand(gradient.kind, shape)
-    part = _part(node, made, inputs)
-    if not made.count or part.shape != gradient.shape:
+    result = ArrayOperand(gradient.kind, shape)
+    part = _part(node, result, inputs)
+    if not result.count or part.shape != gradient.shape:
         raise Unsupported("a slice of another shape")
-    place = w.pointer(gradient)
-    made = w.allocate(node.outputs[0], gradient.kind, shape)
-    zeroed(w, made)
-    _into_part(w, made, part, place)
-    return [made]
+    pointer = w.pointer(gradient)
+    result = w.allocate(node.outputs[0], gradient.kind, shape)
+    zeroed(w, result)
+    _into_part(w, result, part, pointer)
+    return [result]
 
 
 def _sliced_update(
@@ -196,11 +196,11 @@ def _sliced_update(
     part = _part(node, source, inputs)
     if part.shape != value.shape:
         raise Unsupported("a slice of another shape")
-    places = [w.pointer(source), w.pointer(value)]
-    made = w.allocate(node.outputs[0], source.kind, source.shape)
-    w.copy(places[0], made.pointer, made.bytes)
-    _into_part(w, made, part, places[1])
-    return [made]
+    pointers = [w.pointer(source), w.pointer(value)]
+    result = w.allocate(node.outputs[0], source.kind, source.shape)
+    w.copy(pointers[0], result.pointer, result.bytes)
+    _into_part(w, result, part, pointers[1])
+    return [result]
 
 
 def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> Any:
@@ -217,12 +217,12 @@ def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> An
     return part
 
 
-def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, place: str) -> None:
+def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, pointer: str) -> None:
     kind = whole.kind
     offset = part.ctypes.data - part.base.ctypes.data if part.base is not None else 0
     target = w.code.at("i8", whole.pointer, str(offset))
     steps = [s // kind.bytes for s in part.strides]
-    copied(w, kind, place, target, part.shape, _steps(part.shape), steps)
+    copied(w, kind, pointer, target, part.shape, _steps(part.shape), steps)
 
 
 def zeroed(w: FunctionLowering, operand: ArrayOperand) -> None:
@@ -239,7 +239,7 @@ BOXES: dict[Op, Callable[..., list[ArrayOperand] | None]] = {
 
 
 def _steps(shape: Sequence[int]) -> list[int]:
-    """The elements between neighbours of each dimension, if all lie in order."""
+    """The strides of each dimension in elements, if all are in row-major order."""
     return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
@@ -259,8 +259,8 @@ def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if not form.size:
         raise Unsupported("no elements")
     if is_small(form.shape):
-        places = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
-        (order,) = index_maps_of(node, inputs, places)
+        indices = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
+        (order,) = index_maps_of(node, inputs, indices)
         return [permuted(w, node.outputs[0], data, order)]
     stacked = node.op is raw.Pack
     axis = node.attrs["axis"] if stacked else 0 if at is None else int(inputs[at].known)
@@ -268,11 +268,11 @@ def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     sources = [w.pointer(h) for h in data]
     result = w.allocate(node.outputs[0], data[0].kind, form.shape)
     steps, first = _steps(form.shape), 0
-    for operand, place in zip(data, sources, strict=True):
+    for operand, pointer in zip(data, sources, strict=True):
         shape = (*operand.shape[:axis], 1, *operand.shape[axis:]) if stacked else operand.shape
         if operand.count:
             target = w.code.at(operand.kind.memory, result.pointer, str(first))
-            copied(w, operand.kind, place, target, shape, _steps(shape), steps)
+            copied(w, operand.kind, pointer, target, shape, _steps(shape), steps)
         first += shape[axis] * steps[axis]
     return [result]
 
@@ -289,7 +289,7 @@ def copied(
     steps: Sequence[int],
     target_steps: Sequence[int] | None,
 ) -> None:
-    """Copies elements; `steps` are those in the source, in the target they lie in order by default."""
+    """Copies elements; `steps` are the strides of the source, the target is contiguous by default."""
     axes = _merged(list(zip(shape, steps, target_steps or _steps(shape), strict=True)))
     rank = len(axes)
     name = f"copy_{rank}_{kind.bytes}_{int(axes[-1][1] == axes[-1][2] == 1)}"
@@ -317,7 +317,7 @@ def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def _copier(name: str, rank: int, size: int) -> Code:
-    """A kernel that copies elements of a size; its last axis may lie in order on both sides."""
+    """A kernel that copies elements of a size; its last axis may be contiguous on both sides."""
     code = Code(name, entry.KERNEL, "internal void")
     dims = [code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)]
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))

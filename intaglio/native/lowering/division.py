@@ -1,7 +1,7 @@
 """Quotients and remainders in native functions.
 
-Where a division would stop the processor the function refuses: the interpreter says what is wrong,
-or gives what NumPy gives.
+Where a division would trap a guard fails: the interpreter raises the error,
+or returns NumPy's result.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ def division(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
         w.guard(none_zero(w, divisor))
     if not is_small(shape):
         return loop(w, node.outputs, alone(node), inputs, shape)
-    x, y = (w.spread(h, shape) for h in inputs)
+    x, y = (w.broadcast_lanes(h, shape) for h in inputs)
     s = w.builder(int(np.prod(shape)))
     return [w.in_registers(divided(s, node.op, x, y), shape)]

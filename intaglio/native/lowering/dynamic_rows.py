@@ -1,4 +1,4 @@
-"""Rows and elements at places that are data: an index is checked, and the address computed."""
+"""Rows and elements at indices that are data: an index is guarded, and the address computed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _last(w: FunctionLowering, operand: ArrayOperand) -> str:
 def _across(
     w: FunctionLowering, node: Node, source: ArrayOperand, axis: int, index: str
 ) -> ArrayOperand:
-    """The elements at an index of an axis: they lie apart, and are copied."""
+    """The elements at an index of an axis: they are strided, and are copied."""
     length, kind = source.shape[axis], source.kind
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis:])
@@ -63,7 +63,7 @@ def _across(
 
 
 def _within(w: FunctionLowering, index: str, length: int) -> str:
-    """An index that may count from the end; refused if there is no such place."""
+    """An index that may count from the end; guarded to be within bounds."""
     code = w.code
     from_end = code.integer("add", index, length)
     negative = code.integer("icmp slt", index, 0)
@@ -103,7 +103,7 @@ def row(
 
 
 def add_at(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """_AddAt; where the result takes the place of the value, nothing but the row is touched."""
+    """_AddAt; where the result overwrites the value, nothing but the row is touched."""
     source, at, item = inputs
     axis, dtype, code = node.attrs["axis"], node.outputs[0].dtype, w.code
     length, before = source.shape[axis], source.shape[:axis]
@@ -125,7 +125,7 @@ def add_at(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
         add_to(w, dtype, start, added, inner)
         return [result]
     with code.loop("0", str(outer)) as i:
-        place = code.at("i8", start, code.integer("mul", i, length * size))
+        pointer = code.at("i8", start, code.integer("mul", i, length * size))
         part = code.at("i8", added, code.integer("mul", i, size))
-        add_to(w, dtype, place, part, inner)
+        add_to(w, dtype, pointer, part, inner)
     return [result]

@@ -72,7 +72,7 @@ def _small(
     inputs: Sequence[ArrayOperand],
     write: Callable[[Any, Sequence[Lanes]], list[Lanes]],
 ) -> list[ArrayOperand]:
-    args = [w.spread(h, shape) for h in inputs]
+    args = [w.broadcast_lanes(h, shape) for h in inputs]
     s = w.builder(int(np.prod(shape)))
     return [w.in_registers(lanes, shape) for lanes in write(s, args)]
 
@@ -85,8 +85,8 @@ def alone(node: Node) -> Graph:
         ).outputs[0]
         for i, v in enumerate(node.inputs)
     ]
-    made = derived(node, found)
-    return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
+    result = derived(node, found)
+    return Graph(node.name, found, [*[v.node for v in found], result], result.outputs)
 
 
 def loop(
@@ -101,22 +101,22 @@ def loop(
     numbers = numbers_of(body)
     nest = _nest(body, pattern, numbers)
     name = named(w, "loop", nest.code)
-    # A loop over elements may write where it reads, if nobody reads there afterwards.
-    places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
-    made: list[ArrayOperand] = []
+    # A loop over elements may overwrite its input, if that is dead afterwards.
+    pointers = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
+    results: list[ArrayOperand] = []
     for value, result in zip(values, body.outputs, strict=True):
-        made.append(w.allocate(value, w.kind(result), shape))
+        results.append(w.allocate(value, w.kind(result), shape))
     count = int(np.prod(dims))
     if count >= entry.MIN_PARALLEL_ELEMENTS or count // nest.lanes * nest.cost >= LONG:
         name = shared(w, name, nest.unit)
         w.long = True
-    w.call_function(name, places, [h.pointer for h in made], dims)
+    w.call_function(name, pointers, [h.pointer for h in results], dims)
     w.how = "one loop"
-    return made
+    return results
 
 
-def add_to(w: FunctionLowering, dtype: DType, place: str, added: str, count: int | str) -> None:
-    """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
+def add_to(w: FunctionLowering, dtype: DType, pointer: str, added: str, count: int | str) -> None:
+    """Adds numbers of a dtype to those at a pointer; their count may be a run-time value."""
     spec = Spec(dtype, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     x, y = (Node(raw.Placeholder, (), attrs, name, [spec]).outputs[0] for name in "xy")
@@ -124,7 +124,7 @@ def add_to(w: FunctionLowering, dtype: DType, place: str, added: str, count: int
     body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
     pattern = Pattern(1, ((True,), (True,)))
     name = named(w, "loop", LoopNest(body, pattern, "loop").write())
-    w.call_over(name, [place, added], [place], count)
+    w.call_over(name, [pointer, added], [pointer], count)
     w.how = "one loop"
 
 
@@ -158,8 +158,8 @@ def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
     key = form(body, numbers)
     found = _nests.get((key, pattern)) if key is not None else None
     if found is None:
-        made = LoopNest(body, pattern, "loop", numbers)
-        found = _Nest(made.write(), made.lanes, made.unit, made.cost)
+        nest = LoopNest(body, pattern, "loop", numbers)
+        found = _Nest(nest.write(), nest.lanes, nest.unit, nest.cost)
         found.code.name = _name_of(found.code)
         if key is not None:
             if len(_nests) >= MAX_CACHED_SHAPES:

@@ -1,8 +1,8 @@
 """Writes a graph as one native function: values in registers or in a planned piece of memory.
 
 The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
-where the caller wants them, and gets its memory as one more output. Kernels that it calls stand
-beside it in the same module or are called by their addresses, which the caller hands over with
+to the caller's buffers, and gets its memory as one more output. Kernels that it calls are
+in the same module or are called by their addresses, which the caller passes with
 the dims; no code holds an address.
 """
 
@@ -55,7 +55,7 @@ class FunctionLowering:
         self.scopes: list[Scope] = []
         # Functions that are called, by what they are.
         self.functions: dict[Any, Code] = {}
-        # What stands behind the caller's dims, and what must live as long as the code.
+        # The words after the caller's dims, and the objects that must live as long as the code.
         self.words: list[int] = [0]
         self.keep: list[Any] = []
         # True if the function may find that it cannot do its work.
@@ -70,21 +70,21 @@ class FunctionLowering:
         self.inputs = 0
         self.kept: dict[Any, tuple[int, entry.Step]] = {}
         # The streams of random numbers that it draws from.
-        self.draws: list[Any] = []
+        self.random_streams: list[Any] = []
         # True if it may run so long that other threads should not wait.
         self.long = False
-        # True if some kernels round as the program's options say.
+        # True if the rounding of some kernels depends on the program's options.
         self.rounds = False
         # True for a part of a function that threads run side by side: it calls nothing on all
-        # threads, and nothing back. Places outside of its memory that it may change.
+        # threads, and nothing back. Locations outside of its memory that it may change.
         self.alone = False
         self.mine: set[str] = set()
-        # Where weights lie packed, by which they are and how.
+        # Pointers to packed weights, by the weights and the layout.
         self.packed: dict[Any, str] = {}
         self._lowering_of = lowering_of
         self._otherwise = otherwise
         self._temporary: list[Block] = []
-        # By what they are: where the dims of calls stand, and words that are numbers.
+        # Indices among the words, by content: of the dims of calls, and of numbers.
         self._blocks: dict[Any, int] = {}
         self._constants: dict[int, int] = {}
         self._data: dict[Any, Any] = {}
@@ -92,7 +92,7 @@ class FunctionLowering:
         self._bodies: list[tuple[int, str, bool]] = []
         # Functions that all threads run, and of what their parts are multiples.
         self._units: dict[str, tuple[str, int]] = {}
-        # Calls that are to come, and what pointers stand for, both as `entry` reads them.
+        # Pending calls, and the encoding of pointers, both in the format of `entry`.
         self._records: list[list[int]] = []
         self._known: dict[str, tuple[int, int, int]] = {"null": (0, 0, 0)}
         self._tables = [0, 0]
@@ -103,11 +103,11 @@ class FunctionLowering:
     # -- the whole ---------------------------------------------------------------------
 
     def write(
-        self, graph: Graph, given: Sequence[Value], outputs: int, variables: int
+        self, graph: Graph, arguments: Sequence[Value], outputs: int, variables: int
     ) -> list[Value]:
-        """Writes the function of a graph; `given` are its inputs. Gives what the results are.
+        """Writes the function of a graph; `arguments` are its inputs. Gives what the results are.
 
-        After the outputs stand the places of variables that are written, then the memory.
+        After the outputs come the pointers of variables that are written, then the memory.
         Raises Unsupported, with the node that has no code as `node`.
         """
         code = self.code
@@ -115,7 +115,7 @@ class FunctionLowering:
         self.memory = self.argument("%outs", outputs + variables)
         self.arena.block(8)  # what `guard` writes to
         code.do(f"store i64 0, ptr {self.memory}, align 8")
-        results = self.graph(graph, given, pointers)
+        results = self.graph(graph, arguments, pointers)
         for value, operand, pointer in zip(graph.outputs, results, pointers, strict=True):
             if isinstance(operand, ArrayOperand):
                 self.store(operand, pointer)
@@ -130,7 +130,7 @@ class FunctionLowering:
 
     @property
     def in_place(self) -> bool:
-        """True if variables may be written where they lie: nothing is refused after that."""
+        """True if variables may be written in place: no guard can fail after that."""
         return not (self.refuses and self.undoes)
 
     def compiled(self) -> jit.Module:
@@ -140,12 +140,12 @@ class FunctionLowering:
         homes = {name: jit.PIECES.home(text) for name, text in pieces.items()}
         needed = [f for f in self.functions.values() if homes.get(f.name) is None]
         text = module([*needed, self.code])
-        made = jit.module(text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x"))
+        compiled = jit.module(text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x"))
         for name, home in homes.items():
             if home is None:
-                jit.PIECES.keep(pieces[name], made)
-        self._link(made, {n: home for n, home in homes.items() if home is not None})
-        return made
+                jit.PIECES.keep(pieces[name], compiled)
+        self._link(compiled, {n: home for n, home in homes.items() if home is not None})
+        return compiled
 
     def _pieces(self) -> dict[str, str]:
         """The texts of functions that are called by their addresses, and may be in other modules."""
@@ -156,23 +156,23 @@ class FunctionLowering:
             if f.name in called and f"@{f.name}(" not in own
         }
 
-    def _link(self, made: jit.Module, homes: dict[str, jit.Module]) -> None:
+    def _link(self, module: jit.Module, homes: dict[str, jit.Module]) -> None:
         """Writes down where the functions are, for the calls of them.
 
         What is called without the lock has nothing to release.
         """
         self.keep += [*homes.values(), *self._data.values()]
-        for place, name, shared in self._bodies:
-            body = homes.get(name, made).address(name)
-            self._set(place, "body", body)
-            self._set(place, "kernel", entry.trampolines().parallel if shared else body)
-        for place in self._blocks.values() if self.long else ():
-            self._set(place, "save", entry.trampolines().save_nothing)
-            self._set(place, "restore", entry.trampolines().restore_nothing)
+        for word_index, name, shared in self._bodies:
+            body = homes.get(name, module).address(name)
+            self._set(word_index, "body", body)
+            self._set(word_index, "kernel", entry.trampolines().parallel if shared else body)
+        for word_index in self._blocks.values() if self.long else ():
+            self._set(word_index, "save", entry.trampolines().save_nothing)
+            self._set(word_index, "restore", entry.trampolines().restore_nothing)
 
-    def _set(self, place: int, name: str, value: int) -> None:
-        """Changes a word of the process before the dims that stand at a place."""
-        self.words[place + entry.HEADER.index(name) - len(entry.HEADER)] = value
+    def _set(self, word_index: int, name: str, value: int) -> None:
+        """Sets a word of the header before the dims at an index."""
+        self.words[word_index + entry.HEADER.index(name) - len(entry.HEADER)] = value
 
     def argument(self, table: str, index: int) -> str:
         """The pointer to an input or output."""
@@ -181,10 +181,10 @@ class FunctionLowering:
         self._known[found] = (1 if table == "%ins" else 2, index, 0)
         return found
 
-    def derived(self, step: entry.Step, place: str) -> str:
+    def derived(self, step: entry.Step, pointer: str) -> str:
         """The pointer to what a step makes of a variable, which the caller keeps."""
-        key = (place, id(step.kernel))
-        self.kept.setdefault(key, (self.variables[place], step))
+        key = (pointer, id(step.kernel))
+        self.kept.setdefault(key, (self.variables[pointer], step))
         return self.argument("%ins", self.inputs + list(self.kept).index(key))
 
     # -- graphs ------------------------------------------------------------------------
@@ -192,42 +192,42 @@ class FunctionLowering:
     def graph(
         self,
         graph: Graph,
-        given: Sequence[Value],
+        arguments: Sequence[Value],
         targets: Sequence[str] = (),
-        places: dict[int, str] | None = None,
+        pointers: dict[int, str] | None = None,
     ) -> list[Value]:
-        """Writes a graph's nodes; the results are the caller's to let go of.
+        """Emits a graph's nodes; the caller releases the results.
 
-        `targets` are where these are best written, `places` where other values are, by their ids.
+        `targets` are where these are best written, `pointers` where other values are, by their ids.
         """
         if graph.opaque:
             raise Unsupported("a function that calls itself")
         scope = Scope(graph)
-        for value, operand in zip(graph.inputs, given, strict=True):
+        for value, operand in zip(graph.inputs, arguments, strict=True):
             if not agrees(operand, value, self.alone):
                 raise Unsupported(f"{graph.name} with other inputs than it was traced for")
             scope.values[id(value)] = operand
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
-        for key, place in (places or {}).items():
-            scope.targets.setdefault(key, place)
+        for key, pointer in (pointers or {}).items():
+            scope.targets.setdefault(key, pointer)
         self.scopes.append(scope)
         if self.writes:
             for key, variable in variables.targets(self, graph).items():
                 if key not in scope.targets:
                     scope.targets[key], scope.assigned[key] = variable.target, variable
-        given_ids = {id(v) for v in graph.inputs}
+        argument_ids = {id(v) for v in graph.inputs}
         for index, node in enumerate(graph.nodes):
-            if node.outputs and id(node.outputs[0]) in given_ids:
+            if node.outputs and id(node.outputs[0]) in argument_ids:
                 continue
             scope.at = index
             self._node(scope, node)
             for key in scope.ends.get(index, ()):
-                if key not in given_ids and key in scope.values:
+                if key not in argument_ids and key in scope.values:
                     self.release(scope.values.pop(key))
         results = [self.retain(scope.values[id(v)]) for v in graph.outputs]
         for key, operand in scope.values.items():
-            if key not in given_ids:
+            if key not in argument_ids:
                 self.release(operand)
         self.scopes.pop()
         return results
@@ -237,29 +237,29 @@ class FunctionLowering:
             variables.preserve(self, node)
         inputs = [scope.values[id(v)] for v in node.inputs]
         outer, self._temporary = self._temporary, []
-        self.how, place = "", len(self.notes)
-        made = self._folded(node, inputs)
-        if made is None:
+        self.how, note_index = "", len(self.notes)
+        results = self._folded(node, inputs)
+        if results is None:
             rule = self._lowering_of(node.op) or self._otherwise
             try:
                 checked(rule, node.op.name, inputs)
-                made = rule(self, node, inputs)
-                self._check_results(node, made)
+                results = rule(self, node, inputs)
+                self._check_results(node, results)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
                 # At the top a part of its own in Python costs less.
                 if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
                     raise
-                made = self._called_back(node, inputs)
-            except OpError as e:  # it fails when it runs, and says why
+                results = self._called_back(node, inputs)
+            except OpError as e:  # it raises the error when it runs
                 raise Unsupported.at(node, f"{node.op.name} that fails") from e
             except Exception as e:  # a rule that is wrong
                 raise Failed(node) from e
-            self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
+            self.notes.insert(note_index, Note(len(self.scopes) - 1, node, self.how))
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
-        scope.define(node, inputs, made)
+        scope.define(node, inputs, results)
 
     def _check_results(self, node: Node, made: Sequence[Value]) -> None:
         """Raises TypeError if a rule gives other values than the node declares."""
@@ -272,20 +272,20 @@ class FunctionLowering:
     def _called_back(self, node: Node, inputs: list[ArrayOperand]) -> list[ArrayOperand]:
         """The node by its NumPy kernel, out of native code."""
         shapes = callbacks.result_shapes(node, inputs)
-        made = [
+        results = [
             self.allocate(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)
         ]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
-        self.draws += callbacks.streams(node)
-        places = [self.pointer(h) if h.known is None else "null" for h in inputs]
-        self._fill(places, [h.pointer for h in made])
+        self.random_streams += callbacks.streams(node)
+        pointers = [self.pointer(h) if h.known is None else "null" for h in inputs]
+        self._fill(pointers, [h.pointer for h in results])
         status = self.code.let(
             f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
         )
         self.guard(self.code.integer("icmp eq", status, 0))
         self.how = "NumPy, called back"
-        return made
+        return results
 
     def _folded(self, node: Node, inputs: list[Value]) -> list[ArrayOperand] | None:
         """The results, where they are known while the function is written."""
@@ -309,10 +309,10 @@ class FunctionLowering:
             return None
         try:
             arrays = [h.known for h in inputs]
-            made = interpreter.call_kernel(op, arrays, node.attrs)
-        except Exception:  # it fails when it runs, and says why
+            results = interpreter.call_kernel(op, arrays, node.attrs)
+        except Exception:  # it raises the error when it runs
             raise Unsupported(f"{op.name} that fails") from None
-        return [constant(np.asarray(a)) for a in interpreter.flat_result(op, made)]
+        return [constant(np.asarray(a)) for a in interpreter.flat_result(op, results)]
 
     def kind(self, value: SymbolicTensor) -> Kind:
         """What a value's elements are."""
@@ -321,7 +321,7 @@ class FunctionLowering:
     # -- holding and letting go ----------------------------------------------------------
 
     def retain(self, operand: Value) -> Value:
-        """The value, held once more."""
+        """The value, with one more reference to its blocks."""
         for block in getattr(operand, "blocks", ()):
             self.arena.hold(block)
         return operand
@@ -354,7 +354,7 @@ class FunctionLowering:
     def allocate(
         self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]
     ) -> ArrayOperand:
-        """Memory for a node's output: where the graph's caller wants it, if it is a result."""
+        """Memory for a node's output: the caller's buffer, if it is a result of the graph."""
         operand = ArrayOperand(kind, shape)
         if value is not None:
             operand.pointer, operand.blocks = variables.target(self, value)
@@ -391,42 +391,42 @@ class FunctionLowering:
             return literals(array, kind)
         operand = np.ascontiguousarray(array)
         kept = self._data.setdefault((operand.dtype, operand.tobytes()), operand)
-        place = self.word(kept.ctypes.data)
+        pointer = self.word(kept.ctypes.data)
         return self.code.named(
-            f"load <{operand.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}"
+            f"load <{operand.size} x {kind.llvm}>, ptr {pointer}, align {kind.bytes}"
         )
 
     def pointer(self, operand: ArrayOperand) -> str:
-        """Where the value lies in memory; what is in registers is stored for this node."""
+        """A pointer to the value; a value in registers is stored for this node."""
         if operand.pointer:
             return operand.pointer
         if operand.known is not None and not operand.small:
             array = np.ascontiguousarray(operand.known)
             self.keep.append(array)
             return self.word(array.ctypes.data)
-        place = self.scratch(operand.bytes)
-        self.store(operand, place)
-        return place
+        pointer = self.scratch(operand.bytes)
+        self.store(operand, pointer)
+        return pointer
 
-    def store(self, operand: ArrayOperand, place: str) -> None:
-        """Puts the value at a place in memory."""
-        if operand.pointer == place:
+    def store(self, operand: ArrayOperand, pointer: str) -> None:
+        """Stores the value at a pointer."""
+        if operand.pointer == pointer:
             return
         if operand.lanes is None and (operand.known is None or not operand.small):
-            self.copy(self.pointer(operand), place, operand.bytes)
+            self.copy(self.pointer(operand), pointer, operand.bytes)
             return
         (name,), kind, count = self.lanes(operand).names, operand.kind, operand.count
         if kind == BOOL:
             name = self.code.let(f"zext <{count} x i1> {name} to <{count} x i8>")
-        self.code.do(f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}")
+        self.code.do(f"store <{count} x {kind.memory}> {name}, ptr {pointer}, align {kind.bytes}")
 
-    def copy(self, source: str, place: str, size: int) -> None:
+    def copy(self, source: str, pointer: str, size: int) -> None:
         """Copies bytes."""
         if size:
             self.code.call(
                 "void",
                 "llvm.memmove.p0.p0.i64",
-                ("ptr", place),
+                ("ptr", pointer),
                 ("ptr", source),
                 ("i64", str(size)),
                 ("i1", "false"),
@@ -441,14 +441,14 @@ class FunctionLowering:
         if list(order) == list(range(count)):
             return lanes
         kind = lanes.kind.llvm
-        places = ", ".join([f"i32 {i}" for i in order])
+        pointers = ", ".join([f"i32 {i}" for i in order])
         name = self.code.let(
             f"shufflevector <{count} x {kind}> {lanes.names[0]}, <{count} x {kind}> poison, "
-            f"<{len(order)} x i32> <{places}>"
+            f"<{len(order)} x i32> <{pointers}>"
         )
         return Lanes(lanes.kind, (name,))
 
-    def spread(self, operand: ArrayOperand, shape: tuple[int, ...]) -> Lanes:
+    def broadcast_lanes(self, operand: ArrayOperand, shape: tuple[int, ...]) -> Lanes:
         """A small value broadcast to a small shape."""
         if operand.known is not None:
             return self.lanes(constant(np.broadcast_to(operand.known, shape)))
@@ -474,17 +474,17 @@ class FunctionLowering:
     # -- what the caller hands over ------------------------------------------------------
 
     def word(self, value: int, kind: str = "ptr") -> str:
-        """A number that stands behind the dims: an address, most of the time."""
-        place = self._constants.setdefault(value, len(self.words))
-        if place == len(self.words):
+        """A word after the dims: usually an address."""
+        index = self._constants.setdefault(value, len(self.words))
+        if index == len(self.words):
             self.words.append(value)
-        at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {place}")
+        at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {index}")
         found = self.code.named(f"load {kind}, ptr {at}, align 8")
         self._known[found] = (0, 0, value)
         return found
 
     def numbers(self, values: Sequence[Any]) -> list[str]:
-        """Pointers to numbers, which lie with the function's data."""
+        """Pointers to numbers, which are kept with the function's data."""
         operand = np.zeros(len(values), np.int64)
         for i, value in enumerate(values):
             operand[i : i + 1].view(value.dtype)[0] = value
@@ -510,7 +510,7 @@ class FunctionLowering:
         self._call(self._block(tuple(words), words), ins, outs)
 
     def on_all_threads(self, name: str, unit: int) -> str:
-        """A function of this module on all threads: what `call_function` knows it by."""
+        """The name by which `call_function` calls a function of this module on all threads."""
         if self.alone:
             return name
         shared = f"{name} on all threads"
@@ -526,18 +526,18 @@ class FunctionLowering:
     def call_over(
         self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
     ) -> None:
-        """A call of a function of this module that goes over so many elements, and knows no more."""
+        """A call of a function of this module over so many elements, its only dim."""
         self._call_now(self._function(name, (0,)), ins, outs, count)
 
     def part(self) -> FunctionLowering:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
-        made = FunctionLowering(self._lowering_of, self._otherwise)
-        made.alone = True
-        return made
+        lowering = FunctionLowering(self._lowering_of, self._otherwise)
+        lowering.alone = True
+        return lowering
 
     def adopt(self, part: FunctionLowering, prefix: str) -> int:
-        """Makes what another writer has written a function of this module. Gives where
-        its dims stand."""
+        """Adds what another lowering has emitted as a function of this module. Returns the index of
+        its dims."""
         ins, outs = [max(n, 1) for n in part._tables]
         for old, size in (("[INS x", ins), ("[OUTS x", outs)):
             part.code.replace(old, f"[{size} x")
@@ -554,7 +554,7 @@ class FunctionLowering:
         return begin
 
     def _function(self, name: str, dims: Sequence[int]) -> int:
-        """Where the dims of a call of a function of this module stand."""
+        """The index of the dims of a call of a function of this module."""
         name, unit = self._units.get(name, (name, 0))
         key = (name, unit, *dims)
         if key not in self._blocks:
@@ -562,25 +562,27 @@ class FunctionLowering:
             self._bodies.append((begin, name, unit > 0))
         return self._block(key, [*entry.header(unit=unit or 1), *dims])
 
-    def _call(self, place: int, ins: Sequence[str], outs: Sequence[str]) -> None:
-        """A call of a kernel on all that its dims say, which stand at a place.
+    def _call(self, word_index: int, ins: Sequence[str], outs: Sequence[str]) -> None:
+        """A call of a kernel over the whole range of its dims, which are at an index.
 
-        Calls that follow each other are records of a table, where that can say what pointers
-        they take: no code has to be compiled for them.
+        Consecutive calls are records of a table, where that can encode the pointers
+        they take: no code is compiled for them.
         """
         pointers = [self._known.get(p) for p in (*ins, *outs)]
-        to = self.words[place]
+        to = self.words[word_index]
         if None in pointers:
-            self._call_now(place, ins, outs, to)
+            self._call_now(word_index, ins, outs, to)
             return
-        record = [place, to, len(ins), len(pointers)]
+        record = [word_index, to, len(ins), len(pointers)]
         self._records.append(record + [n for p in pointers if p for n in p])
         self.code.before = self._called
 
-    def _call_now(self, place: int, ins: Sequence[str], outs: Sequence[str], to: int | str) -> None:
+    def _call_now(
+        self, word_index: int, ins: Sequence[str], outs: Sequence[str], to: int | str
+    ) -> None:
         """A call of a kernel by code of its own."""
         self._fill(ins, outs)
-        dims = self.code.at("i64", "%dims", str(place))
+        dims = self.code.at("i64", "%dims", str(word_index))
         kernel = entry.load_header(self.code, "kernel", dims)
         self.code.do(
             f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
@@ -589,12 +591,12 @@ class FunctionLowering:
     def _called(self) -> None:
         """Writes the call of what is in the table."""
         self.code.before = None
-        place, count = len(self.words), len(self._records)
+        word_index, count = len(self.words), len(self._records)
         most = max([record[3] for record in self._records])
         self.words += [n for record in self._records for n in record]
         self._records.clear()
         function = self.word(entry.trampolines().sequence)
-        records = self.code.at("i64", "%dims", str(place))
+        records = self.code.at("i64", "%dims", str(word_index))
         self.code.do(
             f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})"
         )

@@ -1,7 +1,7 @@
-"""Rows at places that are data: taken, written and added; marks at places.
+"""Gather and scatter: rows at indices that are data; one-hot vectors.
 
-Indices are first made numbers of rows, which also says whether all are inside; where one is not,
-the function refuses, and the interpreter says which.
+Indices are first converted to row numbers, which also checks the bounds; where one is outside,
+a guard fails, and the interpreter raises the error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WORD = Kind("i64", 64, "i")
 def numbered(w: FunctionLowering, indices: ArrayOperand, lengths: Sequence[int]) -> ArrayOperand:
     """The numbers of rows that coordinates name, as i64; refused if one is outside.
 
-    The coordinates of a row stand beside each other, one for each of `lengths`.
+    The coordinates of a row are consecutive, one for each of `lengths`.
     """
     if indices.kind.letter not in "iu":
         raise Unsupported("indices that are no integers")
@@ -44,30 +44,30 @@ def numbered(w: FunctionLowering, indices: ArrayOperand, lengths: Sequence[int])
         w.guard(all_below(w, indices, lengths[0]))
         return indices
     count = indices.count // len(lengths)
-    return _told(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
+    return _checked_indices(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
 
 
-def _told(
+def _checked_indices(
     w: FunctionLowering,
     name: str,
     write: Callable[[str, Kind], Code],
     indices: ArrayOperand,
     dims: Sequence[int],
 ) -> ArrayOperand:
-    """The numbers that a function gives for indices, the first of `dims` of them; refused if it
-    says that one is wrong."""
-    made = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
+    """The row numbers that a function computes of indices, `dims[0]` of them; guarded by its
+    check of the bounds."""
+    checked = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
     name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
     if name not in w.functions:
         w.functions[name] = write(name, indices.kind)
     wrong = w.scratch(8)
-    w.call_function(name, [w.pointer(indices)], [made.pointer, wrong], list(dims))
+    w.call_function(name, [w.pointer(indices)], [checked.pointer, wrong], list(dims))
     w.guard(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
-    return made
+    return checked
 
 
 def _beginning(name: str) -> tuple[Code, str, str, str]:
-    """Such a function: its code, the indices, where the numbers go, and where the answer."""
+    """The start of such a function: its code, the indices, the target, and the pointer of the flag."""
     code = Code(name, entry.KERNEL, "internal void")
     target, answer = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
     return code, code.load("ptr", "%ins", 8), target, answer
@@ -80,16 +80,16 @@ def _numbering(name: str, kind: Kind) -> Code:
         first = code.integer("mul", rows.index, depth)
         with code.carrying("0", depth, 1, ("i64", "0"), ("i64", rows.values[0])) as one:
             at = code.at(kind.llvm, source, code.integer("add", first, one.index))
-            place = code.load(kind.llvm, at, kind.bytes)
+            index = code.load(kind.llvm, at, kind.bytes)
             if kind.bits < 64:
                 word = "sext" if kind.letter == "i" else "zext"
-                place = code.let(f"{word} {kind.llvm} {place} to i64")
+                index = code.let(f"{word} {kind.llvm} {index} to i64")
             offset = code.integer("add", one.index, 2)
             length = code.load("i64", code.at("i64", "%dims", offset), 8)
-            outside = code.let(f"zext i1 {code.integer('icmp uge', place, length)} to i64")
+            outside = code.let(f"zext i1 {code.integer('icmp uge', index, length)} to i64")
             whole = code.integer("mul", one.values[0], length)
             one.following += [
-                code.integer("add", whole, place),
+                code.integer("add", whole, index),
                 code.integer("or", one.values[1], outside),
             ]
         code.do(f"store i64 {one.values[0]}, ptr {code.at('i64', target, rows.index)}, align 8")
@@ -129,8 +129,8 @@ def taken(
     if not math.prod(shape) or not source.count or indices.shape[:batch] != lead:
         raise Unsupported(f"{node.op.name} of no elements")
     rows = numbered(w, indices, source.shape[axis : axis + 1])
-    places = [w.pointer(source), w.pointer(rows)]
-    made = w.allocate(node.outputs[0], source.kind, shape)
+    pointers = [w.pointer(source), w.pointer(rows)]
+    result = w.allocate(node.outputs[0], source.kind, shape)
     size = math.prod(rest) * source.kind.bytes
     every, each = math.prod((*lead, *middle)), math.prod(indices.shape[batch:])
     dims = [every, math.prod(middle), each, source.shape[axis], size]
@@ -141,12 +141,12 @@ def taken(
     name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)
-    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
+    if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, places, [made.pointer], dims)
+    w.call_function(name, pointers, [result.pointer], dims)
     w.how = "gather"
-    return made
+    return result
 
 
 def _taking(name: str, flat: bool, size: int, element: int) -> Code:
@@ -155,23 +155,23 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
     source, rows = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
     names = ("every", "size") if flat else ("every", "middle", "each", "length", "size")
-    given = entry.load_dims(code, names)
+    dims = entry.load_dims(code, names)
 
-    def copy(to: str, place: str, first: str) -> None:
-        row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)
-        here = code.at("i8", source, code.integer("mul", row, given["size"]))
-        there = code.at("i8", target, code.integer("mul", to, given["size"]))
-        move(code, here, there, given["size"], size, element)
+    def copy(to: str, row_index: str, first: str) -> None:
+        row = code.integer("add", code.load("i64", code.at("i64", rows, row_index), 8), first)
+        here = code.at("i8", source, code.integer("mul", row, dims["size"]))
+        there = code.at("i8", target, code.integer("mul", to, dims["size"]))
+        move(code, here, there, dims["size"], size, element)
 
     with code.loop("%from", "%to") as i:
         if flat:
             copy(i, i, "0")
         else:
-            ahead = code.integer("mul", i, given["each"])
-            lead = code.integer("sdiv", i, given["middle"])
-            first = code.integer("mul", i, given["length"])
-            start = code.integer("mul", lead, given["each"])
-            with code.loop("0", given["each"]) as j:
+            ahead = code.integer("mul", i, dims["each"])
+            lead = code.integer("sdiv", i, dims["middle"])
+            first = code.integer("mul", i, dims["length"])
+            start = code.integer("mul", lead, dims["each"])
+            with code.loop("0", dims["each"]) as j:
                 copy(code.integer("add", ahead, j), code.integer("add", start, j), first)
     code.do("ret void")
     return code
@@ -198,8 +198,8 @@ def gathered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
         raise Unsupported("GatherNd of no elements")
     rows = numbered(w, indices, source.shape[:depth])
     flat = source.reshaped((math.prod(source.shape[:depth]), *rest))
-    made = taken_rows(w, node, flat, rows)
-    return [made.reshaped((*indices.shape[:-1], *rest))]
+    result = taken_rows(w, node, flat, rows)
+    return [result.reshaped((*indices.shape[:-1], *rest))]
 
 
 def taken_rows(
@@ -208,15 +208,15 @@ def taken_rows(
     """Rows of the first axis, of numbers that are inside."""
     rest = source.shape[1:]
     size = math.prod(rest) * source.kind.bytes
-    places = [w.pointer(source), w.pointer(rows)]
-    made = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
+    pointers = [w.pointer(source), w.pointer(rows)]
+    result = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
     form = size if size in (1, 2, 4, 8, 16) else "long"
     name = f"take_row_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)
-    w.call_function(name, places, [made.pointer], [rows.count, size])
+    w.call_function(name, pointers, [result.pointer], [rows.count, size])
     w.how = "gather"
-    return made
+    return result
 
 
 # -- writing ----------------------------------------------------------------------------------
@@ -243,12 +243,12 @@ def scattered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     """TensorScatterUpdate and its like: the value, changed at rows of coordinates."""
     source, indices, updates = inputs
     rows = _rows(w, node, source.shape, indices, updates)
-    places = [w.pointer(source), w.pointer(updates)]
-    made = w.allocate(node.outputs[0], source.kind, source.shape)
-    if made.pointer != places[0]:
-        w.copy(places[0], made.pointer, made.bytes)
-    _write_rows(w, node.op.combines, made, rows, updates, places[1])
-    return [made]
+    pointers = [w.pointer(source), w.pointer(updates)]
+    result = w.allocate(node.outputs[0], source.kind, source.shape)
+    if result.pointer != pointers[0]:
+        w.copy(pointers[0], result.pointer, result.bytes)
+    _write_rows(w, node.op.combines, result, rows, updates, pointers[1])
+    return [result]
 
 
 def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -258,12 +258,12 @@ def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arr
         raise Unsupported("ScatterNd of a shape that is data")
     dims = tuple(shape.known.tolist())
     rows = _rows(w, node, dims, indices, updates)
-    place = w.pointer(updates)
-    made = w.allocate(node.outputs[0], updates.kind, dims)
-    zeroed(w, made)
+    pointer = w.pointer(updates)
+    result = w.allocate(node.outputs[0], updates.kind, dims)
+    zeroed(w, result)
     step = "max" if updates.kind == BOOL else "add"
-    _write_rows(w, step, made, rows, updates, place)
-    return [made]
+    _write_rows(w, step, result, rows, updates, pointer)
+    return [result]
 
 
 def _rows(
@@ -292,33 +292,39 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
     if count <= 0 or data.kind.short:
         raise Unsupported(f"{node.op.name} of no segments, or of short floats")
     rows = _numbers_below(w, ids, count)
-    place = w.pointer(data)
-    made = w.allocate(node.outputs[0], data.kind, (count, *data.shape[rank:]))
+    pointer = w.pointer(data)
+    result = w.allocate(node.outputs[0], data.kind, (count, *data.shape[rank:]))
     if step == "add":
-        zeroed(w, made)
+        zeroed(w, result)
     else:
         first = constant(np.asarray(_first(step, node.outputs[0].dtype.numpy)))
         copied(
-            w, data.kind, w.pointer(first), made.pointer, made.shape, (0,) * len(made.shape), None
+            w,
+            data.kind,
+            w.pointer(first),
+            result.pointer,
+            result.shape,
+            (0,) * len(result.shape),
+            None,
         )
-    _write_rows(w, step, made, rows, data, place, drops=True)
-    return [made]
+    _write_rows(w, step, result, rows, data, pointer, drops=True)
+    return [result]
 
 
 def _numbers_below(w: FunctionLowering, ids: ArrayOperand, count: int) -> ArrayOperand:
     """Numbers of segments, as i64; refused if one is too large."""
-    return _told(w, "segments", _segmenting, ids, [ids.count, count])
+    return _checked_indices(w, "segments", _segmenting, ids, [ids.count, count])
 
 
 def _segmenting(name: str, kind: Kind) -> Code:
     code, source, target, answer = _beginning(name)
     count = code.load("i64", code.at("i64", "%dims", "1"), 8)
     with code.carrying("0", "%to", 1, ("i64", "0")) as state:
-        place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)
+        index = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)
         if kind.bits < 64:
-            place = code.let(f"sext {kind.llvm} {place} to i64")
-        code.do(f"store i64 {place}, ptr {code.at('i64', target, state.index)}, align 8")
-        beyond = code.let(f"zext i1 {code.integer('icmp sge', place, count)} to i64")
+            index = code.let(f"sext {kind.llvm} {index} to i64")
+        code.do(f"store i64 {index}, ptr {code.at('i64', target, state.index)}, align 8")
+        beyond = code.let(f"zext i1 {code.integer('icmp sge', index, count)} to i64")
         state.following.append(code.integer("or", state.values[0], beyond))
     code.do(f"store i64 {state.values[0]}, ptr {answer}, align 8")
     code.do("ret void")
@@ -339,7 +345,7 @@ def _write_rows(
     target: ArrayOperand,
     rows: ArrayOperand,
     updates: ArrayOperand,
-    place: str,
+    pointer: str,
     drops: bool = False,
 ) -> None:
     kind = target.kind
@@ -348,14 +354,14 @@ def _write_rows(
     name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}{int(drops)}"
     if name not in w.functions:
         w.functions[name] = _scattering(name, step, kind, single, drops)
-    w.call_function(name, [w.pointer(rows), place], [target.pointer], [rows.count, size])
+    w.call_function(name, [w.pointer(rows), pointer], [target.pointer], [rows.count, size])
     w.how = "scatter"
 
 
 def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> Code:
-    """A kernel that goes through the rows in their order, for places may repeat.
+    """A kernel that visits the rows in order, for indices may repeat.
 
-    It may drop what has a negative place.
+    It may drop rows with negative indices.
     """
     code = Code(name, entry.KERNEL, "internal void")
     rows, updates = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
@@ -410,37 +416,37 @@ def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if not math.prod(shape) or on.shape or off.shape:
         raise Unsupported("OneHot of no elements")
     kind = off.kind
-    places = [w.pointer(indices), w.pointer(on)]
-    made = w.allocate(node.outputs[0], kind, shape)
+    pointers = [w.pointer(indices), w.pointer(on)]
+    result = w.allocate(node.outputs[0], kind, shape)
     if off.known is not None and not np.any(off.known):
-        zeroed(w, made)
+        zeroed(w, result)
     else:
-        copied(w, kind, w.pointer(off), made.pointer, shape, (0,) * len(shape), None)
+        copied(w, kind, w.pointer(off), result.pointer, shape, (0,) * len(shape), None)
     name = f"one_hot_{indices.kind.letter}{indices.kind.bits}_{kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _marking(name, indices.kind, kind)
     dims = [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
-    w.call_function(name, places, [made.pointer], dims)
+    w.call_function(name, pointers, [result.pointer], dims)
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _marking(name: str, index: Kind, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     indices, on = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, ("outer", "depth", "inner"))
+    dims = entry.load_dims(code, ("outer", "depth", "inner"))
     element = f"i{8 * kind.bytes}"
     mark = code.load(element, on, kind.bytes)
-    with code.loop("%from", "%to") as i, code.loop("0", given["inner"]) as j:
-        at = code.integer("add", code.integer("mul", i, given["inner"]), j)
-        place = code.load(index.llvm, code.at(index.llvm, indices, at), index.bytes)
+    with code.loop("%from", "%to") as i, code.loop("0", dims["inner"]) as j:
+        at = code.integer("add", code.integer("mul", i, dims["inner"]), j)
+        class_index = code.load(index.llvm, code.at(index.llvm, indices, at), index.bytes)
         if index.bits < 64:
             word = "sext" if index.letter == "i" else "zext"
-            place = code.let(f"{word} {index.llvm} {place} to i64")
-        with code.when(code.integer("icmp ult", place, given["depth"])):
-            row = code.integer("add", code.integer("mul", i, given["depth"]), place)
-            there = code.integer("add", code.integer("mul", row, given["inner"]), j)
+            class_index = code.let(f"{word} {index.llvm} {class_index} to i64")
+        with code.when(code.integer("icmp ult", class_index, dims["depth"])):
+            row = code.integer("add", code.integer("mul", i, dims["depth"]), class_index)
+            there = code.integer("add", code.integer("mul", row, dims["inner"]), j)
             code.do(
                 f"store {element} {mark}, ptr {code.at(element, target, there)}, align {kind.bytes}"
             )

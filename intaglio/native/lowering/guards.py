@@ -1,4 +1,4 @@
-"""Questions about all elements of a value, asked before code relies on the answers."""
+"""Guards on all elements of a value, evaluated before code relies on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def none_zero(w: FunctionLowering, operand: ArrayOperand) -> str:
 
 
 def all_below(w: FunctionLowering, operand: ArrayOperand, length: int) -> str:
-    """Whether integers are all places of a row of that length, as i1."""
+    """Whether integers are all indices into a row of that length, as i1."""
     kind = operand.kind
     reach = 1 << (kind.bits - (kind.letter == "i"))
     if operand.small:
@@ -47,7 +47,7 @@ def _searched(w: FunctionLowering, operand: ArrayOperand, what: str, bound: int)
 
 
 def _search(name: str, kind: Kind, what: str) -> Code:
-    """A kernel that says whether one of many integers is zero, or not below a bound."""
+    """A kernel that tests whether one of many integers is zero, or not below a bound."""
     code = Code(name, entry.KERNEL, "internal void")
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))
     bound = code.load("i64", code.at("i64", "%dims", "1"), 8)

@@ -27,20 +27,20 @@ def as_single(rule: Rule) -> Rule:
         short = [isinstance(h, ArrayOperand) and h.kind.short for h in inputs]
         if not any(short):
             return rule(w, node, inputs)
-        given = [
+        widened = [
             converted(w, h, v.dtype, float32) if s else h
             for h, v, s in zip(inputs, node.inputs, short, strict=True)
         ]
-        made = rule(w, _single(node), given)
+        singles = rule(w, _single(node), widened)
         how = w.how
         results = [
             converted(w, h, float32, v.dtype, v) if w.kind(v).short else h
-            for h, v in zip(made, node.outputs, strict=True)
+            for h, v in zip(singles, node.outputs, strict=True)
         ]
-        for operand, value in zip(made, node.outputs, strict=True):
+        for operand, value in zip(singles, node.outputs, strict=True):
             if w.kind(value).short:
                 w.release(operand)
-        for operand, s in zip(given, short, strict=True):
+        for operand, s in zip(widened, short, strict=True):
             if s:
                 w.release(operand)
         w.how = how or w.how
@@ -56,18 +56,18 @@ def converted(
     to: DType,
     value: SymbolicTensor | None = None,
 ) -> ArrayOperand:
-    """A value in another dtype; `value` is what the graph knows the result by."""
+    """A value in another dtype; `value` is the graph's value of the result."""
     if operand.known is not None:
         return constant(np.asarray(operand.known).astype(to.numpy))
-    (made,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])
-    return made
+    (result,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])
+    return result
 
 
 def _cast(dtype: DType, to: DType, shape: tuple[int, ...]) -> Graph:
-    (given,) = _placeholders([Spec(dtype, shape)])
+    (placeholder,) = _placeholders([Spec(dtype, shape)])
     attrs = {"DstT": to, "Truncate": False}
-    cast = Node(raw.Cast, [given], attrs, "cast", [Spec(to, shape)])
-    return Graph("cast", [given], [given.node, cast], cast.outputs)
+    cast = Node(raw.Cast, [placeholder], attrs, "cast", [Spec(to, shape)])
+    return Graph("cast", [placeholder], [placeholder.node, cast], cast.outputs)
 
 
 def _placeholders(specs: Sequence[Spec]) -> list[SymbolicTensor]:

@@ -1,7 +1,7 @@
-"""Where each element of a result comes from, asked of the op's NumPy kernel, and copied so.
+"""Index maps: the source of each element of a result, found by running the op's NumPy kernel.
 
-A kernel that only moves elements is given numbers in their place, and gives them back in its
-order. Numbers are drawn by lot: what is no longer one of them has been computed with.
+A kernel that only moves elements gets unique numbers instead of data, and returns them in its
+order. The numbers are random: a result that is none of them was computed with.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from intaglio.runtime import interpreter
 
 # Larger orders are not written down.
 MAX_MAP_ELEMENTS = 1 << 22
-# In an order what no input gave: zeros. Else the input's number stands above these bits.
+# The code of an element of no input: zero. Else the input's number is above these bits.
 ZERO, BITS = -1, 40
 
 
 def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
     """What the node's kernel gives. Raises Unsupported if it fails."""
     try:
-        made = interpreter.call_kernel(node.op, arrays, node.attrs)
+        results = interpreter.call_kernel(node.op, arrays, node.attrs)
     except Exception:
         raise Unsupported(f"{node.op.name} that fails") from None
-    return [np.asarray(a) for a in interpreter.flat_result(node.op, made)]
+    return [np.asarray(a) for a in interpreter.flat_result(node.op, results)]
 
 
 def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int]) -> list[Any]:
-    """For each result the places that its elements come from: `number << BITS | place`, or `ZERO`.
+    """For each result the codes of its elements' sources: `number << BITS | index`, or `ZERO`.
 
     Raises Unsupported if the kernel does more than to move what is `data`.
     """
@@ -47,13 +47,13 @@ def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int
     if total > MAX_MAP_ELEMENTS:
         raise Unsupported(f"{node.op.name} of {total} elements")
     numbers = _lots(total)
-    places = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
+    codes = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
     arrays = [h.known for h in inputs]
     starts = np.cumsum([0, *counts])
     for which, i in enumerate(data):
         part = numbers[starts[which] : starts[which + 1]]
         arrays[i] = part.reshape(inputs[i].shape)
-    return [_places(node, a, numbers, places) for a in index_map_of(node, arrays)]
+    return [_codes_of(node, a, numbers, codes) for a in index_map_of(node, arrays)]
 
 
 def _lots(count: int) -> Any:
@@ -61,18 +61,18 @@ def _lots(count: int) -> Any:
     return np.random.default_rng(count).integers(1, 1 << 62, count)
 
 
-def _places(node: Node, made: Any, numbers: Any, places: Any) -> Any:
-    if made.dtype != np.int64 or made.size > MAX_MAP_ELEMENTS:
-        raise Unsupported(f"{node.op.name} of {made.size} elements")
+def _codes_of(node: Node, result: Any, numbers: Any, codes: Any) -> Any:
+    if result.dtype != np.int64 or result.size > MAX_MAP_ELEMENTS:
+        raise Unsupported(f"{node.op.name} of {result.size} elements")
     ranks = np.argsort(numbers)
     there = numbers[ranks]
-    flat = made.reshape(-1)
+    flat = result.reshape(-1)
     at = np.minimum(np.searchsorted(there, flat), len(there) - 1)
     known = there[at] == flat if len(there) else np.zeros(flat.shape, bool)
     if not np.all(known | (flat == 0)):
         raise Unsupported(f"{node.op.name} that computes")
-    found = np.where(known, places[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)
-    return found.reshape(made.shape)
+    found = np.where(known, codes[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)
+    return found.reshape(result.shape)
 
 
 def permuted(
@@ -84,10 +84,10 @@ def permuted(
         raise Unsupported("no elements")
     if is_small(order.shape) and all(h.small for h in sources):
         return w.in_registers(_picked(w, sources, order), order.shape)
-    made = w.allocate(value, kind, order.shape)
-    _copied_in_runs(w, kind, sources, made, order.reshape(-1))
+    result = w.allocate(value, kind, order.shape)
+    _copied_in_runs(w, kind, sources, result, order.reshape(-1))
     w.how = "copy"
-    return made
+    return result
 
 
 def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) -> Lanes:
@@ -97,21 +97,25 @@ def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) ->
         return w.shuffled(w.lanes(sources[0]), sources[0].count, flat)
     vectors = [w.lanes(h).names[0] for h in sources]
     vector = f"<{len(flat)} x {kind.llvm}>"
-    made = f"splat ({kind.llvm} {literal(0, kind)})"
-    for at, place in enumerate(flat):
-        if place == ZERO:
+    elements = f"splat ({kind.llvm} {literal(0, kind)})"
+    for at, source_code in enumerate(flat):
+        if source_code == ZERO:
             continue
-        which, lane = place >> BITS, place & ((1 << BITS) - 1)
+        which, lane = source_code >> BITS, source_code & ((1 << BITS) - 1)
         of = f"<{sources[which].count} x {kind.llvm}>"
         one = w.code.let(f"extractelement {of} {vectors[which]}, i64 {lane}")
-        made = w.code.let(f"insertelement {vector} {made}, {kind.llvm} {one}, i64 {at}")
-    return Lanes(kind, (made,))
+        elements = w.code.let(f"insertelement {vector} {elements}, {kind.llvm} {one}, i64 {at}")
+    return Lanes(kind, (elements,))
 
 
 def _copied_in_runs(
-    w: FunctionLowering, kind: Kind, sources: Sequence[ArrayOperand], made: ArrayOperand, order: Any
+    w: FunctionLowering,
+    kind: Kind,
+    sources: Sequence[ArrayOperand],
+    target: ArrayOperand,
+    order: Any,
 ) -> None:
-    """Copies what lies beside each other at once; a table says where each run begins."""
+    """Copies consecutive elements at once; a table has the start of each run."""
     length = _run_length(order)
     table = np.ascontiguousarray(order[::length])
     w.keep.append(table)
@@ -121,8 +125,8 @@ def _copied_in_runs(
         w.functions[name] = _runs(name, size, kind.bytes)
     called = shared(w, name, 1) if order.size >= entry.MIN_PARALLEL_ELEMENTS else name
     w.long |= called != name
-    places = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
-    w.call_function(called, places, [made.pointer], [len(table), size])
+    pointers = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
+    w.call_function(called, pointers, [target.pointer], [len(table), size])
 
 
 def _run_length(order: Any) -> int:
@@ -138,16 +142,16 @@ def _run_length(order: Any) -> int:
 
 
 def _runs(name: str, size: int, element: int) -> Code:
-    """A kernel that copies runs: in it stands the table, then the sources."""
+    """A kernel that copies runs: its inputs are the table, then the sources."""
     code = Code(name, entry.KERNEL, "internal void")
     table, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
     length = code.load("i64", code.at("i64", "%dims", "1"), 8)
     whole = f"i{8 * size}" if not name.startswith("runs_long") else ""
     with code.loop("%from", "%to") as i:
-        place = code.load("i64", code.at("i64", table, i), 8)
+        source_code = code.load("i64", code.at("i64", table, i), 8)
         there = code.at("i8", target, code.integer("mul", i, length))
         labels = [code.new_label(word) for word in ("zero", "copy", "next")]
-        code.branch(code.integer("icmp slt", place, 0), *labels[:2])
+        code.branch(code.integer("icmp slt", source_code, 0), *labels[:2])
         code.label(labels[0])
         if whole:
             code.do(f"store {whole} 0, ptr {there}, align {element}")
@@ -155,9 +159,9 @@ def _runs(name: str, size: int, element: int) -> Code:
             code.zero(there, length)
         code.jump(labels[2])
         code.label(labels[1])
-        which = code.integer("add", code.integer("lshr", place, BITS), 1)
+        which = code.integer("add", code.integer("lshr", source_code, BITS), 1)
         source = code.load("ptr", code.at("ptr", "%ins", which), 8)
-        offset = code.integer("and", place, (1 << BITS) - 1)
+        offset = code.integer("and", source_code, (1 << BITS) - 1)
         here = code.at("i8", source, code.integer("mul", offset, element))
         if whole:
             code.do(

@@ -12,7 +12,7 @@ from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 
-# Rows that are computed together: while one product is on its way others are begun.
+# Rows that are computed together, to hide the latency of multiplications.
 ROWS = 5
 # Of more multiplications NumPy's products of float64 are faster.
 MOST = 1 << 15
@@ -33,15 +33,15 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if name not in w.functions:
         w.functions[name] = _kernel(name, kind)
     result = w.allocate(node.outputs[0], kind, (rows, columns))
-    places = [w.pointer(a), w.pointer(b)]
-    w.call_function(name, places, [result.pointer], (rows, inner, columns))
+    pointers = [w.pointer(a), w.pointer(b)]
+    w.call_function(name, pointers, [result.pointer], (rows, inner, columns))
     w.how = "kernel"
     return [result]
 
 
 def _kernel(name: str, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
-    given = entry.load_dims(code, ("rows", "inner", "columns"))
+    dims = entry.load_dims(code, ("rows", "inner", "columns"))
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
     count = code.integer("sub", "%to", "%from")
@@ -49,7 +49,7 @@ def _kernel(name: str, kind: Kind) -> Code:
     middle = code.integer("add", "%from", blocks)
     for start, stop, step in (("%from", middle, ROWS), (middle, "%to", 1)):
         with code.loop(start, stop, step) as i:
-            _rows(code, kind, (a, b, c), given, i, step)
+            _rows(code, kind, (a, b, c), dims, i, step)
     code.do("ret void")
     return code
 
@@ -58,14 +58,14 @@ def _rows(
     code: Code,
     kind: Kind,
     arrays: tuple[str, str, str],
-    given: dict[str, str],
+    dims: dict[str, str],
     first: str,
     count: int,
 ) -> None:
     """Some rows of the result, vector by vector."""
     a, b, c = arrays
     lanes = jit.WIDTH // kind.bytes
-    vector, inner, columns = f"<{lanes} x {kind.llvm}>", given["inner"], given["columns"]
+    vector, inner, columns = f"<{lanes} x {kind.llvm}>", dims["inner"], dims["columns"]
     suffix = f"v{lanes}{'f' if kind.letter == 'f' else 'i'}{kind.bits}"
     rows = [code.integer("add", first, r) for r in range(count)]
     lefts = [code.at(kind.llvm, a, code.integer("mul", r, inner)) for r in rows]
@@ -104,8 +104,8 @@ def _rows(
 
 def _added(code: Code, kind: Kind, vector: str, x: str, y: str, total: str) -> str:
     letter = "f" if kind.letter == "f" else ""
-    made = code.let(f"{letter}mul {vector} {x}, {y}")
-    return code.let(f"{letter}add {vector} {total}, {made}")
+    product = code.let(f"{letter}mul {vector} {x}, {y}")
+    return code.let(f"{letter}add {vector} {total}, {product}")
 
 
 __all__ = ["Lanes", "product"]

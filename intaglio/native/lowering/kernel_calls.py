@@ -18,8 +18,8 @@ from intaglio.native.runtime.entry import Step
 def stepped(
     w: FunctionLowering, node: Node, run: Any, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand]:
-    """The node's results by a kernel, which takes those of the inputs that it names; the first of
-    them if it gives no more.
+    """The node's results by a kernel, which takes the inputs that it names; the first of
+    them if it returns no more.
 
     Raises Unsupported if there is none, or if it does more than to call machine code.
     """
@@ -31,34 +31,36 @@ def stepped(
     steps: list[Step] = getattr(run, "steps", [])
     if not steps:
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
-    places = [w.pointer(inputs[i]) for i in takes]
-    rooms = _rooms(w, node, run, len(places))
-    made = list(range(len(places)))
+    pointers = [w.pointer(inputs[i]) for i in takes]
+    buffers = _result_buffers(w, node, run, len(pointers))
+    positions = list(range(len(pointers)))
     for step in steps:
-        taken = made if step.operands is None else step.operands
-        given = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
-        made = list(range(len(places), len(places) + len(step.results)))
-        there = _kept(w, step, given) if step.cacheable else ""
+        taken = positions if step.operands is None else step.operands
+        operands = [pointers[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
+        positions = list(range(len(pointers), len(pointers) + len(step.results)))
+        there = _kept(w, step, operands) if step.cacheable else ""
         if there:
-            places.append(there)
+            pointers.append(there)
             continue
-        for number, (shape, dtype) in zip(made, step.results, strict=True):
+        for number, (shape, dtype) in zip(positions, step.results, strict=True):
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            there = rooms.get(number)
-            places.append(w.scratch(size) if there is None else there.pointer)
-        w.call_step(step, given, [places[number] for number in made])
+            there = buffers.get(number)
+            pointers.append(w.scratch(size) if there is None else there.pointer)
+        w.call_step(step, operands, [pointers[number] for number in positions])
     w.long = True
     w.how = "kernel"
-    return list(rooms.values())
+    return list(buffers.values())
 
 
-def _kept(w: FunctionLowering, step: Step, given: Sequence[str]) -> str:
+def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:
     """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
-    (place,) = given
-    return w.derived(step, place) if place in w.variables else ""
+    (pointer,) = pointers
+    return w.derived(step, pointer) if pointer in w.variables else ""
 
 
-def _rooms(w: FunctionLowering, node: Node, run: Any, count: int) -> dict[int, ArrayOperand]:
+def _result_buffers(
+    w: FunctionLowering, node: Node, run: Any, count: int
+) -> dict[int, ArrayOperand]:
     """Memory for the node's outputs, by the numbers of the values that they are."""
     results = [result for step in run.steps for result in step.results]
     last = len(run.steps[-1].results)

@@ -1,7 +1,7 @@
 """Lists that native functions take and give: TensorList values outside, arrays with a length inside.
 
-What a function gives is one array whose rows are the list's elements; as long as nobody has changed
-the list, the next function takes that array. Else the elements are stacked first.
+A list that a function returns is one array whose rows are the elements; as long as it is unchanged,
+the next function takes that array. Else the elements are stacked first.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from intaglio.native.lowering.operands import ArrayOperand, known
 from intaglio.native.lowering.tensor_lists import MAX_LIST_CAPACITY, Declared, ListOperand
 from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
 
-# An input that is a list: the address of its elements, how many they are and may be.
+# The words of a list input: the address of its elements, its size and its limit.
 FORM = (3,)
 
 
-def given(w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int) -> ListOperand:
-    """The list that the input of a number is. Raises Unsupported if nobody says what its elements are."""
+def list_argument(
+    w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int
+) -> ListOperand:
+    """The list of an input. Raises Unsupported if the spec of its elements is unknown."""
     dtype, dims = element_of(graph, value)
     if dtype is None or not numeric(dtype):
         raise Unsupported("a list from elsewhere")
@@ -33,14 +35,14 @@ def given(w: FunctionLowering, graph: Any, value: Any, pointer: str, number: int
     if not ArrayOperand(kind, element).count:
         raise Unsupported("a list of elements without numbers")
     address = code.load("i64", pointer, 8)
-    place = code.let(f"inttoptr i64 {address} to ptr")
+    elements = code.let(f"inttoptr i64 {address} to ptr")
     size = code.load("i64", code.at("i64", pointer, "1"), 8)
     limit = code.load("i64", code.at("i64", pointer, "2"), 8)
     declared = Declared(limit, None, number)
-    return ListOperand(kind, element, place, size, MAX_LIST_CAPACITY, (), declared, owned=False)
+    return ListOperand(kind, element, elements, size, MAX_LIST_CAPACITY, (), declared, owned=False)
 
 
-def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
+def elements_of(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
     """The elements of a list as an array, and where that is.
 
     None if they are too many or not alike, or were never set.
@@ -59,7 +61,7 @@ def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any,
     return array, np.array([address, len(array), value.limit], np.int64)
 
 
-def made(rows: Any, element: DType, declared: Any) -> TensorList:
+def list_of_rows(rows: Any, element: DType, declared: Any) -> TensorList:
     """The list of an array's rows, which is the list's alone.
 
     Its limit and its elements' shape are `declared`, or those of that list: not what the rows

@@ -1,4 +1,4 @@
-"""What a loop hands from one iteration to the next: in registers, in two pieces of memory that take turns, or in place."""
+"""Loop-carried values: in registers, in two buffers that alternate, or in place."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ class InPlace:
 
     def __init__(self, w: FunctionLowering, first: ArrayOperand, used_later: bool) -> None:
         self.first = first
-        mine = [b.holders for b in first.blocks if b.offset != OUTSIDE] == [1]
-        if (mine and not used_later) or first.pointer in w.mine:
+        is_sole_use = [b.holders for b in first.blocks if b.offset != OUTSIDE] == [1]
+        if (is_sole_use and not used_later) or first.pointer in w.mine:
             # Nobody misses what was there.
             self.next, self.blocks = first.pointer, first.blocks
             w.retain(first)

@@ -1,4 +1,4 @@
-"""The memory plan of a native function: where in one piece of memory each value lies, and how long.
+"""The memory plan of a native function: the offset and lifetime of each value in one allocation.
 
 Everything is decided while the function is written: sizes are known, and what runs when is
 what is written when, but for loops, whose bodies give back whatever they took.
@@ -14,7 +14,7 @@ OUTSIDE = -1
 
 
 class Block:
-    """A part of the memory, free again when its last holder has let go."""
+    """A block of the memory, free again when its last holder has released it."""
 
     __slots__ = ("holders", "offset", "size")
 

@@ -36,8 +36,8 @@ class Operand:
 class ArrayOperand(Operand):
     """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
 
-    In memory its elements lie in order. `blocks` are where that may be: it holds them. Only a
-    value of which rows are taken, and nothing else, has these `apart` from each other, by so many bytes.
+    In memory its elements are contiguous. `blocks` are those that it may be in, and holds. Only a
+    value that is used only by rows may have these `apart` from each other, by so many bytes.
     """
 
     __slots__ = ("apart", "blocks", "kind", "known", "lanes", "pointer", "shape")
@@ -83,12 +83,12 @@ class ArrayOperand(Operand):
 
     def elsewhere(self, w: Any) -> ArrayOperand:
         """A copy in memory of the plan."""
-        made = w.allocate(None, self.kind, self.shape)
-        w.copy(self.pointer, made.pointer, made.bytes)
-        return made
+        copied = w.allocate(None, self.kind, self.shape)
+        w.copy(self.pointer, copied.pointer, copied.bytes)
+        return copied
 
     def reshaped(self, shape: tuple[int, ...]) -> ArrayOperand:
-        """The same elements under another shape, in the same place."""
+        """The same elements under another shape, in the same memory."""
         known = None if self.known is None else self.known.reshape(shape)
         return ArrayOperand(
             self.kind,

@@ -1,7 +1,7 @@
 """Loops whose rows are independent: every thread takes some of them through all iterations.
 
-What a loop with a product in every iteration loses otherwise is that threads meet in each iteration, and
-that each finds in the other's cache what it wrote there. A block of rows has a loop of its own,
+Otherwise a loop with a product in every iteration loses time because threads synchronise in each iteration, and
+because each reads what the other wrote from its cache. A block of rows has a loop of its own,
 in a function of its own (`FunctionLowering.part`), with its own memory; what values it takes and gives
 begins somewhere in those of the whole loop.
 """
@@ -50,7 +50,7 @@ def divided(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]
 
 
 class Blocks(NamedTuple):
-    """How a loop is divided: where the rows lie, how many blocks there are, and their rows."""
+    """How a loop is divided: the axis of the rows, the number of blocks, and their rows."""
 
     axes: tuple[int, ...]
     cond: Graph
@@ -61,7 +61,7 @@ class Blocks(NamedTuple):
     size: int
 
     def axis(self, index: int) -> int:
-        """Where the rows of a loop variable lie."""
+        """The axis of the rows of a loop variable."""
         return self.axes[index]
 
     def changes(self, index: int) -> bool:
@@ -98,11 +98,11 @@ class _Part:
         """Raises Unsupported if there is no such function."""
         self.found = found
         self.writer = p = w.part()
-        # By the loop's variables: which input they are, and of lists, where their length stands.
+        # By the loop's variables: the number of their input, and of lists, that of their length.
         self.ins: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self._count = 0
-        given = [self._given(i, h) for i, h in enumerate(inputs)]
+        operands = [self._operand_of(i, h) for i, h in enumerate(inputs)]
         graph = self._graph(node)
         kept = [i for i, h in enumerate(inputs) if found.changes(i) and not self._in_place(i, h)]
         self.outs = {i: n for n, i in enumerate(kept)}
@@ -110,7 +110,7 @@ class _Part:
         p.memory = p.argument("%outs", len(kept))
         p.arena.block(8)
         p.code.do(f"store i64 0, ptr {p.memory}, align 8")
-        results = p.graph(graph, given)
+        results = p.graph(graph, operands)
         # What lists that no rows are in have become.
         self.lists: dict[int, ListOperand] = {}
         for i, pointer in pointers.items():
@@ -131,7 +131,7 @@ class _Part:
         self._count += 1
         return self.writer.argument("%ins", self._count - 1)
 
-    def _given(self, index: int, operand: Value) -> Value:
+    def _operand_of(self, index: int, operand: Value) -> Value:
         """What an input of the loop is in a block."""
         found, axis = self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
@@ -145,12 +145,12 @@ class _Part:
         shape = list(operand.shape)
         if axis != SHARED:
             shape[axis] = found.size
-        made = ArrayOperand(operand.kind, tuple(shape), pointer=pointer)
+        part = ArrayOperand(operand.kind, tuple(shape), pointer=pointer)
         if axis == 1:
-            made.apart = operand.bytes // operand.shape[0]
+            part.apart = operand.bytes // operand.shape[0]
         if found.changes(index) and self._in_place(index, operand):
             self.writer.mine.add(pointer)
-        return made
+        return part
 
     def _list(self, index: int, operand: ListOperand, axis: int) -> ListOperand:
         self.ins[index] = self._count
@@ -159,11 +159,11 @@ class _Part:
         if changes and operand.declared.source >= 0:
             raise Unsupported("a list from elsewhere that has a limit")
         if not size.isdigit() or (axis == 0 and changes):
-            # Of which nobody shall think that it has no place yet.
+            # Not empty, which would mean that no memory is allocated yet.
             self.sizes[index] = self._count
             size = self.writer.code.load("i64", self._argument(), 8)
         element = (self.found.size, *operand.element[1:]) if axis == 0 else operand.element
-        made = ListOperand(
+        part = ListOperand(
             operand.kind,
             element,
             pointer,
@@ -174,8 +174,8 @@ class _Part:
             owned=axis == 0 and changes,
         )
         if axis == 0:
-            made.apart = operand.bytes
-        return made
+            part.apart = operand.bytes
+        return part
 
     def _graph(self, node: Node) -> Graph:
         """The loop for the rows of a block."""
@@ -204,7 +204,7 @@ class _Call:
         """Writes the call; gives the values of the loop."""
         w, found, part = self.w, self.found, self.part
         bodies = found.cond, found.body
-        # Lists and what changes in place begin where the whole loop has them.
+        # Lists and values changed in place begin at their memory in the whole loop.
         began: dict[int, Any] = {}
         ins: dict[int, tuple[str, int]] = {}
         for i, operand in enumerate(self.inputs):
@@ -218,18 +218,18 @@ class _Call:
             if i in part.sizes and isinstance(operand, ListOperand):
                 ins[part.sizes[i]] = (self._number(operand.size), 0)
         outs: list[tuple[str, int]] = []
-        made: dict[int, ArrayOperand] = {}
+        allocated: dict[int, ArrayOperand] = {}
         for i in part.outs:
-            made[i] = self._fits(i)
-            outs.append((made[i].pointer, made[i].bytes // found.blocks))
+            allocated[i] = self._fits(i)
+            outs.append((allocated[i].pointer, allocated[i].bytes // found.blocks))
         memory, block = w.allocate_bytes(found.blocks * part.memory)
         outs.append((memory, part.memory))
         self._write([ins[n] for n in range(len(ins))], outs, memory)
         results = [
-            self._result(i, operand, began.get(i), made.get(i), memory, block)
+            self._result(i, operand, began.get(i), allocated.get(i), memory, block)
             for i, operand in enumerate(self.inputs)
         ]
-        for i, operand in made.items():
+        for i, operand in allocated.items():
             if isinstance(self.inputs[i], ListOperand):
                 w.release(operand)
         w.arena.release(block)
@@ -237,21 +237,21 @@ class _Call:
         return results
 
     def _pointer(self, index: int, operand: Value, began: Any) -> tuple[str, int]:
-        """Where an input of the loop lies, and the bytes from block to block."""
+        """The pointer of an input of the loop, and the bytes from block to block."""
         w, found, axis = self.w, self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
-            place = began.list if began is not None else placed(w, operand)
-            return place.pointer, operand.bytes // found.blocks if axis == 0 else 0
+            array = began.list if began is not None else placed(w, operand)
+            return array.pointer, operand.bytes // found.blocks if axis == 0 else 0
         if axis == 1:
             pointer = began.next if began is not None else w.pointer(operand)
             return pointer, operand.bytes // operand.shape[0] // found.blocks
         return w.pointer(operand), operand.bytes // found.blocks if axis == 0 else 0
 
     def _number(self, size: str) -> str:
-        """Where a number stands that a part reads."""
-        place = self.w.scratch(8)
-        self.w.code.do(f"store i64 {size}, ptr {place}, align 8")
-        return place
+        """The pointer to a number that a part reads."""
+        pointer = self.w.scratch(8)
+        self.w.code.do(f"store i64 {size}, ptr {pointer}, align 8")
+        return pointer
 
     def _fits(self, index: int) -> ArrayOperand:
         """Memory for a result of all blocks; what no rows are in has each for itself."""
@@ -269,7 +269,7 @@ class _Call:
         index: int,
         operand: Value,
         began: Any,
-        made: ArrayOperand | None,
+        allocated: ArrayOperand | None,
         memory: str,
         block: Block,
     ) -> Value:
@@ -279,9 +279,9 @@ class _Call:
             return w.retain(operand)
         if isinstance(began, InPlace):
             return began.after(began.head())
-        assert made is not None
+        assert allocated is not None
         if isinstance(operand, ListOperand):
-            size = w.code.load("i64", made.pointer, 8)
+            size = w.code.load("i64", allocated.pointer, 8)
             if began is not None:
                 whole = began.list.like(size, owned=began.changed)
                 whole.tight = began.tight or whole.tight
@@ -302,12 +302,14 @@ class _Call:
                 owned=False,
             )
         if found.axis(index) == 0:
-            return made
-        result = ArrayOperand(operand.kind, operand.shape, pointer=made.pointer, blocks=made.blocks)
+            return allocated
+        result = ArrayOperand(
+            operand.kind, operand.shape, pointer=allocated.pointer, blocks=allocated.blocks
+        )
         if not result.small:
             return result
         lanes = w.in_registers(w.lanes(result), operand.shape)
-        w.release(made)
+        w.release(allocated)
         return lanes
 
     def _write(
@@ -328,8 +330,8 @@ class _Call:
         if part.refuses:
             flags = "0"
             for i in range(count):
-                place = w.within(memory, i * self.part.memory)
-                flag = w.code.load("i64", place, 8)
+                pointer = w.within(memory, i * self.part.memory)
+                flag = w.code.load("i64", pointer, 8)
                 flags = w.code.integer("or", flags, flag)
             w.guard(w.code.integer("icmp eq", flags, 0))
 
@@ -338,7 +340,7 @@ def _blocks() -> Code:
     """A kernel that calls another for blocks: each pointer is so many bytes further for the next.
 
     Its dims are how many blocks there are, how many bytes after them the dims of the other
-    kernel stand, how many inputs there are and how many pointers, and the steps of these.
+    kernel are, how many inputs there are and how many pointers, and the steps of these.
     """
     code = Code("blocks", entry.KERNEL)
     there, inputs, total = (code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3))
@@ -348,11 +350,11 @@ def _blocks() -> Code:
     with code.loop("%from", "%to") as block:
         for array, first, last in (("%ins", "0", inputs), ("%outs", inputs, total)):
             with code.loop(first, last) as i:
-                given = code.integer("sub", i, first)
-                start = code.load("ptr", code.at("ptr", array, given), 8)
+                offset = code.integer("sub", i, first)
+                start = code.load("ptr", code.at("ptr", array, offset), 8)
                 step = code.load("i64", code.at("i64", steps, i), 8)
-                place = code.at("i8", start, code.integer("mul", block, step))
-                code.do(f"store ptr {place}, ptr {code.at('ptr', table, i)}, align 8")
+                pointer = code.at("i8", start, code.integer("mul", block, step))
+                code.do(f"store ptr {pointer}, ptr {code.at('ptr', table, i)}, align 8")
         code.do(f"call void {kernel}(ptr {table}, ptr {rest}, ptr {dims}, i64 0, i64 1)")
     code.do("ret void")
     return code

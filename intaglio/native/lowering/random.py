@@ -2,7 +2,7 @@
 
 What a kernel of `random_bits` reads is a stream's state in memory: the key, the counter's halves,
 the step between blocks. A stateless op's state is computed from its seed; that of an op with a
-stream of its own is asked of that stream, which is Python's, by a short call back.
+stream of its own is read from that stream, a Python object, by a callback.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
     """A state in memory."""
-    place = w.scratch(STATE)
+    pointer = w.scratch(STATE)
     for i, word in enumerate(words):
-        w.code.do(f"store i64 {word}, ptr {w.code.at('i64', place, str(i))}, align 8")
-    return place
+        w.code.do(f"store i64 {word}, ptr {w.code.at('i64', pointer, str(i))}, align 8")
+    return pointer
 
 
 def state_of_seed(w: FunctionLowering, seed: ArrayOperand) -> str:
@@ -76,14 +76,14 @@ def state_of_key(
 def words(w: FunctionLowering, operand: ArrayOperand) -> list[str]:
     """The elements of a small value of integers, as i64."""
     (name,) = w.lanes(operand).names
-    kind, made = operand.kind, list[str]()
+    kind, words = operand.kind, list[str]()
     for i in range(operand.count):
         one = w.code.let(f"extractelement <{operand.count} x {kind.llvm}> {name}, i64 {i}")
         if kind.bits < 64:
             word = "sext" if kind.letter == "i" else "zext"
             one = w.code.let(f"{word} {kind.llvm} {one} to i64")
-        made.append(one)
-    return made
+        words.append(one)
+    return words
 
 
 def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
@@ -91,29 +91,29 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
     counters = interpreter.kept(node, SERVICES.stream)
     words = arrays_at((4,), np.dtype(np.uint64))
 
-    def take(place: int) -> int:
-        words(place)[:] = (*counters.take(blocks), 1)
+    def take(address: int) -> int:
+        words(address)[:] = (*counters.take(blocks), 1)
         return 0
 
     back = Callback(take, 1)
     w.keep.append(back)
-    w.draws.append(counters)
-    place = w.scratch(STATE)
-    w.code.let(f"call i64 {w.word(back.address)}(ptr {place})")
-    return place
+    w.random_streams.append(counters)
+    pointer = w.scratch(STATE)
+    w.code.let(f"call i64 {w.word(back.address)}(ptr {pointer})")
+    return pointer
 
 
 # -- numbers --------------------------------------------------------------------------------
 
 
-def fill(w: FunctionLowering, kind: str, count: int, state: str, place: str) -> None:
-    """So many numbers of a kind at a place."""
+def fill(w: FunctionLowering, kind: str, count: int, state: str, pointer: str) -> None:
+    """Fills memory with so many numbers of a kind."""
     run: Any = random_bits.generator(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")
     w.long |= count >= entry.MIN_PARALLEL_ELEMENTS
     (step,) = run.steps
-    w.call_step(step, [state], [place])
+    w.call_step(step, [state], [pointer])
 
 
 def _dims(shape: ArrayOperand) -> tuple[int, ...]:
@@ -139,17 +139,17 @@ def _floats(
 ) -> list[ArrayOperand]:
     (value,), kind = node.outputs, w.kind(node.outputs[0])
     if kind in kinds:
-        made = w.allocate(value, kind, dims)
-        fill(w, kinds[kind], made.count, state, made.pointer)
+        result = w.allocate(value, kind, dims)
+        fill(w, kinds[kind], result.count, state, result.pointer)
     else:
         count = math.prod(dims)
-        drawn = ArrayOperand(FLOAT, dims, pointer=w.scratch(4 * count))
-        fill(w, kinds[FLOAT], count, state, drawn.pointer)
-        if drawn.small:
-            drawn = w.in_registers(w.lanes(drawn), dims)
-        made = converted(w, drawn, float32, value.dtype, value)
+        singles = ArrayOperand(FLOAT, dims, pointer=w.scratch(4 * count))
+        fill(w, kinds[FLOAT], count, state, singles.pointer)
+        if singles.small:
+            singles = w.in_registers(w.lanes(singles), dims)
+        result = converted(w, singles, float32, value.dtype, value)
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _check(kinds: Kinds, w: FunctionLowering, node: Node) -> None:
@@ -198,13 +198,13 @@ def key_counter(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
     state = state_of_seed(w, inputs[0])
     shapes = ((1,), (2,))
     kind = w.kind(node.outputs[0])
-    made = [
+    results = [
         w.in_registers(w.lanes(ArrayOperand(kind, s, pointer=w.code.at("i64", state, str(at)))), s)
         for at, s in enumerate(shapes)
     ]
     if len(node.outputs) > 2:
-        made.append(constant(np.asarray(PHILOX, np.int32)))
-    return made
+        results.append(constant(np.asarray(PHILOX, np.int32)))
+    return results
 
 
 # -- integers -------------------------------------------------------------------------------
@@ -215,30 +215,30 @@ def _whole(w: FunctionLowering, node: Node, dims: Any, state: str) -> ArrayOpera
     kind = w.kind(node.outputs[0])
     if kind.bits < 32:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
-    made = w.allocate(node.outputs[0], kind, dims)
-    words = made.count * kind.bits // 32
-    fill(w, "bits", words, state, made.pointer)
+    result = w.allocate(node.outputs[0], kind, dims)
+    words = result.count * kind.bits // 32
+    fill(w, "bits", words, state, result.pointer)
     w.how = "kernel"
-    return made
+    return result
 
 
 def _between(
     w: FunctionLowering, node: Node, dims: Any, state: str, bounds: Sequence[ArrayOperand]
 ) -> list[ArrayOperand]:
     """Integers in a range: the draw modulo its width."""
-    made = _whole(w, node, dims, state)
+    result = _whole(w, node, dims, state)
     low, high = (words(w, h)[0] for h in bounds)
     span = stored(w, [w.code.integer("sub", high, low), low, 0, 0])
-    kind = Kind(made.kind.llvm, made.kind.bits, "u")
+    kind = Kind(result.kind.llvm, result.kind.bits, "u")
     name = f"bounded_{kind.bits}"
     if name not in w.functions:
         w.functions[name] = _bounded(name, kind)
-    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
+    if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [span], [made.pointer], [made.count])
+    w.call_function(name, [span], [result.pointer], [result.count])
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _range(w: FunctionLowering, bounds: Sequence[ArrayOperand]) -> None:
@@ -252,18 +252,18 @@ def _range(w: FunctionLowering, bounds: Sequence[ArrayOperand]) -> None:
 
 def _bounded(name: str, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
-    given, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    words = [code.load("i64", code.at("i64", given, str(i)), 8) for i in (0, 1)]
+    pointer, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+    words = [code.load("i64", code.at("i64", pointer, str(i)), 8) for i in (0, 1)]
     if kind.bits < 64:
         words = [code.let(f"trunc i64 {word} to {kind.llvm}") for word in words]
     s = Functions(code, 1, 1)
     span, low = (Lanes(kind, (code.splat(1, kind.llvm, word),)) for word in words)
     vector = s.vector(kind)
     with code.loop("%from", "%to") as i:
-        place = code.at(kind.llvm, target, i)
-        drawn = Lanes(kind, (code.load(vector, place, kind.bytes),))
-        rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", drawn, span)
-        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {place}, align {kind.bytes}")
+        address = code.at(kind.llvm, target, i)
+        vector_of_words = Lanes(kind, (code.load(vector, address, kind.bytes),))
+        rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", vector_of_words, span)
+        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {address}, align {kind.bytes}")
     code.do("ret void")
     return code
 

@@ -1,4 +1,4 @@
-"""Random orders and categories in native functions, of the bits and numbers that `draws` gives."""
+"""Random permutations and categories in native functions, from the bits and numbers of `random`."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def _shuffled(
 
 
 def _distances() -> Code:
-    """Each word modulo how many places there are from its own on."""
+    """Each word modulo the number of elements from its own on."""
     code = Code("distances", entry.KERNEL, "internal void")
     words = code.load("ptr", "%outs", 8)
     most = code.integer("add", "%to", 1)
     with code.loop("%from", "%to") as i:
-        place = code.at("i32", words, i)
+        pointer = code.at("i32", words, i)
         left = code.let(f"trunc i64 {code.integer('sub', most, i)} to i32")
-        rest = code.let(f"urem i32 {code.load('i32', place, 4)}, {left}")
-        code.do(f"store i32 {rest}, ptr {place}, align 4")
+        rest = code.let(f"urem i32 {code.load('i32', pointer, 4)}, {left}")
+        code.do(f"store i32 {rest}, ptr {pointer}, align 4")
     code.do("ret void")
     return code
 
@@ -85,14 +85,14 @@ def categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Array
     """Multinomial: its counters are set aside for whole blocks of draws."""
     rows, count = _sizes(node, inputs)
     blocks = rows * (-(-count // 4) * 4) * 2 * RESERVED
-    return _drawn(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
+    return _sampled(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
 
 
 @lowering(raw.StatelessMultinomial)
 def seeded_categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """StatelessMultinomial."""
     _, count = _sizes(node, inputs)
-    return _drawn(w, node, inputs[0], count, random.state_of_seed(w, inputs[2]))
+    return _sampled(w, node, inputs[0], count, random.state_of_seed(w, inputs[2]))
 
 
 def _sizes(node: Node, inputs: list[Any]) -> tuple[int, int]:
@@ -104,7 +104,7 @@ def _sizes(node: Node, inputs: list[Any]) -> tuple[int, int]:
     return logits.shape[0], int(count.known)
 
 
-def _drawn(
+def _sampled(
     w: FunctionLowering, node: Node, logits: ArrayOperand, count: int, state: str
 ) -> list[ArrayOperand]:
     rows, classes = logits.shape
@@ -114,36 +114,38 @@ def _drawn(
     name = f"categories_{kind.letter}{kind.bits}_{result.bits}"
     if name not in w.functions:
         w.functions[name] = _choosing(name, kind, result)
-    place = w.pointer(logits)
-    made = w.allocate(node.outputs[0], result, (rows, count))
+    pointer = w.pointer(logits)
+    indices = w.allocate(node.outputs[0], result, (rows, count))
     sums = w.scratch(8 * classes)
     halvings = math.ceil(math.log2(classes)) + 1
-    w.call_function(name, [place, numbers], [made.pointer, sums], [rows, classes, count, halvings])
+    w.call_function(
+        name, [pointer, numbers], [indices.pointer, sums], [rows, classes, count, halvings]
+    )
     w.how = "kernel"
-    return [made]
+    return [indices]
 
 
 def _choosing(name: str, kind: Kind, result: Kind) -> Code:
     """A kernel that looks for draws in the running sums of each row's exponentials."""
     code = Code(name, entry.KERNEL, "internal void")
-    logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
+    logits, uniforms = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
-    given = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
-    classes, count = given["classes"], given["count"]
+    dims = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
+    classes, count = dims["classes"], dims["count"]
     with code.loop("%from", "%to") as number:
         row = code.at(kind.memory, logits, code.integer("mul", number, classes))
         _exponentials(code, kind, row, sums, classes)
         with code.carrying("0", classes, 1, ("double", "0.0")) as state:
-            place = code.at("double", sums, state.index)
-            total = code.let(f"fadd double {state.values[0]}, {code.load('double', place, 8)}")
-            code.do(f"store double {total}, ptr {place}, align 8")
+            pointer = code.at("double", sums, state.index)
+            total = code.let(f"fadd double {state.values[0]}, {code.load('double', pointer, 8)}")
+            code.do(f"store double {total}, ptr {pointer}, align 8")
             state.following.append(total)
         first = code.integer("mul", number, count)
         with code.loop("0", count) as i:
             at = code.integer("add", first, i)
-            number_of = code.load("double", code.at("double", drawn, at), 8)
+            number_of = code.load("double", code.at("double", uniforms, at), 8)
             wanted = code.let(f"fmul double {number_of}, {state.values[0]}")
-            found = _beyond(code, sums, classes, given["halvings"], wanted)
+            found = _beyond(code, sums, classes, dims["halvings"], wanted)
             if result.bits < 64:
                 found = code.let(f"trunc i64 {found} to {result.llvm}")
             code.do(
@@ -199,7 +201,7 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
 
 
 def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
-    """The place of the first sum that is greater: sums do not fall."""
+    """The index of the first sum that is greater: sums are sorted."""
     ends = [("i64", "0"), ("i64", count)]
     with code.carrying("0", halvings, 1, *ends) as state:
         low, high = state.values

@@ -1,6 +1,6 @@
 """Recurrent cells of a native function: weights packed before a loop, tiles of products inside.
 
-The columns that meet in one element of the result, of a gate each, lie side by side. The nodes are
+The columns that contribute to one element of the result, one of each gate, are adjacent. The nodes are
 those of `passes/cell_fusion.py`.
 """
 
@@ -22,11 +22,11 @@ from intaglio.opdef import raw
 
 def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
     """Packs the weights of a loop's cells, before the loop."""
-    places = {id(v): operand for v, operand in zip(body.inputs, state, strict=True)}
+    operands = {id(v): operand for v, operand in zip(body.inputs, state, strict=True)}
     for node in body.nodes:
         if node.op is not raw._FusedCell:
             continue
-        plan, weights = _plan(node), places[id(_weights(node))]
+        plan, weights = _plan(node), operands[id(_weights(node))]
         if not isinstance(weights, ArrayOperand):
             raise Unsupported("weights that are no tensor")
         pointer = w.scratch(plan.bytes)
@@ -36,16 +36,16 @@ def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
 
 
 def _weights(node: Node) -> SymbolicTensor:
-    """The weights of a cell, as its node is given them."""
+    """The weights of a cell: an input of its node."""
     body: Graph = node.attrs["body"]
-    return node.inputs[_places(body)[1]]
+    return node.inputs[_product_operands(body)[1]]
 
 
 def _product_of(body: Graph) -> Node:
     return next(n for n in body.nodes if n.op is raw.MatMul)
 
 
-def _places(body: Graph) -> list[int]:
+def _product_operands(body: Graph) -> list[int]:
     """Which inputs of a cell are multiplied."""
     found = [id(v) for v in body.inputs]
     return [found.index(id(v)) for v in _product_of(body).inputs]
@@ -66,22 +66,22 @@ def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[Arra
     """_FusedCell."""
     body: Graph = node.attrs["body"]
     product, plan = _product_of(body), _plan(node)
-    first, second = _places(body)
+    first, second = _product_operands(body)
     there = w.packed.get((id(inputs[second]), plan.layout))
     if there is None or any(not isinstance(h, ArrayOperand) for h in inputs):
         raise Unsupported("a cell whose weights are not packed")
     name = named(w, "cell", recurrent_cell.cell(body, product, plan))
-    given = {id(v): h for v, h in zip(body.inputs, inputs, strict=True)}
-    others = [given[id(v)] for v in recurrent_cell.others(body, product)]
+    operands = {id(v): h for v, h in zip(body.inputs, inputs, strict=True)}
+    others = [operands[id(v)] for v in recurrent_cell.others(body, product)]
     ins = [w.pointer(inputs[first]), there, *[w.pointer(h) for h in others]]
-    made = [w.allocate(v, FLOAT, known(v.dims)) for v in node.outputs]
+    results = [w.allocate(v, FLOAT, known(v.dims)) for v in node.outputs]
     # Rows are read until the last column is written.
-    outs = [w.scratch(h.bytes) if h.pointer in ins else h.pointer for h in made]
+    outs = [w.scratch(h.bytes) if h.pointer in ins else h.pointer for h in results]
     if plan.rows * plan.inner * plan.gates * plan.columns >= matmul.MIN_SHARED_MULTIPLICATIONS:
         name = w.on_all_threads(name, 1)
     w.call_function(name, ins, outs, plan.dims)
-    for operand, place in zip(made, outs, strict=True):
-        w.store(ArrayOperand(FLOAT, operand.shape, pointer=place), operand.pointer)
+    for operand, pointer in zip(results, outs, strict=True):
+        w.store(ArrayOperand(FLOAT, operand.shape, pointer=pointer), operand.pointer)
     w.long = True
     w.how = "one cell"
-    return made
+    return results

@@ -30,7 +30,7 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
     "all": lambda s: s.logical_and,
     "any": lambda s: s.logical_or,
 }
-# NumPy adds so many sums of every so many elements side by side, if they lie in order.
+# NumPy accumulates so many sums of every so many elements in parallel, if they are contiguous.
 ABREAST = 8
 
 
@@ -106,16 +106,16 @@ def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     steps = getattr(run, "steps", [])
     if not steps:
         raise Unsupported(f"{name} of {shape}")
-    made = w.allocate(node.outputs[0], kind, result)
+    reduced = w.allocate(node.outputs[0], kind, result)
     w.long = True
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     for step in steps[:-1]:
         between = w.scratch(int(np.prod(step.results[0][0])) * part.bytes)
-        w.call_step(step, [place], [between])
-        place = between
-    w.call_step(steps[-1], [place], [made.pointer])
+        w.call_step(step, [pointer], [between])
+        pointer = between
+    w.call_step(steps[-1], [pointer], [reduced.pointer])
     w.how = "kernel"
-    return [made]
+    return [reduced]
 
 
 def _total(join: Join, parts: list[Lanes], abreast: int) -> Lanes:

@@ -89,7 +89,7 @@ def _is_single(node: Node) -> bool:
 def lacking(node: Node) -> str:
     """Why a node of known shapes has no kernel, where only a kernel can do it; else nothing.
 
-    `kernel` would say so as well, but of one node at a time, when much is written already.
+    `kernel` would find it as well, but for one node at a time, when much is emitted already.
     """
     if lowering_of(node.op) is not single_kernel:
         return ""
@@ -122,21 +122,21 @@ def compiled_part(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[
 def sparse_cross_entropy(
     w: FunctionLowering, node: Node, inputs: list[Value]
 ) -> list[ArrayOperand]:
-    """Cross entropies of labels that are places; one that is outside of its row is refused."""
+    """Cross entropies of labels that are indices, guarded to be within bounds."""
     logits, labels = inputs
     run: Any = softmax.sparse_cross_entropy(logits.shape, node.inputs[0].dtype.numpy)
     if run is None or len(logits.shape) != 2 or labels.shape != logits.shape[:1]:
         raise Unsupported(f"{node.op.name} of {logits.shape}")
     numbers = gather_scatter.numbered(w, labels, logits.shape[1:])
     (step,) = run.steps
-    made = [
+    results = [
         w.allocate(value, logits.kind, shape)
         for value, (shape, _) in zip(node.outputs, step.results, strict=True)
     ]
-    given = [w.pointer(logits), w.pointer(numbers)]
-    w.call_step(step, given, [h.pointer for h in made])
+    pointers = [w.pointer(logits), w.pointer(numbers)]
+    w.call_step(step, pointers, [h.pointer for h in results])
     w.how = "kernel"
-    return made
+    return results
 
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
@@ -186,7 +186,7 @@ def gather(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOp
 def gather_from_variable(
     w: FunctionLowering, node: Node, inputs: list[Value]
 ) -> list[ArrayOperand]:
-    """ResourceGather: rows of a variable, where it lies."""
+    """ResourceGather: rows of a variable, without a copy of it."""
     table = variables.there(w, inputs[0])
     batch = node.attrs["batch_dims"] % (len(inputs[1].shape) + 1)
     return [gather_scatter.taken(w, node, table, inputs[1], batch, batch)]
@@ -201,7 +201,7 @@ def ordered_or(rule: Rule) -> Rule:
         if all(h.known is not None for n, h in zip(names, inputs, strict=True) if n not in data):
             try:
                 return data_movement.moved(w, node, inputs)
-            except Unsupported:  # places repeat
+            except Unsupported:  # indices repeat
                 pass
         return rule(w, node, inputs)
 
@@ -234,7 +234,7 @@ def like(number: int) -> Rule:
 
 @lowering(raw.Assert)
 def asserted(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """Assert: the interpreter says what is wrong."""
+    """Assert: a guard; the interpreter raises the error."""
     (operand, *_) = inputs
     if operand.known is None or not operand.known.all():
         w.guard(control_flow.truth(w, operand))
@@ -249,12 +249,22 @@ lowering(raw.ZerosLike)(like(0))
 lowering(raw.OnesLike)(like(1))
 lowering(raw.SparseSoftmaxCrossEntropyWithLogits)(as_single(sparse_cross_entropy))
 lowering(raw.GatherNd)(ordered_or(gather_scatter.gathered_nd))
-lowering(raw.ScatterNd)(ordered_or(gather_scatter.scattered_nd))
+
+
+@lowering(raw.ScatterNd)
+def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
+    """ScatterNd: integers at known indices are moved; a float is added to 0, where -0 gives 0."""
+    dtype = node.outputs[0].dtype
+    if dtype.is_floating or dtype.is_complex:
+        return gather_scatter.scattered_nd(w, node, inputs)
+    return ordered_or(gather_scatter.scattered_nd)(w, node, inputs)
+
+
 lowering(raw.TensorScatterUpdate)(ordered_or(gather_scatter.scattered))
 
 
 def lowering_of(op: Op) -> Rule | None:
-    """The lowering of an op: its own, or what its traits and its kernels say; None if it has none.
+    """The lowering of an op: its own, or one by its traits and its kernels; None if it has none.
 
     Ops with a `scalar` rule and no lowering are `elementwise`.
     """

@@ -1,4 +1,4 @@
-"""Images in other sizes: each new row or column is made of a few old ones, in the kernel's order.
+"""Images in other sizes: each new row or column is a weighted sum of a few old ones, in the kernel's order.
 
 Which ones, and how much of each, is known while the function is written: the maps of
 `ops/image/resampling.py` are data of a kernel that carries out any of them along any axis.
@@ -92,8 +92,8 @@ def _maps(node: Node, sizes: Any, outs: Any) -> list[Taps]:
     """The maps from one size to another, as the op's kernel has them."""
     _check(node)
     taps: Any = getattr(node.op, "taps")  # noqa: B009  # resizing ops have it
-    ways = node.attrs["align_corners"], node.attrs["half_pixel_centers"]
-    return [taps(n, m, *ways) for n, m in zip(sizes, outs, strict=True)]
+    options = node.attrs["align_corners"], node.attrs["half_pixel_centers"]
+    return [taps(n, m, *options) for n, m in zip(sizes, outs, strict=True)]
 
 
 def _resampled(
@@ -112,12 +112,12 @@ def _resampled(
     if source is not images:
         w.release(source)
     direct = value.dtype is dtype
-    made = _along(w, value if direct else None, middle, other, second, dtype)
+    resized = _along(w, value if direct else None, middle, other, second, dtype)
     w.release(middle)
     if direct:
-        return made
-    result = converted(w, made, dtype, value.dtype, value)
-    w.release(made)
+        return resized
+    result = converted(w, resized, dtype, value.dtype, value)
+    w.release(resized)
     w.how = "kernel"
     return result
 
@@ -133,32 +133,32 @@ def _along(
     """One map along an axis."""
     kind, shape = source.kind, source.shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    # What is left out by its weight may lie anywhere.
-    places = np.clip(taps.places.astype(np.int64), 0, taps.size - 1)
-    given = [constant(places), constant(taps.weight.astype(dtype.numpy))]
-    pointers = [w.pointer(h) for h in (source, *given)]
-    made = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
+    # An element with weight 0 may have any index.
+    indices = np.clip(taps.indices.astype(np.int64), 0, taps.size - 1)
+    tables = [constant(indices), constant(taps.weight.astype(dtype.numpy))]
+    pointers = [w.pointer(h) for h in (source, *tables)]
+    result = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
     if name not in w.functions:
         w.functions[name] = _mapping(name, kind, taps.between)
-    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
+    if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    dims = [outer * taps.out, taps.size, inner, taps.out, len(places)]
-    w.call_function(name, pointers, [made.pointer], dims)
+    dims = [outer * taps.out, taps.size, inner, taps.out, len(indices)]
+    w.call_function(name, pointers, [result.pointer], dims)
     w.how = "kernel"
-    return made
+    return result
 
 
 def _mapping(name: str, kind: Kind, between: bool) -> Code:
     """A kernel of new rows: sums of old ones with weights, or what is between two."""
     code = Code(name, entry.KERNEL, "internal void")
-    source, places, weights = (
+    source, indices, weights = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
     )
     target = code.load("ptr", "%outs", 8)
-    given = entry.load_dims(code, DIMS)
-    inner, out = given["inner"], given["out"]
+    dims = entry.load_dims(code, DIMS)
+    inner, out = dims["inner"], dims["out"]
     lanes = max(jit.WIDTH // kind.bytes, 1)
 
     def weight(s: Functions, at: str) -> Lanes:
@@ -166,8 +166,8 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         return Lanes(kind, (code.splat(s.lanes, kind.llvm, one),))
 
     def read(s: Functions, slab: str, at: str, j: str) -> Lanes:
-        place = code.load("i64", code.at("i64", places, at), 8)
-        row = code.at(kind.llvm, slab, code.integer("mul", place, inner))
+        index = code.load("i64", code.at("i64", indices, at), 8)
+        row = code.at(kind.llvm, slab, code.integer("mul", index, inner))
         return Lanes(kind, (code.load(s.vector(kind), code.at(kind.llvm, row, j), kind.bytes),))
 
     def element(s: Functions, slab: str, i: str, j: str) -> Lanes:
@@ -178,13 +178,13 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
             return s.add(s.mul(step, weight(s, other)), first)
         start = s.mul(first, weight(s, i))
         kinds = (s.vector(kind), start.names[0])
-        with code.carrying("1", given["taps"], 1, kinds) as state:
+        with code.carrying("1", dims["taps"], 1, kinds) as state:
             at = code.integer("add", code.integer("mul", state.index, out), i)
             part = s.mul(read(s, slab, at, j), weight(s, at))
             state.following.append(s.add(Lanes(kind, (state.values[0],)), part).names[0])
         return Lanes(kind, (state.values[0],))
 
-    size = code.integer("mul", given["size"], inner)
+    size = code.integer("mul", dims["size"], inner)
     whole = code.integer("mul", code.integer("sdiv", inner, lanes), lanes)
     with code.loop("%from", "%to") as part:
         i = code.integer("srem", part, out)
@@ -194,9 +194,9 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         for start, stop, width in (("0", whole, lanes), (whole, inner, 1)):
             s = Functions(code, width, 1)
             with code.loop(start, stop, width) as j:
-                made = element(s, slab, i, j)
+                interpolated = element(s, slab, i, j)
                 code.do(
-                    f"store {s.vector(kind)} {made.names[0]}, ptr {code.at(kind.llvm, row, j)}, align {kind.bytes}"
+                    f"store {s.vector(kind)} {interpolated.names[0]}, ptr {code.at(kind.llvm, row, j)}, align {kind.bytes}"
                 )
     code.do("ret void")
     return code

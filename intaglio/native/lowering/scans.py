@@ -57,18 +57,18 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     """Cumsum and Cumprod."""
     source, _, dims = _along(node, inputs)
     kind, attrs = source.kind, node.attrs
-    place = w.pointer(source)
-    made = w.allocate(node.outputs[0], kind, source.shape)
-    ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
-    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
+    pointer = w.pointer(source)
+    result = w.allocate(node.outputs[0], kind, source.shape)
+    options = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
+    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{options[0]:d}{options[1]:d}"
     if name not in w.functions:
-        w.functions[name] = _running(name, STEPS[node.op], kind, *ways)
+        w.functions[name] = _running(name, STEPS[node.op], kind, *options)
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [place], [made.pointer], dims)
+    w.call_function(name, [pointer], [result.pointer], dims)
     w.how = "kernel"
-    return [made]
+    return [result]
 
 
 def _running(
@@ -76,7 +76,7 @@ def _running(
 ) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     source, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    given = entry.load_dims(code, DIMS)
+    dims = entry.load_dims(code, DIMS)
     # 16-bit floats are added up as float32.
     wide = FLOAT if kind.short else kind
     method, neutral, before = step
@@ -86,12 +86,12 @@ def _running(
         s = Functions(code, width, 1)
         first = s.constant(neutral if wide.letter in "fc" else int(neutral), wide)
         vector = f"<{width} x {kind.llvm}>"
-        with code.carrying("0", given["length"], 1, (s.vector(wide), first.names[0])) as state:
+        with code.carrying("0", dims["length"], 1, (s.vector(wide), first.names[0])) as state:
             row = state.index
             if reverse:
-                last = code.integer("sub", given["length"], 1)
+                last = code.integer("sub", dims["length"], 1)
                 row = code.integer("sub", last, state.index)
-            at = code.integer("add", code.integer("mul", row, given["inner"]), column)
+            at = code.integer("add", code.integer("mul", row, dims["inner"]), column)
             at = code.integer("add", slab, at)
             here = code.load(vector, code.at(kind.llvm, source, at), kind.bytes)
             x = s.converted(Lanes(kind, (here,)), wide)
@@ -111,10 +111,10 @@ def _running(
             )
             state.following.append(total.names[0])
 
-    size = code.integer("mul", given["length"], given["inner"])
+    size = code.integer("mul", dims["length"], dims["inner"])
     with code.loop("%from", "%to") as outer:
         slab = code.integer("mul", outer, size)
-        _columns(code, given["inner"], lanes, lambda c, n: scan(slab, c, n))
+        _columns(code, dims["inner"], lanes, lambda c, n: scan(slab, c, n))
     code.do("ret void")
     return code
 
@@ -123,16 +123,16 @@ def _running(
 
 
 @lowering(raw.ArgMax, raw.ArgMin)
-def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """ArgMax and ArgMin: the first of several; NaNs are passed over."""
     source, at, dims = _along(node, inputs)
     kind = Kind("i8", 8, "u") if source.kind == BOOL else source.kind
     if kind.letter == "c":
         raise Unsupported(f"{node.op.name} of complex numbers")
     result = w.kind(node.outputs[0])
-    place = w.pointer(source)
+    pointer = w.pointer(source)
     shape = (*source.shape[:at], *source.shape[at + 1 :])
-    made = w.allocate(node.outputs[0], result, shape)
+    indices = w.allocate(node.outputs[0], result, shape)
     rows = dims[2] == 1
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
     if name not in w.functions:
@@ -141,13 +141,13 @@ def place_of_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
-    w.call_function(name, [place], [made.pointer], dims)
+    w.call_function(name, [pointer], [indices.pointer], dims)
     w.how = "kernel"
-    return [made]
+    return [indices]
 
 
 class _Finder:
-    """Writes the kernel: the best so far and its place in each lane, the first that is best."""
+    """Writes the kernel: the best so far and its index in each lane, the first of equal ones."""
 
     def __init__(self, name: str, kind: Kind, result: Kind, greatest: bool) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
@@ -155,20 +155,20 @@ class _Finder:
         self.wide = FLOAT if kind.short else kind
         self.lanes = jit.WIDTH // 8
         self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
 
     def write(self, rows: bool) -> Code:
-        """The kernel: for rows that lie in order, or for columns."""
-        code, given = self.code, self.given
-        size = code.integer("mul", given["length"], given["inner"])
+        """The kernel: for contiguous rows, or for columns."""
+        code, dims = self.code, self.dims
+        size = code.integer("mul", dims["length"], dims["inner"])
         with code.loop("%from", "%to") as outer:
             slab = code.at(self.kind.llvm, self.source, code.integer("mul", outer, size))
             if rows:
                 self._row(slab, outer)
             else:
-                first = code.integer("mul", outer, given["inner"])
+                first = code.integer("mul", outer, dims["inner"])
                 _columns(
-                    code, given["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n)
+                    code, dims["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n)
                 )
         code.do("ret void")
         return code
@@ -180,42 +180,42 @@ class _Finder:
         limits = np.iinfo(f"{wide.letter}{wide.bytes}")
         return s.constant(limits.min if self.greatest else limits.max, wide)
 
-    def _read(self, s: Functions, place: str) -> Lanes:
+    def _read(self, s: Functions, pointer: str) -> Lanes:
         vector = f"<{s.lanes} x {self.kind.llvm}>"
-        there = self.code.load(vector, place, self.kind.bytes)
+        there = self.code.load(vector, pointer, self.kind.bytes)
         return s.converted(Lanes(self.kind, (there,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, best: Lanes) -> Lanes:
         return s.gt(x, best) if self.greatest else s.lt(x, best)
 
-    def _step(self, s: Functions, x: Lanes, places: Lanes, best: str, at: str) -> list[str]:
-        """The best and its place after one more element."""
+    def _step(self, s: Functions, x: Lanes, positions: Lanes, best: str, at: str) -> list[str]:
+        """The best and its index after one more element."""
         old, where = Lanes(self.wide, (best,)), Lanes(WORD, (at,))
         better = self._better(s, x, old)
-        return [s.select(better, x, old).names[0], s.select(better, places, where).names[0]]
+        return [s.select(better, x, old).names[0], s.select(better, positions, where).names[0]]
 
     def _column(self, slab: str, first: str, column: str, width: int) -> None:
-        code, given = self.code, self.given
+        code, dims = self.code, self.dims
         s = Functions(code, width, 1)
         start = [
             (s.vector(self.wide), self._worst(s).names[0]),
             (s.vector(WORD), "zeroinitializer"),
         ]
-        with code.carrying("0", given["length"], 1, *start) as state:
-            at = code.integer("mul", state.index, given["inner"])
+        with code.carrying("0", dims["length"], 1, *start) as state:
+            at = code.integer("mul", state.index, dims["inner"])
             at = code.integer("add", at, column)
             x = self._read(s, code.at(self.kind.llvm, slab, at))
-            place = Lanes(WORD, (code.splat(width, "i64", state.index),))
-            state.following = self._step(s, x, place, *state.values)
+            position = Lanes(WORD, (code.splat(width, "i64", state.index),))
+            state.following = self._step(s, x, position, *state.values)
         found = s.converted(Lanes(WORD, (state.values[1],)), self.result)
-        place = code.integer("add", first, column)
-        there = code.at(self.result.llvm, self.target, place)
+        position = code.integer("add", first, column)
+        there = code.at(self.result.llvm, self.target, position)
         code.do(
             f"store {s.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}"
         )
 
     def _row(self, slab: str, outer: str) -> None:
-        code, length = self.code, self.given["length"]
+        code, length = self.code, self.dims["length"]
         lanes = self.lanes
         s, one = Functions(code, lanes, 1), Functions(code, 1, 1)
         vectors = [s.vector(self.wide), s.vector(WORD)]
@@ -225,32 +225,32 @@ class _Finder:
         with code.carrying("0", whole, lanes, *start) as state:
             x = self._read(s, code.at(self.kind.llvm, slab, state.index))
             base = Lanes(WORD, (code.splat(lanes, "i64", state.index),))
-            places = s.add(base, Lanes(WORD, (f"<{steps}>",)))
-            state.following = self._step(s, x, places, *state.values)
+            positions = s.add(base, Lanes(WORD, (f"<{steps}>",)))
+            state.following = self._step(s, x, positions, *state.values)
         best, at = self._joined(one, *state.values)
         start = zip([one.vector(self.wide), one.vector(WORD)], [best, at], strict=True)
         with code.carrying(whole, length, 1, *start) as state:
             x = self._read(one, code.at(self.kind.llvm, slab, state.index))
-            place = Lanes(WORD, (code.splat(1, "i64", state.index),))
-            state.following = self._step(one, x, place, *state.values)
+            position = Lanes(WORD, (code.splat(1, "i64", state.index),))
+            state.following = self._step(one, x, position, *state.values)
         found = one.converted(Lanes(WORD, (state.values[1],)), self.result)
         there = code.at(self.result.llvm, self.target, outer)
         code.do(
             f"store {one.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}"
         )
 
-    def _joined(self, one: Functions, bests: str, places: str) -> list[str]:
-        """The best of all lanes; of equal ones that of the lowest place."""
+    def _joined(self, one: Functions, bests: str, positions: str) -> list[str]:
+        """The best of all lanes; of equal ones that of the lowest index."""
         code, lanes = self.code, self.lanes
 
         def lane(kind: Kind, vector: str, i: int) -> Lanes:
             name = code.let(f"extractelement <{lanes} x {kind.llvm}> {vector}, i64 {i}")
             return Lanes(kind, (code.splat(1, kind.llvm, name),))
 
-        best, at = lane(self.wide, bests, 0), lane(WORD, places, 0)
+        best, at = lane(self.wide, bests, 0), lane(WORD, positions, 0)
         for i in range(1, lanes):
-            x, place = lane(self.wide, bests, i), lane(WORD, places, i)
-            equal = one.logical_and(one.eq(x, best), one.lt(place, at))
+            x, position = lane(self.wide, bests, i), lane(WORD, positions, i)
+            equal = one.logical_and(one.eq(x, best), one.lt(position, at))
             better = one.logical_or(self._better(one, x, best), equal)
-            best, at = one.select(better, x, best), one.select(better, place, at)
+            best, at = one.select(better, x, best), one.select(better, position, at)
         return [best.names[0], at.names[0]]

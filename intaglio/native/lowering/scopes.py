@@ -38,13 +38,13 @@ class Scope:
                     self.last[id(value)] = index
                     self.ends.setdefault(index, []).append(id(value))
 
-    def define(self, node: Node, inputs: Sequence[Any], made: Sequence[Any]) -> None:
+    def define(self, node: Node, inputs: Sequence[Any], operands: Sequence[Any]) -> None:
         """Notes what a node's outputs are.
 
-        Raises AssertionError for one of another shape than the node's, or that lies where an
-        input does and does not hold the memory: whoever takes it would compute something else.
+        Raises AssertionError for one of another shape than the node's, or that is in the memory of an
+        input and does not hold it: its users would read overwritten memory.
         """
-        for value, operand in zip(node.outputs, made, strict=True):
+        for value, operand in zip(node.outputs, operands, strict=True):
             self.values[id(value)] = operand
             if not isinstance(operand, ArrayOperand):
                 continue
@@ -52,9 +52,12 @@ class Scope:
                 raise AssertionError(
                     f"code for {node.op.name} gives the shape {operand.shape}, not {value.dims}"
                 )
-            for given in inputs:
-                same = isinstance(given, ArrayOperand) and operand.pointer == given.pointer != ""
-                if same and not {*given.blocks} <= {*operand.blocks}:
+            for operand_in in inputs:
+                same = (
+                    isinstance(operand_in, ArrayOperand)
+                    and operand.pointer == operand_in.pointer != ""
+                )
+                if same and not {*operand_in.blocks} <= {*operand.blocks}:
                     raise AssertionError(
                         f"code for {node.op.name} hands on memory that the result does not hold"
                     )

@@ -1,6 +1,6 @@
 """Tensor lists of a native function: elements of one shape in one piece of memory.
 
-A list that nobody uses any more is changed in place, as one that a loop hands on always is;
+A dead list is changed in place, as a loop-carried one always is;
 another is copied first, so that lists behave as values.
 """
 
@@ -24,7 +24,7 @@ from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import ArrayOperand, Operand, known, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
-from intaglio.ops.control_flow.tensor_list import given_dims
+from intaglio.ops.control_flow.tensor_list import dims_of_form
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
 MOST_BYTES = 1 << 25
@@ -39,9 +39,9 @@ def dtype_of(kind: Kind) -> Any:
 
 
 class Declared(NamedTuple):
-    """What the program says of a list: its largest size (-1 for none) and its elements' shape.
+    """The declaration of a list: its largest size (-1 for none) and its elements' shape.
 
-    The elements that are there may say more of their shape. What is said of an input is known
+    The elements may have a more specific shape. The declaration of an input is known
     when the function is called: `source` is the number of that input, `limit` a name.
     """
 
@@ -51,9 +51,9 @@ class Declared(NamedTuple):
 
 
 class ListOperand(Operand):
-    """A list: where its elements lie, how many they are (i64) and how many may be.
+    """A list: the pointer of its elements, its size (i64) and its capacity.
 
-    An empty list has no place before somebody needs it. A `tight` one has no room for more.
+    An empty list has no memory before its first use. A `tight` one has no capacity for more.
     """
 
     __slots__ = (
@@ -94,14 +94,14 @@ class ListOperand(Operand):
         self.tight = False
         # The bytes from element to element, if these are parts of larger ones.
         self.apart = 0
-        # Where in the function's memory their number stands, if the list is a result.
+        # The offset of its size in the function's memory, if the list is a result.
         self.counted = 0
         # Where the next element is to be, if it is written there before it is pushed.
         self.next = ""
 
     @property
     def form(self) -> tuple[Any, ...]:
-        """What lists have in common that may stand for each other."""
+        """What interchangeable lists have in common."""
         return self.kind, self.element, self.declared
 
     @property
@@ -112,7 +112,7 @@ class ListOperand(Operand):
     def like(self, size: str, owned: bool | None = None) -> ListOperand:
         """The same elements, or more or fewer of them."""
         kept = self.owned if owned is None else owned
-        made = ListOperand(
+        operand = ListOperand(
             self.kind,
             self.element,
             self.pointer,
@@ -122,17 +122,17 @@ class ListOperand(Operand):
             self.declared,
             kept,
         )
-        made.tight, made.apart = self.tight, self.apart
-        return made
+        operand.tight, operand.apart = self.tight, self.apart
+        return operand
 
     def finish(self, w: FunctionLowering) -> None:
         """Writes down how many elements the caller finds in a block of this list alone."""
         if not self.owned or not _begins_block(w, self):
-            mine = copied(w, self)
-            self.pointer, self.blocks = mine.pointer, mine.blocks
-        place, block = w.allocate_bytes(8)
+            copy = copied(w, self)
+            self.pointer, self.blocks = copy.pointer, copy.blocks
+        pointer, block = w.allocate_bytes(8)
         self.counted = block.offset
-        w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
+        w.code.do(f"store i64 {self.size}, ptr {pointer}, align 8")
 
     @property
     def copy_key(self) -> tuple[Any, ...]:
@@ -144,11 +144,11 @@ class ListOperand(Operand):
         return copied(w, self).lent()
 
     def lent(self) -> ListOperand:
-        """The list for somebody who must not change it."""
+        """The list for a user that must not change it."""
         return self.like(self.size, owned=False)
 
-    def place(self, w: FunctionLowering, index: str) -> str:
-        """Where an element lies."""
+    def address_of(self, w: FunctionLowering, index: str) -> str:
+        """The pointer of an element."""
         offset = w.code.integer("mul", index, self.apart or self.bytes)
         return w.code.at("i8", self.pointer, offset)
 
@@ -187,9 +187,9 @@ class CarriedList:
         iterations: int,
     ) -> None:
         """A loop variable of a body that runs `iterations` times, if that is known; else they are 0."""
-        given = body.inputs[index]
-        changed = not only_read(body, given)
-        tight = first.tight and not never_grows(body, given)
+        value = body.inputs[index]
+        changed = not only_read(body, value)
+        tight = first.tight and not never_grows(body, value)
         pushes = iterations if pushed(body, index) else 0
         self.w = w
         self.changed = changed
@@ -212,7 +212,7 @@ class CarriedList:
     def iteration(self, result: Value) -> tuple[str, ...]:
         """What the next iteration begins with. Raises Unsupported for a list that was copied."""
         if not isinstance(result, ListOperand) or result.pointer != self.list.pointer:
-            raise Unsupported("a loop that makes another list in each turn")
+            raise Unsupported("a loop that makes another list in each iteration")
         if result.form != self.list.form:
             raise Unsupported("a loop that gives a list of other elements")
         self.same = result.size == self.phi.name
@@ -234,7 +234,7 @@ class CarriedList:
 
 @lowering(raw.EmptyTensorList, raw.TensorListReserve)
 @takes(ListOperand)
-def made(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
+def new_list(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """EmptyTensorList and TensorListReserve."""
     form, number = inputs
     if form.known is None:
@@ -242,8 +242,8 @@ def made(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     if not numeric(node.attrs["element_dtype"]):
         raise Unsupported(f"a list of {node.attrs['element_dtype'].name}")
     kind = kind_of(node.attrs["element_dtype"].numpy)
-    element = _element(w, given_dims(form.known), node.outputs[0])
-    size, dims = "0", given_dims(form.known)
+    element = _element(w, dims_of_form(form.known), node.outputs[0])
+    size, dims = "0", dims_of_form(form.known)
     if node.op is raw.EmptyTensorList:
         if number.known is None:
             raise Unsupported("a list whose limit is data")
@@ -263,7 +263,7 @@ def made(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 def _limited(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], declared: Declared
 ) -> ListOperand:
-    """An empty list that has room for all that may be pushed to it."""
+    """An empty list with capacity for all that may be pushed to it."""
     each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
     if not each or limit * each > MOST_LIMITED:
         raise Unsupported("a list whose limit is large")
@@ -274,7 +274,7 @@ def _limited(
 def _new(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], size: str, declared: Declared
 ) -> ListOperand:
-    """A list of zeros. What is longer than there is room for is refused."""
+    """A list of zeros, guarded not to exceed the capacity."""
     each = ArrayOperand(kind, element).bytes
     if not each:
         raise Unsupported("a list of elements without numbers")
@@ -291,9 +291,9 @@ def _new(
     return found
 
 
-def clear(w: FunctionLowering, place: str, count: int | str) -> None:
+def clear(w: FunctionLowering, pointer: str, count: int | str) -> None:
     """Makes bytes zero."""
-    w.code.zero(place, str(count))
+    w.code.zero(pointer, str(count))
 
 
 def zeros(w: FunctionLowering, operand: ListOperand) -> ListOperand:
@@ -334,7 +334,7 @@ def _of_capacity(w: FunctionLowering, operand: ListOperand, capacity: int) -> Li
 
 
 def placed(w: FunctionLowering, operand: ListOperand) -> ListOperand:
-    """The list, which has a place from now on."""
+    """The list, with memory allocated."""
     if not operand.pointer:
         there = _allocate_like(w, operand)
         operand.pointer, operand.blocks, operand.capacity = (
@@ -386,7 +386,7 @@ def from_tensor(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Va
 def _mine(
     w: FunctionLowering, node: Node, operand: ListOperand, grows: bool = False
 ) -> ListOperand:
-    """The list to be changed: the same if nobody else uses it, else a copy."""
+    """The list to be changed: the same if it has no other users, else a copy."""
     scope = w.scopes[-1]
     last = scope.last[id(node.inputs[0])] == scope.at
     if operand.owned and last and not (operand.tight and grows):
@@ -400,7 +400,7 @@ def _checked(operand: ListOperand, item: ArrayOperand) -> None:
 
 
 def _fits(operand: ListOperand, dtype: DType, dims: Dims) -> None:
-    """Raises Unsupported if elements are not what somebody who reads them expects."""
+    """Raises Unsupported if elements do not have the dtype and shape that their reader expects."""
     if dtype_of(operand.kind) != dtype.numpy or not shapes.compatible(dims, operand.element):
         raise Unsupported("a list whose elements are read as others")
 
@@ -415,7 +415,7 @@ def set_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
     operand, index, code = _mine(w, node, operand, grows), w.index(at), w.code
     if not grows:
         w.guard(code.integer("icmp ult", index, operand.size))
-        w.store(item, operand.place(w, index))
+        w.store(item, operand.address_of(w, index))
         return [operand]
     if operand.apart:
         raise Unsupported("a list that grows whose elements lie apart")
@@ -423,11 +423,11 @@ def set_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
     following = code.integer("add", index, 1)
     beyond = code.integer("icmp sgt", following, operand.size)
     with code.when(beyond):
-        start = operand.place(w, operand.size)
+        start = operand.address_of(w, operand.size)
         gap = code.integer("sub", index, operand.size)
         clear(w, start, code.integer("mul", gap, operand.bytes))
     size = code.let(f"select i1 {beyond}, i64 {following}, i64 {operand.size}")
-    w.store(item, operand.place(w, index))
+    w.store(item, operand.address_of(w, index))
     return [operand.like(size)]
 
 
@@ -438,26 +438,26 @@ def push(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     operand, item = inputs
     _checked(operand, item)
     operand = _mine(w, node, operand, grows=True)
-    w.store(item, operand.next or _place_of_next(w, operand))
+    w.store(item, operand.next or _address_of_next(w, operand))
     return [operand.like(w.code.integer("add", operand.size, 1))]
 
 
-def _place_of_next(w: FunctionLowering, operand: ListOperand) -> str:
-    """Where an element is pushed to; refused if there is no room."""
+def _address_of_next(w: FunctionLowering, operand: ListOperand) -> str:
+    """The pointer of a pushed element; guarded by capacity and limit."""
     # Below no limit, as an unsigned number, is every size.
     w.guard(w.code.integer("icmp ult", operand.size, operand.capacity))
     if operand.declared.limit != "-1":
         w.guard(w.code.integer("icmp ult", operand.size, operand.declared.limit))
-    return operand.place(w, operand.size)
+    return operand.address_of(w, operand.size)
 
 
-def places(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
-    """Where a body is to write what it pushes onto lists, by the ids of the values.
+def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int, str]:
+    """The destinations of the elements that a body pushes onto lists, by the ids of the values.
 
-    Only the push may look at such a list: the element is there earlier than the list knows.
+    Only the push may use such a list: the element is written before the list's size includes it.
     """
     users = walk.uses(body)
-    given = {id(v) for v in body.inputs}
+    inputs = {id(v) for v in body.inputs}
     found: dict[int, str] = {}
     for handle, operand in zip(body.inputs, state, strict=True):
         users_of = users.get(id(handle), [])
@@ -465,17 +465,17 @@ def places(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> dict[int
             continue
         if users_of[0].op is not raw.TensorListPushBack or any(v is handle for v in body.outputs):
             continue
-        if users.get(id(users_of[0].outputs[0])):  # who might change the element again
+        if users.get(id(users_of[0].outputs[0])):  # which might change the element again
             continue
         item = users_of[0].inputs[1]
         if (
-            id(item) in given
+            id(item) in inputs
             or id(item) in found
             or item.dims != operand.element
             or is_small(operand.element)
         ):
             continue
-        operand.next = found[id(item)] = _place_of_next(w, operand)
+        operand.next = found[id(item)] = _address_of_next(w, operand)
     return found
 
 
@@ -515,17 +515,17 @@ def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]
 def _element_at(
     w: FunctionLowering, node: Node, value: SymbolicTensor, operand: ListOperand, index: str
 ) -> ArrayOperand:
-    """An element where it lies, or a copy if the list may change while it is used."""
+    """An element in place, or a copy if the list may change while it is used."""
     _fits(operand, value.dtype, value.dims)
-    there = ArrayOperand(operand.kind, operand.element, pointer=operand.place(w, index))
+    there = ArrayOperand(operand.kind, operand.element, pointer=operand.address_of(w, index))
     if there.small:
         return w.in_registers(w.lanes(there), operand.element)
     if _stays(w.scopes[-1].graph, node, value):
         there.blocks = operand.blocks
         return w.retain(there)
-    made = w.allocate(value, operand.kind, operand.element)
-    w.store(there, made.pointer)
-    return made
+    element = w.allocate(value, operand.kind, operand.element)
+    w.store(there, element.pointer)
+    return element
 
 
 # Ops that give a list with the elements where they are.
@@ -535,7 +535,7 @@ SHARING = (raw.TensorListPopBack, raw.Identity)
 def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
     """True if nothing in the graph changes the list that a node reads, nor the others it is part of.
 
-    What the graph gives somebody might keep for longer.
+    A result of the graph may be kept for longer.
     """
     if any(v is value for v in graph.outputs):
         return False
@@ -547,9 +547,9 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
 
 def pushed(body: Graph, index: int) -> bool:
     """True if every iteration pushes one element onto a list that it hands on."""
-    result, given = body.outputs[index], body.inputs[index]
+    result, value = body.outputs[index], body.inputs[index]
     push = result.node
-    return push.op is raw.TensorListPushBack and push.inputs[0] is given
+    return push.op is raw.TensorListPushBack and push.inputs[0] is value
 
 
 def only_read(graph: Graph, value: SymbolicTensor) -> bool:
@@ -613,7 +613,7 @@ def length(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 class Rows(Operand):
-    """The elements of a list as a tensor of as many rows as there turn out to be.
+    """The elements of a list as a tensor of as many rows as it has at run time.
 
     Nothing but a function's results takes it: every other operand has a shape that is known.
     """
@@ -624,16 +624,16 @@ class Rows(Operand):
     def __init__(self, operand: ListOperand) -> None:
         self.list = operand
         self.blocks = operand.blocks
-        # Where in the function's memory their number stands.
+        # The offset of its size in the function's memory.
         self.counted = 0
 
     def finish(self, w: FunctionLowering) -> None:
         """Writes down how many they are. Raises Unsupported for another list's memory."""
         if len(self.blocks) != 1:
             raise Unsupported("rows of a list that is somebody else's")
-        place, block = w.allocate_bytes(8)
+        pointer, block = w.allocate_bytes(8)
         self.counted = block.offset
-        w.code.do(f"store i64 {self.list.size}, ptr {place}, align 8")
+        w.code.do(f"store i64 {self.list.size}, ptr {pointer}, align 8")
 
 
 @lowering(raw.TensorListStack)

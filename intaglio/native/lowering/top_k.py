@@ -1,7 +1,7 @@
-"""The largest elements of rows, from large to small, and where they stand.
+"""The largest elements of rows, from large to small, and their indices.
 
 Of equals the first comes first, and NaN comes last. Few are kept in order while the row is read;
-where many are wanted the places of the whole row are sorted, byte by byte.
+where many are requested the indices of the whole row are sorted by radix, byte by byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.native.vector_math.functions import Functions
 
 # So many are kept in order one by one.
 MAX_INSERTION_K = 128
-# Bytes for an element that is being sorted: a number and a place, twice; and for all together.
+# Bytes for an element that is being sorted: a number and an index, twice; and for all together.
 BYTES_PER_PAIR, MAX_SORT_BYTES = 32, 1 << 27
 DIGITS = 256
 DIMS = ("rows", "length", "count")
@@ -38,33 +38,33 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     size = 0 if few else BYTES_PER_PAIR * source.count
     if size > MAX_SORT_BYTES:
         raise Unsupported("TopKV2 that sorts many elements")
-    place, kind, places = w.pointer(source), source.kind, w.kind(node.outputs[1])
+    pointer, kind, index_kind = w.pointer(source), source.kind, w.kind(node.outputs[1])
     shape = (*source.shape[:-1], k)
-    made = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
-    outs = [h.pointer for h in made]
-    name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{places.bits}"
+    results = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
+    outs = [h.pointer for h in results]
+    name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{index_kind.bits}"
     if name not in w.functions:
-        writer = _TopKBuilder(name, kind, places)
+        writer = _TopKBuilder(name, kind, index_kind)
         w.functions[name] = writer.few() if few else writer.many()
     if not few:
         outs.append(w.scratch(size))
     if source.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
         name = shared(w, name, 1)
     w.long |= source.count >= entry.MIN_PARALLEL_ELEMENTS
-    w.call_function(name, [place], outs, [rows, length, k])
+    w.call_function(name, [pointer], outs, [rows, length, k])
     w.how = "kernel"
-    return made
+    return results
 
 
 class _TopKBuilder:
     """Writes the kernels."""
 
-    def __init__(self, name: str, kind: Kind, places: Kind) -> None:
+    def __init__(self, name: str, kind: Kind, index_kind: Kind) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
-        self.kind, self.places = kind, places
+        self.kind, self.index_kind = kind, index_kind
         self.wide = FLOAT if kind.short else kind
         self.source = self.code.load("ptr", "%ins", 8)
-        self.given = entry.load_dims(self.code, DIMS)
+        self.dims = entry.load_dims(self.code, DIMS)
         self.one = Functions(self.code, 1, 1)
 
     def _out(self, number: int) -> str:
@@ -75,12 +75,12 @@ class _TopKBuilder:
 
     def _load(self, s: Functions, row: str, at: str) -> Lanes:
         """Elements of a row, as they are compared."""
-        place = self.code.at(self.kind.llvm, row, at)
-        made = self.code.load(s.vector(self.kind), place, self.kind.bytes)
-        return s.converted(Lanes(self.kind, (made,)), self.wide)
+        pointer = self.code.at(self.kind.llvm, row, at)
+        vector = self.code.load(s.vector(self.kind), pointer, self.kind.bytes)
+        return s.converted(Lanes(self.kind, (vector,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, y: Lanes) -> Lanes:
-        """Whether x comes before y, which stands before it."""
+        """Whether x precedes y in the result, where y precedes it in the row."""
         larger = s.gt(x, y)
         if self.wide.letter != "f":
             return larger
@@ -94,16 +94,16 @@ class _TopKBuilder:
 
     def few(self) -> Code:
         """Keeps the best so far in the results, in order."""
-        code, given = self.code, self.given
-        values, places = self._out(0), self._out(1)
-        count, length = given["count"], given["length"]
+        code, dims = self.code, self.dims
+        values, indices = self._out(0), self._out(1)
+        count, length = dims["count"], dims["length"]
         last = code.integer("sub", count, 1)
         lanes = max(jit.WIDTH // self.wide.bytes, 1)
         s = Functions(code, lanes, 1)
         with code.loop("%from", "%to") as number:
             row = self._row(self.kind, self.source, number, length)
             best = self._row(self.kind, values, number, count)
-            where = self._row(self.places, places, number, count)
+            where = self._row(self.index_kind, indices, number, count)
             with code.loop("0", count) as i:
                 self._insert(row, best, where, i, i)
             rest = code.integer("sub", length, count)
@@ -124,7 +124,7 @@ class _TopKBuilder:
     def _offered(self, row: str, best: str, where: str, start: str, stop: str) -> None:
         """Takes those of a range that are better than the last of the best."""
         code = self.code
-        last = code.integer("sub", self.given["count"], 1)
+        last = code.integer("sub", self.dims["count"], 1)
         with code.loop(start, stop) as i:
             least, x = self._load(self.one, best, last), self._load(self.one, row, i)
             with code.when(self._is(self._better(self.one, x, least))):
@@ -138,35 +138,35 @@ class _TopKBuilder:
             behind = self._is(self._better(one, x, self._load(one, best, state.index)))
             stays = code.let(f"zext i1 {code.let(f'xor i1 {behind}, true')} to i64")
             state.following.append(code.integer("add", state.values[0], stays))
-        place = state.values[0]
-        with code.loop("0", code.integer("sub", last, place)) as i:
+        position = state.values[0]
+        with code.loop("0", code.integer("sub", last, position)) as i:
             to = code.integer("sub", last, i)
             of = code.integer("sub", to, 1)
-            for kind, data in ((self.kind, best), (self.places, where)):
+            for kind, data in ((self.kind, best), (self.index_kind, where)):
                 self._move(kind, code.at(kind.llvm, data, of), code.at(kind.llvm, data, to))
         self._move(
-            self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, place)
+            self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, position)
         )
-        self._put(at, code.at(self.places.llvm, where, place))
+        self._put(at, code.at(self.index_kind.llvm, where, position))
 
     def _move(self, kind: Kind, here: str, there: str) -> None:
         value = self.code.load(kind.llvm, here, kind.bytes)
         self.code.do(f"store {kind.llvm} {value}, ptr {there}, align {kind.bytes}")
 
-    def _put(self, place: str, there: str) -> None:
-        """Writes a place as the results have them."""
-        kind = self.places
+    def _put(self, index: str, there: str) -> None:
+        """Stores an index in the dtype of the results."""
+        kind = self.index_kind
         if kind.bits < 64:
-            place = self.code.let(f"trunc i64 {place} to {kind.llvm}")
-        self.code.do(f"store {kind.llvm} {place}, ptr {there}, align {kind.bytes}")
+            index = self.code.let(f"trunc i64 {index} to {kind.llvm}")
+        self.code.do(f"store {kind.llvm} {index}, ptr {there}, align {kind.bytes}")
 
     # -- many --------------------------------------------------------------------------
 
     def many(self) -> Code:
-        """Sorts the places of a row by the bytes of numbers that grow as elements get worse."""
-        code, given = self.code, self.given
-        values, places, operand = (self._out(i) for i in range(3))
-        count, length = given["count"], given["length"]
+        """Radix sort of a row's indices by keys that grow as elements get worse."""
+        code, dims = self.code, self.dims
+        values, indices, operand = (self._out(i) for i in range(3))
+        count, length = dims["count"], dims["length"]
         counts = code.first(f"alloca [{DIGITS} x i64], align 64")
         with code.loop("%from", "%to") as number:
             row = self._row(self.kind, self.source, number, length)
@@ -180,13 +180,13 @@ class _TopKBuilder:
                 self._by_byte(here, there, counts, 8 * byte)
                 here, there = there, here
             best = self._row(self.kind, values, number, count)
-            where = self._row(self.places, places, number, count)
+            where = self._row(self.index_kind, indices, number, count)
             with code.loop("0", count) as i:
                 at = self._word(code.at("i64", here, length), i)
                 self._move(
                     self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, i)
                 )
-                self._put(at, code.at(self.places.llvm, where, i))
+                self._put(at, code.at(self.index_kind.llvm, where, i))
         code.do("ret void")
         return code
 
@@ -205,8 +205,8 @@ class _TopKBuilder:
             if wide.letter == "i":
                 bits = s.bit_xor(bits, s.const(-(2 ** (wide.bits - 1)), bits))
         word = Kind("i64", 64, "u")
-        made = s.converted(Lanes(Kind(transposed.llvm, wide.bits, "u"), bits.names), word)
-        return self.code.let(f"extractelement <1 x i64> {made.names[0]}, i64 0")
+        worse = s.converted(Lanes(Kind(transposed.llvm, wide.bits, "u"), bits.names), word)
+        return self.code.let(f"extractelement <1 x i64> {worse.names[0]}, i64 0")
 
     def _word(self, data: str, at: str) -> str:
         return self.code.load("i64", self.code.at("i64", data, at), 8)
@@ -215,8 +215,8 @@ class _TopKBuilder:
         self.code.do(f"store i64 {value}, ptr {self.code.at('i64', data, at)}, align 8")
 
     def _by_byte(self, here: str, there: str, counts: str, shift: int) -> None:
-        """Brings numbers, and the places behind them, in the order of one byte."""
-        code, length = self.code, self.given["length"]
+        """Sorts keys, and the indices behind them, by one byte."""
+        code, length = self.code, self.dims["length"]
 
         def digit(number: str) -> str:
             return code.integer("and", code.integer("lshr", number, shift), DIGITS - 1)
@@ -236,5 +236,5 @@ class _TopKBuilder:
             to = self._word(counts, at)
             self._store_word(code.integer("add", to, 1), counts, at)
             self._store_word(number, there, to)
-            place = self._word(code.at("i64", here, length), i)
-            self._store_word(place, code.at("i64", there, length), to)
+            position = self._word(code.at("i64", here, length), i)
+            self._store_word(position, code.at("i64", there, length), to)

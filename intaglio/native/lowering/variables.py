@@ -1,8 +1,8 @@
-"""Variables of a native function: read where they lie, and written in place.
+"""Variables of a native function: read without a copy, and written in place.
 
-The caller hands over where a variable's value is and where the new one goes, which is the same
-memory unless somebody else holds the old value. An assignment therefore may overwrite what a
-read has given, and what other ops have made of it without a copy. All of these hold the
+The caller passes pointers to a variable's value and to the new one, which are the same
+memory unless the old value has other references. An assignment therefore may overwrite what a
+read has returned, and views of it that other ops have returned. All of these hold the
 variable's block, and those that are used after the assignment are copied before it.
 """
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Value = Any
 
 
-def settle(w: FunctionLowering, variable: Variable) -> None:
-    """Brings a variable's value to where the new one goes, which then need not be written."""
+def copy_to_target(w: FunctionLowering, variable: Variable) -> None:
+    """Copies a variable's value to the target of the new one, which then need not be written."""
     size = ArrayOperand(*_contents(variable)).bytes
     elsewhere = w.code.let(f"icmp ne ptr {variable.pointer}, {variable.target}")
     with w.code.when(elsewhere):
@@ -49,7 +49,7 @@ def read(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOper
 
 
 def there(w: FunctionLowering, variable: Value) -> ArrayOperand:
-    """The variable's value where it lies; a small one is loaded at once."""
+    """The variable's value in place; a small one is loaded at once."""
     kind, shape = _contents(variable)
     operand = ArrayOperand(kind, shape, pointer=variable.pointer, blocks=variable.blocks)
     return w.in_registers(w.lanes(operand), shape) if operand.small else w.retain(operand)
@@ -60,9 +60,9 @@ def there(w: FunctionLowering, variable: Value) -> ArrayOperand:
 
 def overwritten(graph: Graph) -> frozenset[int]:
     """The positions of the graph's inputs that are variables which its branches and loops write."""
-    places = {id(v): i for i, v in enumerate(graph.inputs)}
+    indices = {id(v): i for i, v in enumerate(graph.inputs)}
     return frozenset(
-        places.get(id(resources.origin(value)), -1)
+        indices.get(id(resources.origin(value)), -1)
         for node in graph.nodes
         if node.op.has_graphs
         for i, value in enumerate(node.inputs)
@@ -71,9 +71,9 @@ def overwritten(graph: Graph) -> frozenset[int]:
 
 
 def preserve(w: FunctionLowering, node: Node) -> None:
-    """Copies what lies in the memory of the variables that a node is about to write, and is used later.
+    """Copies live values in the memory of the variables that a node is about to write.
 
-    What an assignment is given it has read when it writes. A graph reads and writes in its own order.
+    An assignment has read its operand before it writes. A graph reads and writes in its own order.
     """
     scope = w.scopes[-1]
     until = scope.at if node.op is raw.AssignVariableOp else scope.at - 1
@@ -106,19 +106,19 @@ def assign(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported("a variable that gets a value of another shape")
     w.store(value, variable.target)
     w.written = True
-    w.undoes |= len(w.scopes) > 1  # a loop may find out in its next iteration that it cannot go on
+    w.undoes |= len(w.scopes) > 1  # a guard may fail in the next iteration of a loop
     variable.pointer = variable.target
     return []
 
 
 def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
-    """Values that may be written where the variable lies that they are assigned to, by their ids.
+    """Values that may be computed directly into the variable that they are assigned to, by their ids.
 
-    No node from the one that makes the value on may look at the variable before the assignment.
-    Whether other values lie there still, `target` finds out when the value is written.
+    No node from the one that computes the value on may read the variable before the assignment.
+    Whether other values are in its memory still, `target` checks when the value is written.
     """
     found: dict[int, Variable] = {}
-    places = {id(n): i for i, n in enumerate(graph.nodes)}
+    positions = {id(n): i for i, n in enumerate(graph.nodes)}
     takers: dict[int, list[int]] = {}
     for number, node in enumerate(graph.nodes):
         for taken in node.inputs:
@@ -128,10 +128,10 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
         if node.op is not raw.AssignVariableOp:
             continue
         handle, value = node.inputs
-        made, variable = places.get(id(value.node)), w.scopes[-1].values.get(id(handle))
-        if made is None or not isinstance(variable, Variable):
+        assignment, variable = positions.get(id(value.node)), w.scopes[-1].values.get(id(handle))
+        if assignment is None or not isinstance(variable, Variable):
             continue
-        if not any(made <= taker < number for taker in takers[id(resources.origin(handle))]):
+        if not any(assignment <= taker < number for taker in takers[id(resources.origin(handle))]):
             found.setdefault(id(value), variable)
     return found
 
@@ -139,18 +139,18 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
 def target(w: FunctionLowering, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
     """Where an output of the node is best written, and what holds it there; nothing if anywhere."""
     scope = w.scopes[-1]
-    place = scope.targets.pop(id(value), "")
-    variable = scope.assigned.get(id(value)) if place else None
+    pointer = scope.targets.pop(id(value), "")
+    variable = scope.assigned.get(id(value)) if pointer else None
     if variable is None:
-        return place, ()
+        return pointer, ()
     if _in_use(w, variable, value):
         return "", ()
     w.written = True
-    return place, variable.blocks
+    return pointer, variable.blocks
 
 
 def _in_use(w: FunctionLowering, variable: Variable, result: SymbolicTensor) -> bool:
-    """True if a value lies in a variable's memory that the node to write `result` there would spoil.
+    """True if a live value in a variable's memory would be overwritten by the node that writes `result` there.
 
     A loop over elements may read what it writes.
     """
@@ -166,7 +166,7 @@ def _in_use(w: FunctionLowering, variable: Variable, result: SymbolicTensor) -> 
 
 
 def _faces(value: Value, result: SymbolicTensor) -> bool:
-    """True if the elements of both lie in the same places."""
+    """True if the elements of both are in the same memory."""
     size = kind_of(result.dtype.numpy).bytes
     return (
         isinstance(value, ArrayOperand) and value.shape == result.dims and value.kind.bytes == size

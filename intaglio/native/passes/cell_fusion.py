@@ -36,7 +36,7 @@ def fuse_cells(body: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_part(value: SymbolicTensor) -> bool:
-    """True for constants that say what becomes of a gate."""
+    """True for constants that are parameters of an op on a gate."""
     node = value.node
     return is_number(value) or (node.op is raw.Const and value.dtype.is_integer)
 
@@ -75,16 +75,16 @@ def _cell(body: Graph, product: Node, form: Form, others: Sequence[Cluster]) -> 
 
 
 def _needs(body: Graph, cluster: Cluster, product: Node) -> bool:
-    """True if a cell takes what is made of a product, by whatever way."""
-    made = {id(product)}
+    """True if a cell depends on a product, on any path."""
+    needed = {id(product)}
     for node in body.nodes:
-        if any(id(v.node) in made for v in node.inputs):
-            made.add(id(node))
-    return any(id(n) in made for n in cluster.nodes)
+        if any(id(v.node) in needed for v in node.inputs):
+            needed.add(id(node))
+    return any(id(n) in needed for n in cluster.nodes)
 
 
 def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> bool:
-    """True if a node is computed of the cell's elements, and of others that lie likewise."""
+    """True if a node is elementwise on the cell's elements, and on others of the same layout."""
     if node.op.stateful or node.control or node.device:
         return False
     if any(id(v) in outside for v in node.inputs):
@@ -111,5 +111,5 @@ def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> boo
 
 
 def _reaches(dims: Any, shape: Any) -> bool:
-    """True for a value that lies as a gate does, or is a row for all rows, or a number."""
+    """True for a value with the layout of a gate, a row that broadcasts, or a number."""
     return dims in (shape, shape[1:], (1, *shape[1:]), ())

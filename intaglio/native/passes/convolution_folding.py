@@ -102,14 +102,14 @@ def _folded(fold: _Fold, new: Rewriter) -> SymbolicTensor:
     with door.pushed(new):
         slope, shift = _affine(fold, new)
         x, filters = (new.value(v) for v in convolution.inputs)
-        made = derived(convolution, [x, raw.Mul(filters, slope)])
-        new.keep(convolution, made)
+        folded = derived(convolution, [x, raw.Mul(filters, slope)])
+        new.keep(convolution, folded)
         if shift is None:
-            return made.outputs[0]
-        channels = np.array([made.outputs[0].dims[-1]], np.int32)  # type: ignore[index]  # they are known
+            return folded.outputs[0]
+        channels = np.array([folded.outputs[0].dims[-1]], np.int32)  # type: ignore[index]  # they are known
         if shift.dims is None or len(shift.dims) != 1:
             shift = raw.Reshape(shift, channels)
-        return raw.AddV2(made.outputs[0], shift)
+        return raw.AddV2(folded.outputs[0], shift)
 
 
 def _affine(fold: _Fold, new: Rewriter) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:

@@ -1,4 +1,4 @@
-"""Ops in whose place native functions have an expression of others: what their `native` rules say."""
+"""Decomposition of ops into others before lowering, by their `native` rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from intaglio.trace.graph import record
 def expression(node: Node) -> Graph | None:
     """The expression as a graph of the node's inputs; None if it has none.
 
-    All shapes are known then; what the rule cannot say, or the op refuses, stays as it is.
+    All shapes are known then; a node that the rule cannot express, or the op refuses, stays as it is.
     """
     rule = node.op.rules.get("native")
     values = (*node.inputs, *node.outputs)
@@ -22,21 +22,21 @@ def expression(node: Node) -> Graph | None:
         return None
     specs = [(v.dtype, v.dims, "x") for v in node.inputs]
 
-    def function(*given: Any) -> Any:
-        inputs = [_known(a, v) for a, v in zip(given, node.inputs, strict=True)]
-        asked = node.op.known(inputs, node.attrs)
-        return rule(**asked | {name: asked[name].spec for name in rule.specs})
+    def function(*tensors: Any) -> Any:
+        inputs = [_known(a, v) for a, v in zip(tensors, node.inputs, strict=True)]
+        known = node.op.known(inputs, node.attrs)
+        return rule(**known | {name: known[name].spec for name in rule.specs})
 
-    traced, made = record(function, node.op.name, specs)
-    if made is NotImplemented:
+    traced, decomposed = record(function, node.op.name, specs)
+    if decomposed is NotImplemented:
         return None
-    results: Any = made if isinstance(made, (list, tuple)) else [made]
+    results: Any = decomposed if isinstance(decomposed, (list, tuple)) else [decomposed]
     traced.outputs.extend(results[: len(node.outputs)])
     return traced.freeze_function()
 
 
-def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
+def _known(tensor: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
     """The input of a rule, with what is known of its value."""
     if value.node.op is raw.Const:
-        given.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
-    return given
+        tensor.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
+    return tensor

@@ -57,7 +57,7 @@ def can_compile(node: Node) -> str:
 def is_exact(node: Node) -> bool:
     """True if the node has vector code that gives the bits of its kernel.
 
-    NumPy approximates functions in its own way; of large arrays some are machine code everywhere.
+    NumPy approximates functions differently; of large arrays some are machine code everywhere.
     """
     trial = _trial(node)
     return not trial.reason and (not trial.approximates or _is_machine_code(node))
@@ -108,8 +108,8 @@ def _tried(node: Node) -> _Trial:
 class _Search:
     """Goes through the graph once; a node joins the clusters of its inputs where it may.
 
-    It may if nothing that it needs, by a way outside of the cluster, needs the cluster, which
-    would wait for itself. What every node needs is a set of clusters, kept as bits.
+    It may if nothing that it needs, by a path outside of the cluster, needs the cluster, which
+    would be a cycle. The dependencies of every node are a set of clusters, kept as bits.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class _Search:
                 effects = needs
             self.needs[id(node)] = needs
             if self._fusible(node):
-                self._place(node, needs)
+                self._fuse_into_group(node, needs)
             self._mark_used(node)
             if node.op.stateful:
                 effects |= self.needs[id(node)]
@@ -145,10 +145,10 @@ class _Search:
         return list(unique.values())
 
     def _mark_used(self, node: Node) -> None:
-        mine = self.home.get(id(node))
+        current = self.home.get(id(node))
         for other in (*[v.node for v in node.inputs], *node.control):
             cluster = self.home.get(id(other))
-            if cluster is not None and cluster is not mine:
+            if cluster is not None and cluster is not current:
                 cluster.used = True
 
     def _fusible(self, node: Node) -> bool:
@@ -160,8 +160,8 @@ class _Search:
             return False
         return "scalar" in op.rules and self.fits(node)
 
-    def _place(self, node: Node, needs: int) -> None:
-        """Puts the node into the clusters of its inputs, made one, or into one of its own."""
+    def _fuse_into_group(self, node: Node, needs: int) -> None:
+        """Adds the node to the merged clusters of its inputs, or to a new one."""
         shape = self._shape(node)
         group: list[Cluster] = []
         for value in node.inputs:
@@ -207,7 +207,7 @@ class _Search:
         return home
 
     def _shape(self, node: Node) -> Any:
-        """What stands for the shape of the node's value: equal for values of equal shape."""
+        """A key of the shape of the node's value: equal for values of equal shape."""
         value = node.outputs[0]
         found = self._known_shape(value)
         if found == id(value):

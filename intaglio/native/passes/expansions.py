@@ -38,7 +38,7 @@ def expand(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _inlined(new: Rewriter, node: Node, said: Graph) -> list[SymbolicTensor]:
-    """The values of an expression in the place of a node."""
+    """The values of the expression that replaces a node."""
 
     def copy(part: Node, inputs: list[SymbolicTensor], control: tuple[Node, ...]) -> Node:
         specs = [v.spec for v in part.outputs]
@@ -80,8 +80,8 @@ def _is_element(value: SymbolicTensor) -> bool:
     change = value.node
     if change.op is not raw.TensorListSetItem:
         return False
-    made, item = change.inputs[0].node, change.inputs[2]
-    return made.op is raw.TensorListReserve and item.dtype in raw.AddV2.T
+    source, item = change.inputs[0].node, change.inputs[2]
+    return source.op is raw.TensorListReserve and item.dtype in raw.AddV2.T
 
 
 def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
@@ -97,12 +97,12 @@ def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
         change = element.node
         reserve, index, item = change.inputs
         attrs = {"element_dtype": item.dtype}
-        given, specs = [total, index, reserve.node.inputs[0]], [item.spec]
-        before = new.like(node, given, op=raw.TensorListGetItem, attrs=attrs, specs=specs)
+        list_inputs, specs = [total, index, reserve.node.inputs[0]], [item.spec]
+        before = new.like(node, list_inputs, op=raw.TensorListGetItem, attrs=attrs, specs=specs)
         both = [before.outputs[0], item]
         after = new.like(node, both, op=raw.AddV2, specs=specs)
-        given = [total, index, after.outputs[0]]
-        total = new.like(node, given, op=change.op, attrs=change.attrs).outputs[0]
+        list_inputs = [total, index, after.outputs[0]]
+        total = new.like(node, list_inputs, op=change.op, attrs=change.attrs).outputs[0]
     return total
 
 

@@ -1,7 +1,7 @@
-"""A native function's list ops in an order, and on lists, that can be changed in place.
+"""An order of list ops that lets a native function change lists in place.
 
-A list that nobody uses any more is changed in place, so what reads a list comes before what
-changes it. The order in which a gradient was recorded often has it the other way round, which
+A dead list is changed in place, so reads of a list come before the op that
+changes it. The order in which a gradient was recorded is often the opposite, which
 would copy the list in every iteration of a loop. New lists that are equal are one list after
 common subexpressions are eliminated; here each user has one of its own again, which also has
 elements of one shape only.
@@ -44,7 +44,7 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
     if not any(v.dtype is variant for n in graph.nodes for v in n.inputs):
         return
     users = walk.uses(graph)
-    place = {id(n): i for i, n in enumerate(graph.nodes)}
+    order = {id(n): i for i, n in enumerate(graph.nodes)}
     for node in graph.nodes:
         if node.op in READERS:
             continue
@@ -53,7 +53,7 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
             for value in node.inputs
             if value.dtype is variant
             for user in users[id(value)]
-            if user.op in READERS and place[id(user)] > place[id(node)]
+            if user.op in READERS and order[id(user)] > order[id(node)]
         ]
         if readers:
             yield node, readers
@@ -62,7 +62,7 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
 def own_lists(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a new list of its own for each use of one; the same graph if each has it.
 
-    What only asks for the length of a list shares the first one.
+    Ops that only read the length of a list share the first one.
     """
     if not any(n.op in NEW for n in graph.nodes):
         return graph

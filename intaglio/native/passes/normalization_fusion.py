@@ -31,8 +31,8 @@ def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
         if node.op not in FORWARD or not fits(node) or not fuel.burn():
             continue
         if not node.attrs["is_training"]:
-            for old, given in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
-                new.substitute(old, now.inputs[given])
+            for old, index in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
+                new.substitute(old, now.inputs[index])
         for old in node.outputs[5:]:
             if id(old) in users:
                 new.record_beside(node)
@@ -72,7 +72,7 @@ def _normalization(node: Node, users: Users) -> list[Node]:
 
 
 def _wanted(node: Node, users: Users, first: int, last: int | None = None) -> list[SymbolicTensor]:
-    """Those of some of a node's outputs that somebody takes."""
+    """Those of some of a node's outputs that are used."""
     return [v for v in node.outputs[first:last] if id(v) in users]
 
 
@@ -94,9 +94,9 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     return layer
 
 
-def _number(node: Node, place: int, users: Users) -> list[Node]:
+def _number(node: Node, index: int, users: Users) -> list[Node]:
     """What broadcasts a single number to an input of a node."""
-    source = node.inputs[place].node
+    source = node.inputs[index].node
     if source.op is not raw.BroadcastTo or source.inputs[0].spec.count != 1:
         return []
     alone = only_user(source.outputs[0], users) is node

@@ -37,8 +37,8 @@ def outline(
 ) -> Graph:
     """The graph with a node of type `op` for each cluster, everything after what it needs.
 
-    No cluster may depend on itself through nodes outside. `within` says which constants become
-    part of a body. The last node of a cluster gives the new one its name and provenance.
+    No cluster may depend on itself through nodes outside. `within` selects the constants that become
+    part of a body. The new node has the name and provenance of the cluster's last one.
     """
     fuel = fuel or Fuel()
     clusters = [c for c in clusters if fuel.burn()]
@@ -86,7 +86,7 @@ class _Outlining:
         return self.new.result()
 
     def _roots(self) -> Iterator[Node]:
-        """The nodes that others do not have to ask for, then those of the graph's outputs."""
+        """The roots of the schedule: stateful nodes, then those of the graph's outputs."""
         for node in self.old.nodes:
             # Constants and clusters come when they are needed: most constants are part of one.
             on_demand = id(node) in self.home or node.op is raw.Const
@@ -109,9 +109,9 @@ class _Outlining:
                     yield value.node
 
     def _fuse(self, cluster: Cluster) -> None:
-        mine = {id(cluster)}
+        own_ids = {id(cluster)}
         results = [
-            v for n in cluster.nodes for v in n.outputs if self.users.get(id(v), set()) - mine
+            v for n in cluster.nodes for v in n.outputs if self.users.get(id(v), set()) - own_ids
         ]
         last = cluster.nodes[-1]
         body, outer = self._body(cluster, results, f"{last.name}_fused")

@@ -1,8 +1,8 @@
 """Where the maxima of a pooling were found, kept for its gradient instead of what was pooled.
 
-The gradients of Relu and of the pooling after it need four numbers for each that goes on: they
-write what Relu made to memory, and read it again when it has left the caches. A byte says as much:
-which of the four was the maximum, and whether Relu had cut it.
+The gradients of Relu and of the pooling after it read four numbers for each one of the result: they
+need the result of Relu in memory, and read it when it has left the caches. A byte is enough:
+which of the four was the maximum, and whether Relu was zero there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def keep_indices(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _layer(by_pool: Node, users: Users) -> _Layer | None:
-    """What belongs to a gradient, if nobody else needs what Relu made."""
+    """The nodes of a gradient, if the result of Relu has no other users."""
     seen, most, _ = by_pool.inputs
     relu, pool = seen.node, most.node
     after = users.get(id(by_pool.outputs[0]), [])
@@ -65,7 +65,7 @@ def _layer(by_pool: Node, users: Users) -> _Layer | None:
 
 
 def _rewritten(graph: Graph, found: list[_Layer]) -> Graph:
-    """The graph with the new pooling in the place of the old one, and so its gradient."""
+    """The graph with the old pooling replaced by the new one, and its gradient too."""
     gone = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
     layers = {id(n): layer for layer in found for n in (layer.pool, layer.by_relu)}
     indices: dict[int, SymbolicTensor] = {}  # by the pooling

@@ -2,7 +2,7 @@
 
 Where Relu was zero is seen in its results, which is one more array to read, twice. It follows as
 well from the inputs of the normalisation, which its gradient reads anyway: the gradient gets
-a copy of the two ops of its own, and a result that nobody else takes is not even written.
+a copy of the two ops of its own, and a result without other users is not even written.
 """
 
 from __future__ import annotations

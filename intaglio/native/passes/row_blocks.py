@@ -28,7 +28,7 @@ from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Rows of a block, at least; multiplications of all iterations from which on it is worth it, and the
-# iterations of a loop of which nobody knows how many they are.
+# estimated iterations of a loop without a known trip count.
 MIN_BLOCK_ROWS, MIN_PARALLEL_MULTIPLICATIONS, UNKNOWN_TRIP_COUNT_ESTIMATE = 4, 1 << 20, 16
 
 
@@ -96,14 +96,14 @@ def _divided(graph: Graph, node: Node, threads: int) -> dict[str, object] | None
 
 def _form(graph: Graph, node: Node, index: int) -> Dims | None:
     """The shape of a loop variable, of a list that of its elements; None if it is not known."""
-    given, value = node.inputs[index], node.attrs["body"].inputs[index]
+    operand, value = node.inputs[index], node.attrs["body"].inputs[index]
     if value.dtype is resource:
         return ()
     if value.dtype is variant:
         dims = element_of(node.attrs["body"], value)[1]
-        dims = dims if shapes.known(dims) else element_of(graph, given)[1]
+        dims = dims if shapes.known(dims) else element_of(graph, operand)[1]
     else:
-        dims = given.dims if shapes.known(given.dims) else value.dims
+        dims = operand.dims if shapes.known(operand.dims) else value.dims
     return tuple(dims) if shapes.known(dims) else None
 
 

@@ -68,9 +68,9 @@ class _Search:
         self.taken = taken
 
     def clusters(self) -> Iterator[Cluster]:
-        """The clusters of nodes that nothing stands between, first those that begin first.
+        """The clusters of nodes without others between them, in the order of their first nodes.
 
-        A node is of the group of a number: how many times the way to it leaves groups and
+        A node's group has a number: how many times the path to it leaves groups and
         comes back.
         """
         groups: dict[int, list[Node]] = {}
@@ -135,7 +135,7 @@ class _Search:
             return False
         try:
             axes = axes_of(axis.node.attrs["value"], len(self.shape))
-        except InvalidArgumentError:  # the op's kernel says so
+        except InvalidArgumentError:  # the op's kernel raises the error
             return False
         last = len(self.shape) - 1
         if node.op is raw.Sum and form == "columns":

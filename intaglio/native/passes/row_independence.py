@@ -2,7 +2,7 @@
 
 A row of a value comes of the same row of other values, and of values that all rows share: then
 some rows can go through all iterations by themselves. Every value of a body has an axis along which
-its rows lie, or is `SHARED`; of what a loop does not change the ops that take it say which.
+its rows are, or is `SHARED`; for loop invariants the ops that use them determine it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Dims = tuple[int, ...]
 
 
 class Dependent(Exception):
-    """The rows of a loop depend on each other, or nobody knows that they do not."""
+    """The rows of a loop depend on each other, or may do so."""
 
 
 class Rows:
@@ -45,26 +45,26 @@ class Rows:
             if value is not result:
                 self._axes[id(value)] = self._first(value, result)
         read = {id(v) for n in cond.nodes for v in n.inputs}
-        for given, value in zip(cond.inputs, body.inputs, strict=True):
-            if id(given) in read:
-                self.settle(value, SHARED)
-        given_nodes = {id(v.node) for v in body.inputs}
+        for inner, value in zip(cond.inputs, body.inputs, strict=True):
+            if id(inner) in read:
+                self.assign_axis(value, SHARED)
+        placeholder_nodes = {id(v.node) for v in body.inputs}
         for node in body.nodes:
-            if id(node) not in given_nodes:
+            if id(node) not in placeholder_nodes:
                 self._node(node)
         for value, result in zip(body.inputs, body.outputs, strict=True):
-            self.settle(result, self.axis(value))
+            self.assign_axis(result, self.axis(value))
 
     def axis(self, value: SymbolicTensor) -> int:
-        """Where the rows of a value lie; what nothing was said of is shared."""
+        """The axis of the rows of a value; shared by default."""
         return self._axes.setdefault(id(value), SHARED)
 
     def known(self, value: SymbolicTensor) -> int | None:
-        """The same, or None if nothing was said of it yet."""
+        """The same, or None if it is not assigned yet."""
         return self._axes.get(id(value))
 
-    def settle(self, value: SymbolicTensor, axis: int) -> None:
-        """Says where the rows of a value lie."""
+    def assign_axis(self, value: SymbolicTensor, axis: int) -> None:
+        """Assigns the axis of the rows of a value. Raises Dependent if that contradicts an earlier one."""
         if self._axes.setdefault(id(value), axis) != axis:
             raise Dependent
         # A list has them if what is put into it has.
@@ -85,14 +85,14 @@ class Rows:
         return tuple(dims)
 
     def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
-        """The axis of what every iteration changes."""
+        """The axis of a value that every iteration changes."""
         axis = 0
         if result.node.op is raw._AddAt:
             axis = 1 if not result.node.attrs["axis"] else 0
         return axis if self.has_rows(value, axis) else SHARED
 
     def _node(self, node: Node) -> None:
-        """Finds the axes of a node's results; of equal rows nothing is said before somebody takes them."""
+        """Finds the axes of a node's results; constants with equal rows get one on first use."""
         if node.op is raw.Const and _are_equal(node.attrs["value"], self.count):
             return
         rule = _along(0, 1) if node.op.reduces else RULES.get(node.op)
@@ -104,31 +104,31 @@ class Rows:
             if node.op.has_graphs:
                 raise Dependent
             for value in (*node.inputs, *node.outputs):
-                self.settle(value, SHARED)
+                self.assign_axis(value, SHARED)
             return
         axis = rule(self, node)
         for value in node.outputs:
-            self.settle(value, axis)
+            self.assign_axis(value, axis)
 
     # -- the loop for some of the rows -------------------------------------------------------
 
     def resized(self, size: int) -> Graph:
         """The body for so many rows. Raises Dependent where a shape is not one of them."""
         new = Rewriter(self.body)
-        given = {id(v.node) for v in self.body.inputs}
+        body_inputs = {id(v.node) for v in self.body.inputs}
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
             attrs, inputs = node.attrs, new.values(node.inputs)
             if node.op.reduces and (inputs[0].spec.count or 0) <= MAX_REGISTER_ELEMENTS:
                 raise Dependent  # in registers they would be added in another order
-            if id(node) in given:
+            if id(node) in body_inputs:
                 attrs = {**attrs, "shape": specs[0].shape}
             if node.op is raw.Const and self.axis(node.outputs[0]) == 0:
                 attrs = {**attrs, "value": node.attrs["value"][:size]}
             name = node.op.shape_input
             if name and self.axis(node.outputs[-1]) == 0:
-                place = node.op.input_names.index(name)
-                inputs[place] = self._shape(new, node.inputs[place].node, size)
+                input_index = node.op.input_names.index(name)
+                inputs[input_index] = self._shape(new, node.inputs[input_index].node, size)
             new.keep(node, derived(node, inputs, attrs=attrs, specs=specs))
         return new.result()
 
@@ -165,23 +165,23 @@ def _elementwise(rows: Rows, node: Node) -> int:
     ranks = {len(rows.dims(v)) for v in node.inputs}
     if node.op is raw.Select and len(ranks) > 1:  # its condition is one of rows
         raise Dependent
-    places: set[int] = set()
+    axes: set[int] = set()
     for value in node.inputs:
         axis = rows.known(value)
         if axis is not None and axis != SHARED:
-            places.add(axis + rank - len(rows.dims(value)))
-    if not places:
+            axes.add(axis + rank - len(rows.dims(value)))
+    if not axes:
         for value in node.inputs:
-            rows.settle(value, SHARED)
+            rows.assign_axis(value, SHARED)
         return SHARED
-    if len(places) > 1:
+    if len(axes) > 1:
         raise Dependent
-    (place,) = places
+    (from_end,) = axes
     for value in node.inputs:
-        axis = place - (rank - len(rows.dims(value)))
+        axis = from_end - (rank - len(rows.dims(value)))
         there = axis >= 0 and rows.dims(value)[axis] != 1
-        rows.settle(value, axis if there else SHARED)
-    return place
+        rows.assign_axis(value, axis if there else SHARED)
+    return from_end
 
 
 def _passed(rows: Rows, node: Node) -> int:
@@ -190,7 +190,7 @@ def _passed(rows: Rows, node: Node) -> int:
 
 
 def _first_of(rows: Rows, value: SymbolicTensor) -> int:
-    """The axis of an operand; what nothing was said of is taken to be rows if it may be."""
+    """The axis of an operand; an unassigned one is assumed to be rows if its shape allows it."""
     axis = rows.known(value)
     return rows.axis(value) if axis is None else axis
 
@@ -200,7 +200,7 @@ def _product(rows: Rows, node: Node) -> int:
     a, b = node.inputs
     if _first_of(rows, a) != 0 or node.attrs["transpose_a"]:
         raise Dependent
-    rows.settle(b, SHARED)
+    rows.assign_axis(b, SHARED)
     return 0
 
 
@@ -208,7 +208,7 @@ def _slice(rows: Rows, node: Node) -> int:
     """An index of another axis, or a slice of others."""
     source, *where = node.inputs
     for value in where:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     attrs, axis = node.attrs, rows.known(source)
     index = next((i for i in (0, 1) if is_index(attrs, i)), None)
     if axis is None:
@@ -218,7 +218,7 @@ def _slice(rows: Rows, node: Node) -> int:
             axis = 0
         else:
             axis = SHARED
-        rows.settle(source, axis)
+        rows.assign_axis(source, axis)
     if axis == SHARED:
         return SHARED
     if index is not None and axis == 1 - index:
@@ -253,7 +253,7 @@ def _along(value: int, *numbers: int) -> Callable[[Rows, Node], int]:
         if _first_of(rows, source) != 0:
             raise Dependent
         for at in numbers:
-            rows.settle(node.inputs[at], SHARED)
+            rows.assign_axis(node.inputs[at], SHARED)
             _not_first(node.inputs[at].node, len(rows.dims(source)))
         return 0
 
@@ -273,16 +273,16 @@ def _joined(rows: Rows, node: Node) -> int:
     """ConcatV2 along another axis."""
     *values, axis = node.inputs
     _not_first(axis.node, len(rows.dims(values[0])))
-    rows.settle(axis, SHARED)
+    rows.assign_axis(axis, SHARED)
     for value in values:
-        rows.settle(value, 0)
+        rows.assign_axis(value, 0)
     return 0
 
 
 def _reshaped(rows: Rows, node: Node) -> int:
     """Another shape whose first axis is the same."""
     for value in node.inputs[1:]:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     return _first_of(rows, node.inputs[0])
 
 
@@ -297,11 +297,11 @@ def _taken(rows: Rows, node: Node) -> int:
     """An element of a list."""
     handle, *where = node.inputs
     for value in where:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     axis = rows.known(handle)
     if axis is None:
         axis = 0 if rows.has_rows(node.outputs[-1], 0) else SHARED
-        rows.settle(handle, axis)
+        rows.assign_axis(handle, axis)
     return axis
 
 
@@ -309,19 +309,19 @@ def _put(rows: Rows, node: Node) -> int:
     """A list with another element."""
     handle, *where, item = node.inputs
     for value in where:
-        rows.settle(value, SHARED)
+        rows.assign_axis(value, SHARED)
     axis = _first_of(rows, handle)
-    rows.settle(item, axis)
+    rows.assign_axis(item, axis)
     return axis
 
 
 def _added(rows: Rows, node: Node) -> int:
     """_AddAt: rows added at an index of another axis."""
     total, at, item = node.inputs
-    rows.settle(at, SHARED)
+    rows.assign_axis(at, SHARED)
     axis = 1 if not node.attrs["axis"] else 0
-    rows.settle(total, axis)
-    rows.settle(item, 0)
+    rows.assign_axis(total, axis)
+    rows.assign_axis(item, 0)
     return axis
 
 

@@ -1,7 +1,7 @@
 """Variables of a graph that is to be one native function: read at its beginning, written at its end.
 
 What was assigned is what a later read gives, so that one value goes from op to op; `variable += x`
-becomes an addition. What works on a variable and its companions then is one loop, which writes in
+becomes an addition. An update of a variable and its slots is one loop then, which writes in
 place. Every other node that reads or writes a variable, by its op or by the graphs it runs, comes
 after what the graph has assigned before it, and before what it assigns afterwards.
 """
@@ -61,8 +61,8 @@ class _Forwarding:
     def _add(self, node: Node) -> None:
         op = node.op
         inputs = self.new.values(node.inputs)
-        mine = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
-        if not mine:  # a handle that may be that of any variable
+        is_input = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
+        if not is_input:  # a handle that may be that of any variable
             self._other(node, inputs)
         elif op in (raw.ReadVariableOp, raw._ReadVariablesOp):
             self.new.replace(node, [self._read(node, handle) for handle in inputs])
@@ -104,7 +104,7 @@ class _Forwarding:
         attrs: dict[str, Any],
         specs: Sequence[Spec],
     ) -> Node:
-        """A node that takes its place later."""
+        """A node that is emitted later."""
         name = self.new.label(node.name)
         return derived(node, inputs, op=op, attrs=attrs, specs=specs, name=name)
 

@@ -1,4 +1,4 @@
-"""What comes before and after a node, as those ask who make layers of nodes."""
+"""Use-def queries for the fusion of layers."""
 
 from __future__ import annotations
 

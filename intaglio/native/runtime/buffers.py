@@ -2,7 +2,7 @@
 
 New memory of some megabytes costs more than most kernels that fill it: the system maps it page by
 page and clears each on first touch. A buffer is in use as long as an array refers to it, which the
-reference count of its owner says. The total size of what is kept is bounded.
+reference count of its owner shows. The total size of free buffers is bounded.
 """
 
 from __future__ import annotations

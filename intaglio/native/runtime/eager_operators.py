@@ -4,7 +4,7 @@ NumPy's preparation of an operation on a few numbers takes longer than the opera
 machine code checks that no tape or graph is open and that the operands are tensors of one shape and
 dtype, or a tensor and a Python number; it allocates the result and computes it. All other operands
 it passes to the method in Python. Results have the same bits: each operation is one instruction that
-rounds as IEEE 754 says. Offsets in objects are those of `cpython.layout`.
+rounds by IEEE 754. Offsets in objects are those of `cpython.layout`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Entries: built-in functions of machine code through which Python calls kernels.
 
 CPython calls an entry with an array of arguments. It checks that each is an ndarray whose elements
-lie in order, of the dtype and shape that the kernel was compiled for if it has one, reads the pointers to their data, and runs the kernel. Nothing is allocated and no
+are contiguous, and that it has the dtype and shape which the kernel was compiled for, if any; it
+reads the pointers to their data, and runs the kernel. Nothing is allocated and no
 argument is parsed. Offsets and addresses are those of `cpython.layout`; where that may not be used,
 `AVAILABLE` is false.
 
-The code of all entries is the same and is compiled once. What an entry runs stands in its *frame*,
+The code of all entries is the same and is compiled once. What an entry runs is in its *frame*,
 the `bytes` object that is its `self`: the words named in `HEADER`, then the dims that its kernel
 reads. Machine code that contains addresses could not be kept on disk.
 """
@@ -101,7 +102,7 @@ def _process_addresses() -> dict[str, int]:
 
 
 class Entry:
-    """The entry into a kernel, from which functions are made, one for each tuple of dims."""
+    """The entry of a kernel, which creates functions, one for each tuple of dims."""
 
     def __init__(
         self,
@@ -211,7 +212,7 @@ def filling(
 ) -> Callable[..., Any]:
     """The function of input arrays that allocates the result, which the kernel fills, and returns it.
 
-    Arrays that do not lie in order, and NumPy scalars, are copied. The function's `steps` say what
+    Non-contiguous arrays, and NumPy scalars, are copied. The function's `steps` describe what
     it does.
     """
     allocate = allocator(shape, dtype)
@@ -287,7 +288,7 @@ def _enter() -> Code:
     """The built-in function: its arguments are the input arrays, then the output arrays.
 
     It runs the kernel over the first dim, and returns None; or NotImplemented if an argument is no
-    array in order, or has another dtype or shape than the frame says.
+    contiguous array, or has another dtype or shape than in the frame.
     """
     code = Code("enter", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
     dims = code.at("i8", "%self", str(layout.BYTES_DATA + 8 * len(HEADER)))
@@ -355,9 +356,9 @@ def _return_unless(code: Code, condition: str, answer: str) -> None:
 def _return(code: Code, singleton: str) -> None:
     """Returns None or NotImplemented, with a reference of its own."""
     if not layout.IMMORTAL_SINGLETONS:
-        place = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
-        count = code.load("i64", place, 8)
-        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {place}, align 8")
+        pointer = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
+        count = code.load("i64", pointer, 8)
+        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {pointer}, align 8")
     code.do(f"ret ptr {singleton}")
 
 
@@ -385,8 +386,8 @@ def _parallel() -> Code:
             ("i64", tasks),
         ]
         for i, (kind, value) in enumerate(words):
-            place = code.at("i64", context, str(i))
-            code.do(f"store {kind} {value}, ptr {place}, align 8")
+            pointer = code.at("i64", context, str(i))
+            code.do(f"store {kind} {value}, ptr {pointer}, align 8")
         run, task = load_header(code, "parallel_for"), load_header(code, "task")
         code.do(f"call void {run}(ptr {threads}, ptr {task}, ptr {context}, i64 {tasks})")
     code.do(f"call void {load_header(code, 'restore')}(ptr {state})")
@@ -424,7 +425,7 @@ def _unlocked() -> Code:
 
 
 def _nothing() -> list[Code]:
-    """What stands for `save` and `restore` where the lock is released already."""
+    """The replacements of `save` and `restore` where the lock is released already."""
     save = Code("save_nothing", [], "ptr")
     save.do("ret ptr null")
     restore = Code("restore_nothing", ["ptr %state"])
@@ -461,8 +462,8 @@ def _sequence() -> Code:
             array = code.let(f"select i1 {is_input}, ptr %ins, ptr %outs")
             array = code.let(f"select i1 {is_address}, ptr {null}, ptr {array}")
             start = code.load("ptr", code.at("ptr", array, number), 8)
-            place = code.let(f"getelementptr i8, ptr {start}, i64 {offset}")
-            code.do(f"store ptr {place}, ptr {code.at('ptr', table, pointer.index)}, align 8")
+            address = code.let(f"getelementptr i8, ptr {start}, i64 {offset}")
+            code.do(f"store ptr {address}, ptr {code.at('ptr', table, pointer.index)}, align 8")
             pointer.following = [code.at("i64", pointer.values[0], "3")]
         dims = code.at("i64", "%dims", at)
         kernel, outs = load_header(code, "kernel", dims), code.at("ptr", table, inputs)

@@ -27,7 +27,7 @@ from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, sym
 MAX_STACK_BYTES = 1 << 15
 # The kinds of guards, by which a table's instructions begin; END ends them.
 END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
-# The words before the instructions. After them stand the results' dtypes, ranks and lengths, from
+# The words before the instructions. After them come the results' dtypes, ranks and lengths, from
 # word `result_specs` on.
 HEADER = (
     "tensor_type",
@@ -130,7 +130,7 @@ class CompiledProgram(Protocol):
     refuses: bool
     rounds: bool
     writes: Sequence[int]
-    draws: Sequence[Any]
+    random_streams: Sequence[Any]
     derived: Sequence[Any]
     results: Sequence[Any]
 
@@ -155,7 +155,9 @@ def native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: 
 
 
 def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single: bool) -> Any:
-    plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
+    plain = not (program.writes or program.random_streams) and table.inputs == len(
+        program.graph.inputs
+    )
     if (
         not AVAILABLE
         or not plain
@@ -402,8 +404,8 @@ class _Interpreter(ObjectEmitter):
         self._check_allocated(results, count)
         with code.loop("0", count) as i:
             tensor = self._wrap(i, "0")
-            place = code.at("ptr", code.at("i8", results, str(layout.TUPLE_ITEMS)), i)
-            code.do(f"store ptr {tensor}, ptr {place}, align 8")
+            pointer = code.at("ptr", code.at("i8", results, str(layout.TUPLE_ITEMS)), i)
+            code.do(f"store ptr {tensor}, ptr {pointer}, align 8")
         code.do(f"ret ptr {results}")
 
     def _wrap(self, number: str, count: str) -> str:

@@ -86,7 +86,7 @@ class ObjectEmitter:
         self.guard(self.code.let(f"icmp eq {kind} {x}, {y}"), fallback)
 
     def array_of(self, tensor: str) -> str:
-        """The array of an eager tensor; guards that its elements lie in order."""
+        """The array of an eager tensor; guards that it is contiguous."""
         array = self.field(tensor, self.number("array_slot"))
         self.guard(self.code.let(f"icmp ne ptr {array}, null"))
         self.guard_equal(self.field(array, layout.TYPE), self.address("array_type"))
@@ -114,8 +114,8 @@ class ObjectEmitter:
 
     def set_array(self, tensor: str, array: str) -> None:
         """Sets the array of a new tensor, which takes over the reference."""
-        place = self.code.at("i8", tensor, self.number("array_slot"))
-        self.code.do(f"store ptr {array}, ptr {place}, align 8")
+        pointer = self.code.at("i8", tensor, self.number("array_slot"))
+        self.code.do(f"store ptr {array}, ptr {pointer}, align 8")
 
     def release(self, thing: str) -> None:
         """Releases a reference."""

@@ -3,14 +3,14 @@
 The workers are Python daemon threads that enter `pool_worker` once and never return to Python. A
 worker spins for a short time, then sleeps: on a futex where the system has them (Linux), elsewhere on
 a lock of the interpreter, in a slot of its own. Threads claim tasks one by one, and the caller is one
-of them: nobody waits for a worker that sleeps or is preempted, since the others do its share. For a
+of them: no thread waits for a worker that sleeps or is preempted, since the others do its share. For a
 task that a worker has begun the caller waits as workers do: it spins, then sleeps, so that the worker
 may run on its processor.
 
 Tasks take about equally long. A caller that waited longer than it computed assumes that a processor
 was missing, and the next calls run serially: one call, then three, seven, up to 63, as long as that
 goes on. One caller at a time has the workers; any other runs its tasks by itself. Neither the tasks
-nor the results depend on who runs them.
+nor the results depend on which thread runs them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EPOCH, SLEEPING, BUSY, DONE, WAITING, TICKET = range(0, 384, 64)
 TASK, CONTEXT, COUNT = range(384, 408, 8)
 # How many of the next calls run serially, and how many did when a processor was last missing.
 SERIAL_CALLS, BACKOFF = BUSY + 8, BUSY + 12
-# A slot of the caller, then one of each worker: a word that says whether its owner sleeps, and a lock
+# A slot of the caller, then one of each worker: a flag that is set while its owner sleeps, and a lock
 # that a sleeping owner waits for. Before them are the functions that acquire and release locks.
 WORKERS, ACQUIRE, RELEASE = range(408, 432, 8)
 SLOTS, LINE, LOCK = 448, 64, 8
@@ -331,7 +331,7 @@ def _text() -> str:
 
 
 def thread_count() -> int:
-    """As many threads as `tf.config.threading` says, or as the process may use processors."""
+    """The number of threads: that of `tf.config.threading`, or of the processors of the process."""
     return OPTIONS.threads_intra or cores()
 
 

@@ -47,18 +47,18 @@ def _conj(s: Builder, z: Parts) -> Parts:
     return z[0], s.neg(z[1])
 
 
-def _turned(function: Callable[[Builder, Parts], Parts]) -> Callable[..., Parts]:
+def _rotated(function: Callable[[Builder, Parts], Parts]) -> Callable[..., Parts]:
     """f with which i f(z) is the function of i z: a circular function of a hyperbolic one."""
 
-    def turned(s: Builder, z: Parts) -> Parts:
+    def rotated(s: Builder, z: Parts) -> Parts:
         real, imaginary = function(s, (s.neg(z[1]), z[0]))
         return imaginary, s.neg(real)
 
-    return turned
+    return rotated
 
 
 def _size(s: Builder, z: Parts) -> Lanes:
-    """|z| without overflow on the way."""
+    """|z| without intermediate overflow."""
     a, b = map(s.abs, z)
     most, least = s.maximum(a, b), s.minimum(a, b)
     ratio = s.div(least, s.select(s.eq(most, _const(s, 0)), _const(s, 1), most))
@@ -120,9 +120,9 @@ def sqrt(s: Builder, z: Parts) -> Parts:
     return s.select(s.isnan(a), imaginary, real), s.intrinsic("copysign", imaginary, b)
 
 
-def _crossed(s: Builder, growing: Lanes, turning: Lanes, angle: Lanes) -> Lanes:
+def _crossed(s: Builder, growing: Lanes, factor: Lanes, angle: Lanes) -> Lanes:
     """A product that is nothing, with its sign, where the angle is nothing."""
-    return s.select(s.eq(angle, _const(s, 0)), angle, s.mul(growing, turning))
+    return s.select(s.eq(angle, _const(s, 0)), angle, s.mul(growing, factor))
 
 
 def sinh(s: Builder, z: Parts) -> Parts:
@@ -212,8 +212,8 @@ def power(s: Builder, x: Parts, y: Parts) -> Parts:
 FORMULAS: dict[str, Callable[..., Parts]] = {
     **{f.__name__: f for f in (log, log1p, expm1, sqrt, sinh, cosh, tanh, cos)},
     **{f.__name__: f for f in (asin, acos, acosh, atanh, power)},
-    "sin": _turned(sinh),
-    "tan": _turned(tanh),
-    "asinh": _turned(asin),
-    "atan": _turned(atanh),
+    "sin": _rotated(sinh),
+    "tan": _rotated(tanh),
+    "asinh": _rotated(asin),
+    "atan": _rotated(atanh),
 }

@@ -1,4 +1,4 @@
-"""Complex numbers: the builder of `scalar` rules for pairs of floats that lie beside each other.
+"""Complex numbers: the builder of `scalar` rules for interleaved pairs of floats.
 
 LLVM sees a complex number as an integer of twice the bits, which moves like any other element.
 Whoever computes with one takes the vector apart, and puts the parts together again; between two
@@ -61,9 +61,9 @@ class Complexes(Builder):
         return Lanes(kind, tuple(names))
 
     def _shuffled(self, vector: str, a: str, b: str, order: Any) -> str:
-        places = [f"i32 {i}" for i in order]
+        lanes = [f"i32 {i}" for i in order]
         return self.code.let(
-            f"shufflevector {vector} {a}, {vector} {b}, <{len(places)} x i32> <{', '.join(places)}>"
+            f"shufflevector {vector} {a}, {vector} {b}, <{len(lanes)} x i32> <{', '.join(lanes)}>"
         )
 
     def real(self, x: Lanes) -> Lanes:
@@ -110,7 +110,7 @@ class Complexes(Builder):
         return self.complex(self.sub(self.mul(a, c), bd), self.add(self.mul(a, d), bc))
 
     def div(self, x: Lanes, y: Lanes) -> Lanes:
-        """Smith's way: numerator and denominator divided by the larger part of the denominator."""
+        """Smith's algorithm: numerator and denominator divided by the larger part of the denominator."""
         if x.kind.letter != "c":
             return super().div(x, y)
         (a, b), (c, d) = self.parts(x), self.parts(y)
@@ -162,8 +162,8 @@ class Complexes(Builder):
         flat = self.eq(b, self.const(0, b))
 
         def part(name: str) -> Lanes:
-            turned = self.mul(self.mul(self._function(name, b), size), rest)
-            return self.select(nothing, self.const(0, a), turned)
+            product = self.mul(self.mul(self._function(name, b), size), rest)
+            return self.select(nothing, self.const(0, a), product)
 
         real = self.select(flat, self.mul(size, rest), part("cos"))
         imaginary = self.select(flat, b, part("sin"))

@@ -69,7 +69,7 @@ def _truncated(s: Functions, x: Lanes, y: Lanes) -> Lanes:
 
 
 def _plain(s: Functions, x: Lanes, y: Lanes) -> Lanes:
-    """Those of 32 bits by way of float64, which is exact and has vector instructions."""
+    """Those of 32 bits in float64, which is exact and has vector instructions."""
     kind = x.kind
     if kind.bits > 32:
         sign = "s" if kind.letter == "i" else "u"
@@ -78,5 +78,5 @@ def _plain(s: Functions, x: Lanes, y: Lanes) -> Lanes:
     quotient = s.div(s.converted(x, DOUBLE), s.converted(y, DOUBLE))
     whole = Kind("i64", 64, "i") if kind.bits == 32 else Kind("i32", 32, "i")
     old, new = s.vector(DOUBLE), s.vector(whole)
-    made = s.each(whole, lambda a: f"fptosi {old} {a} to {new}", quotient)
-    return s.converted(made, kind)
+    truncated = s.each(whole, lambda a: f"fptosi {old} {a} to {new}", quotient)
+    return s.converted(truncated, kind)

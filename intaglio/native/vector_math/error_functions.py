@@ -76,11 +76,11 @@ def _inside(s: Builder, x: Lanes) -> Pair:
 
 def _outside(s: Builder, a: Lanes) -> Lanes:
     """erfc(a) for a >= 1: e ** (-a * a) times a ratio of polynomials."""
-    held = s.minimum(a, s.const(40, a))
-    near = _ratio(s, s.minimum(held, s.const(8, a)), ERFC)
-    far = _ratio(s, s.maximum(held, s.const(8, a)), ERFC_FAR)
-    ratio = s.select(s.ge(held, s.const(8, a)), far, near)
-    square = exact_product(s, held, held)
+    bounded = s.minimum(a, s.const(40, a))
+    near = _ratio(s, s.minimum(bounded, s.const(8, a)), ERFC)
+    far = _ratio(s, s.maximum(bounded, s.const(8, a)), ERFC_FAR)
+    ratio = s.select(s.ge(bounded, s.const(8, a)), far, near)
+    square = exact_product(s, bounded, bounded)
     return s.mul(exp(s, s.neg(square.high), s.neg(square.low)), ratio)
 
 

@@ -117,7 +117,7 @@ def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
     return s.mul(p, _power_of_two(s, s.sub(k, half), x))
 
 
-# The powers of 2 between 1 and 2 that stand in a register, and what of them rounding takes.
+# The powers of 2 between 1 and 2 that fit into a register, and their rounding errors.
 _SIXTEENTHS = [2.0 ** (n / 16) for n in range(16)]
 _LOST = [power / float(np.float32(power)) - 1 for power in _SIXTEENTHS]
 # (e ** r - 1) / r for |r| <= ln 2 / 32: Taylor's terms, and r**3 / 24 as its nearest multiple of r.
@@ -138,7 +138,7 @@ def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
         k = s.add(k, s.const(doublings, x))
     if tail is None:
         y = s.fma(s.mul(part, r), horner(s, r, _GROWTH), part)
-    else:  # whoever has one can use the digits
+    else:  # processors that have it can use the digits
         r = s.add(r, tail)
         lost = x86.picked(s, _LOST, s.bits(shifted))
         y = s.fma(part, s.fma(r, horner(s, r, _GROWTH), lost), part)

@@ -63,8 +63,8 @@ class Functions(Complexes):
         group = f"{{ {', '.join([vector] * count)} }}"
         if name not in self.code.callees:
             self.code.callees[name] = self._written(function, name, kind, group, len(operands))
-        given = ", ".join([f"{vector} {n}" for x in operands for n in x.names])
-        result = self.code.let(f"call {CONVENTION} {group} @{name}({given})")
+        arguments = ", ".join([f"{vector} {n}" for x in operands for n in x.names])
+        result = self.code.let(f"call {CONVENTION} {group} @{name}({arguments})")
         names = [self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)]
         return Lanes(kind, tuple(names))
 
@@ -72,15 +72,15 @@ class Functions(Complexes):
         self, function: Callable[..., Lanes], name: str, kind: Kind, group: str, operands: int
     ) -> Code:
         vector = self.vector(kind)
-        given = [
+        names_of_operands = [
             tuple([f"%{letter}{i}" for i in range(self.vectors)]) for letter in "xyz"[:operands]
         ]
-        parameters = [f"{vector} {n}" for names in given for n in names]
+        parameters = [f"{vector} {n}" for names in names_of_operands for n in names]
         code = Code(name, parameters, f"internal {CONVENTION} {group}")
         s = Builder(code, self.lanes, self.vectors)
-        made = "poison"
-        result = function(s, *[Lanes(kind, names) for names in given])
+        aggregate = "poison"
+        result = function(s, *[Lanes(kind, names) for names in names_of_operands])
         for i, n in enumerate(result.names):
-            made = code.let(f"insertvalue {group} {made}, {vector} {n}, {i}")
-        code.do(f"ret {group} {made}")
+            aggregate = code.let(f"insertvalue {group} {aggregate}, {vector} {n}, {i}")
+        code.do(f"ret {group} {aggregate}")
         return code

@@ -48,9 +48,9 @@ _FORMATS = {
 
 
 def _angle(
-    s: Builder, y: Lanes, x: Lanes, turned: Lanes | None = None, less: Lanes | None = None
+    s: Builder, y: Lanes, x: Lanes, negative_x: Lanes | None = None, less: Lanes | None = None
 ) -> Lanes:
-    """The angle of a point with x, y >= 0, not both 0; what is left to pi where `turned`.
+    """The angle of a point with x, y >= 0, not both 0; what is left to pi where `negative_x`.
 
     `less` is by how much that is too large, where y < x.
     """
@@ -71,17 +71,17 @@ def _angle(
     rest = s.mul(s.mul(t, square), horner(s, square, form.series))
     if less is not None:
         rest = s.sub(rest, less)
-    return _from_right(s, known, t, rest, steep, turned)
+    return _from_right(s, known, t, rest, steep, negative_x)
 
 
 def _from_right(
-    s: Builder, known: Pair, t: Lanes, rest: Lanes, steep: Lanes, turned: Lanes | None
+    s: Builder, known: Pair, t: Lanes, rest: Lanes, steep: Lanes, negative_x: Lanes | None
 ) -> Lanes:
-    """known + t + rest; what is left of it to pi / 2 where `steep`, of that to pi where `turned`."""
+    """known + t + rest; what is left of it to pi / 2 where `steep`, of that to pi where `negative_x`."""
     half_pi = _FORMATS[t.kind].half_pi
     zero = s.const(0, t)
     base, backward = Pair(zero, zero), steep
-    tests = [(steep, 1)] if turned is None else [(steep, 1), (turned, 2)]
+    tests = [(steep, 1)] if negative_x is None else [(steep, 1), (negative_x, 2)]
     for test, quarters in tests:
         base = Pair(
             *[
@@ -89,8 +89,8 @@ def _from_right(
                 for part, b in zip(half_pi, base, strict=True)
             ]
         )
-    if turned is not None:
-        backward = s.bit_xor(steep, turned)
+    if negative_x is not None:
+        backward = s.bit_xor(steep, negative_x)
 
     def directed(v: Lanes) -> Lanes:
         return s.select(backward, s.neg(v), v)

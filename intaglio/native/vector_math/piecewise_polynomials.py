@@ -1,4 +1,4 @@
-"""Functions of one float32 as piecewise polynomials whose coefficients stand in registers.
+"""Functions of one float32 as piecewise polynomials whose coefficients are in registers.
 
 A vector register holds a table of 16 numbers (8 in those of 256 bits), and one permutation picks
 a number of it for every lane: a column of coefficients costs one instruction, whatever intervals the
@@ -51,7 +51,7 @@ class Cut(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What stands in the registers, by the lowest bits of the index."""
+    """The table in registers, looked up by the lowest bits of the index."""
 
     centres: tuple[float, ...]
     coefficients: tuple[tuple[float, ...], ...]

@@ -28,7 +28,7 @@ class _Format(NamedTuple):
     half_pi: tuple[float, float, float]  # a sum of three numbers of this format
     # Beyond, multiples of pi / 2 are not counted well enough.
     far: float
-    # Added to a number of quarter turns, it leaves their integer in the lowest bits.
+    # Added to a number of quadrants, it leaves their integer in the lowest bits.
     magic: float
     sine: list[float]
     cosine: list[float]
@@ -58,7 +58,7 @@ _FORMATS = {
 
 
 class _Reduced(NamedTuple):
-    """An angle as quarter turns and what is left: sine and cosine of that, with their rests."""
+    """An angle as quadrants and a remainder: sine and cosine of that, as pairs of floats."""
 
     turns: Lanes
     sine: Pair
@@ -71,7 +71,7 @@ def _reduced(s: Builder, x: Lanes) -> _Reduced:
     shifted = s.fma(x, s.const(2 / math.pi, x), magic)
     k = s.sub(shifted, magic)
     bits = s.bits(shifted)
-    turns = s.sub(bits, s.const(integer_bits(form.magic, x.kind), bits))
+    quadrants = s.sub(bits, s.const(integer_bits(form.magic, x.kind), bits))
     # The first step is exact. The second one's rounding error is kept.
     high, middle, low = [s.const(-part, x) for part in form.half_pi]
     first = s.fma(k, high, x)
@@ -80,7 +80,7 @@ def _reduced(s: Builder, x: Lanes) -> _Reduced:
     r = ordered_sum(s, r.high, s.fma(k, low, s.add(r.low, product.low)))
     # -0.0 must stay what it is.
     r = Pair(s.select(s.eq(k, s.const(0, x)), x, r.high), r.low)
-    return _Reduced(turns, *_sine_and_cosine(s, r))
+    return _Reduced(quadrants, *_sine_and_cosine(s, r))
 
 
 def _sine_and_cosine(s: Builder, r: Pair) -> tuple[Pair, Pair]:
@@ -98,19 +98,19 @@ def _sine_and_cosine(s: Builder, r: Pair) -> tuple[Pair, Pair]:
     return Pair(x, rest), Pair(near, s.add(s.sub(lost, s.mul(x, r.low)), tail))
 
 
-def _chosen(s: Builder, turns: Lanes, sine: Pair, cosine: Pair) -> Lanes:
-    """The sine after so many quarter turns."""
-    odd = _has_bit(s, turns, 1)
+def _chosen(s: Builder, quadrants: Lanes, sine: Pair, cosine: Pair) -> Lanes:
+    """The sine after so many quadrants."""
+    odd = _has_bit(s, quadrants, 1)
     high = s.select(odd, cosine.high, sine.high)
     low = s.select(odd, cosine.low, sine.low)
     y = s.add(high, low)
     # Where the rest is 0 the sum would lose the sign of 0.
     y = s.select(s.eq(low, s.const(0, low)), high, y)
-    return s.select(_has_bit(s, turns, 2), s.neg(y), y)
+    return s.select(_has_bit(s, quadrants, 2), s.neg(y), y)
 
 
-def _has_bit(s: Builder, turns: Lanes, bit: int) -> Lanes:
-    return s.ne(s.bit_and(turns, s.const(bit, turns)), s.const(0, turns))
+def _has_bit(s: Builder, quadrants: Lanes, bit: int) -> Lanes:
+    return s.ne(s.bit_and(quadrants, s.const(bit, quadrants)), s.const(0, quadrants))
 
 
 def _nearby(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
@@ -142,15 +142,15 @@ def sin(s: Builder, x: Lanes) -> Lanes:
 @_nearby
 def cos(s: Builder, x: Lanes) -> Lanes:
     """The cosine of an angle in radians."""
-    turns, sine, cosine = _reduced(s, x)
-    return _chosen(s, s.add(turns, s.const(1, turns)), sine, cosine)
+    quadrants, sine, cosine = _reduced(s, x)
+    return _chosen(s, s.add(quadrants, s.const(1, quadrants)), sine, cosine)
 
 
 @_nearby
 def tan(s: Builder, x: Lanes) -> Lanes:
     """The tangent of an angle in radians."""
-    turns, sine, cosine = _reduced(s, x)
-    odd = _has_bit(s, turns, 1)
+    quadrants, sine, cosine = _reduced(s, x)
+    odd = _has_bit(s, quadrants, 1)
     sine, cosine = ordered_sum(s, *sine), ordered_sum(s, *cosine)
     pairs = list(zip(sine, cosine, strict=True))
     above = Pair(*[s.select(odd, s.neg(c), v) for v, c in pairs])

@@ -1,1 +1,1 @@
-"""Arrays made, indexed, joined, reshaped and sorted."""
+"""Creation, indexing, joining, reshaping and sorting of arrays."""

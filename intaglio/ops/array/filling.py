@@ -1,4 +1,4 @@
-"""Tensors made from little: zeros, ones, fills, ranges, one-hot vectors."""
+"""Creation of tensors: zeros, ones, fills, ranges, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Fill(Op):
 
 @op
 class Empty(Op):
-    """A tensor whose elements nobody has set; zeros here."""
+    """A tensor whose elements are unspecified; zeros here."""
 
     signature = "shape: int32; dtype: type, init: bool = False -> output: dtype"
     differentiable = False
@@ -224,6 +224,6 @@ class OneHot(Op):
         at = rank if axis == -1 else axis
         if at == rank:
             return _hot_rows(indices, size, on_value[()], off_value)
-        places = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
-        hot = np.expand_dims(indices, at) == places
+        classes = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
+        hot = np.expand_dims(indices, at) == classes
         return np.where(hot, on_value, off_value)

@@ -90,7 +90,7 @@ class GatherV2(Op):
 
 
 def _kept(item: Any, params: Any) -> Any:
-    """A single element as the kernels' contract wants it: strings stay arrays."""
+    """A single element in the form that kernels return: strings stay arrays."""
     if params.dtype != object:
         return item
     result = np.empty((), object)
@@ -258,7 +258,7 @@ class GatherNd(Op):
             return Spec(params.dtype, None)
         if not i:
             raise ShapeError("Shape must be at least rank 1 but is rank 0")
-        if i[-1] > len(p):  # type: ignore[operator]  # its depth was asked for above
+        if i[-1] > len(p):  # type: ignore[operator]  # its depth was checked above
             raise ShapeError(
                 f"indices.shape[-1] must be <= params.rank, but saw indices shape: {brackets(i)} and params shape: {brackets(p)}"
             )

@@ -34,7 +34,7 @@ def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """`distinct` without a loop: counted if they lie close together, else sorted."""
+    """`distinct` without a loop: counted if their range is small, else sorted."""
     if x.size and x.dtype.kind != "b":
         low, span = x.min(), int(x.max()) - int(x.min()) + 1
         if span <= max(2 * x.size, 64):
@@ -185,7 +185,7 @@ class UniqueWithCountsV2(Distinct):
 
 @op
 class ListDiff(Op):
-    """The elements of x that are not in y, and where they stand in x."""
+    """The elements of x that are not in y, and their indices in x."""
 
     out_idx = INDEX
 
@@ -247,7 +247,7 @@ ARRAY_BYTES = 128
 
 @op
 class DynamicPartition(Op):
-    """The data in several tensors: `partitions` says for each slice into which it goes."""
+    """The data in several tensors: `partitions` has the tensor's number for each slice."""
 
     signature = "data: T, partitions: int32; num_partitions: int -> outputs: num_partitions*T"
     T = ALL
@@ -288,8 +288,10 @@ class DynamicPartition(Op):
     def gradient(self, doutputs, data: Spec, partitions, num_partitions) -> Any:
         shape = raw.Shape(partitions)
         positions = raw.Reshape(raw.Range(0, raw.Size(partitions), 1), shape)
-        places = raw.DynamicPartition(positions, partitions, num_partitions=num_partitions)
-        stitched = raw.DynamicStitch(list(places), list(doutputs))
+        positions_in_parts = raw.DynamicPartition(
+            positions, partitions, num_partitions=num_partitions
+        )
+        stitched = raw.DynamicStitch(list(positions_in_parts), list(doutputs))
         return raw.Reshape(stitched, shape_of(data)), None
 
 

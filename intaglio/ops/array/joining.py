@@ -71,8 +71,8 @@ def _concatenated(values: list[Spec], at: int, dtype: Any, rank: int) -> Spec:
             total = None
             continue
         if len(v.shape) == rank:
-            mine = v.shape[at]
-            total = None if mine is None or total is None else total + mine
+            size = v.shape[at]
+            total = None if size is None or total is None else total + size
             rest: Any = (*v.shape[:at], None, *v.shape[at + 1 :])
             check_same(dims[:at], rest[:at])
             check_same(dims[at + 1 :], rest[at + 1 :])

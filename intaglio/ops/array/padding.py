@@ -180,11 +180,11 @@ def _folded(x: Any, axis: int, before: int, after: int, offset: int) -> Any:
         begin[axis], sizes[axis] = start, count
         return raw.Slice(x, begin, sizes)
 
-    def mirror(start: int, count: int, place: int) -> Any:
+    def mirror(start: int, count: int, start_index: int) -> Any:
         amounts = np.zeros((rank, 2), np.int32)
-        amounts[axis] = place, size - place - count
-        turned = raw.ReverseV2(part(start, count), np.asarray([axis], np.int32))
-        return raw.AddV2(zero, raw.Pad(turned, amounts))
+        amounts[axis] = start_index, size - start_index - count
+        mirrored = raw.ReverseV2(part(start, count), np.asarray([axis], np.int32))
+        return raw.AddV2(zero, raw.Pad(mirrored, amounts))
 
     total = mirror(0, before, offset) if before else zero
     total = raw.AddV2(total, part(before, size))

@@ -340,7 +340,7 @@ class BroadcastTo(Op):
 def _broadcast_to(
     dims: tuple[int | None, ...], to: tuple[int | None, ...]
 ) -> tuple[int | None, ...]:
-    """The shape `to`, with what `dims` says of it. Raises ShapeError if they do not fit."""
+    """The shape `to`, completed by the number of elements of `dims`. Raises ShapeError if they do not fit."""
     if len(dims) > len(to):
         raise ShapeError(
             f"Rank of input ({len(dims)}) must be no greater than rank of output shape ({len(to)})."

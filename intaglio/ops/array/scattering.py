@@ -18,18 +18,18 @@ from intaglio.ops.array.gathering import out_of_bounds
 from intaglio.ops.families import check_rank, shape_of
 
 
-def add_rows(target: Any, places: Any, rows: Any) -> None:
-    """target[places[i]] += rows[i], also where places repeat."""
-    if target.dtype == object or rows.ndim == 1 or not len(places):
-        np.add.at(target, places, rows)
+def add_rows(target: Any, indices: Any, rows: Any) -> None:
+    """target[indices[i]] += rows[i], also where indices repeat."""
+    if target.dtype == object or rows.ndim == 1 or not len(indices):
+        np.add.at(target, indices, rows)
         return
-    order = np.argsort(places, kind="stable")
-    sorted_places = places[order]
-    first = starts_of_runs(sorted_places)
-    if len(first) == len(places):
-        target[places] += rows
+    order = np.argsort(indices, kind="stable")
+    sorted_indices = indices[order]
+    first = starts_of_runs(sorted_indices)
+    if len(first) == len(indices):
+        target[indices] += rows
     else:
-        target[sorted_places[first]] += np.add.reduceat(rows[order], first, axis=0)
+        target[sorted_indices[first]] += np.add.reduceat(rows[order], first, axis=0)
 
 
 def starts_of_runs(ordered: Any) -> Any:
@@ -133,24 +133,24 @@ def scatter(
     coordinates = indices.reshape(-1, depth)
     if bad is not None:
         coordinates, rows = coordinates[~bad], rows[~bad]
-    places = (
+    row_indices = (
         np.ravel_multi_index(tuple(coordinates.T), head) if depth else np.zeros(len(rows), np.int64)
     )
-    _carry_out(kind, flat, np.atleast_1d(places), rows)
+    _carry_out(kind, flat, np.atleast_1d(row_indices), rows)
     return flat.reshape(target.shape)
 
 
-def _carry_out(kind: str, flat: Any, places: Any, rows: Any) -> None:
+def _carry_out(kind: str, flat: Any, indices: Any, rows: Any) -> None:
     if kind == "update":
-        flat[places] = rows
+        flat[indices] = rows
     elif kind == "add":
-        add_rows(flat, places, rows)
+        add_rows(flat, indices, rows)
     elif kind == "sub":
-        add_rows(flat, places, -rows)
+        add_rows(flat, indices, -rows)
     elif kind == "min":
-        np.minimum.at(flat, places, rows)
+        np.minimum.at(flat, indices, rows)
     else:
-        np.maximum.at(flat, places, rows)
+        np.maximum.at(flat, indices, rows)
 
 
 @op
@@ -206,7 +206,7 @@ class TensorScatter(Op):
 
 @op
 class TensorScatterUpdate(TensorScatter):
-    """The updates take the place of what stood there."""
+    """The updates replace the elements."""
 
     Tindices = (int16, uint16, *INDEX)
     data_inputs = ("tensor", "updates")

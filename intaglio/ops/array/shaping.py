@@ -153,16 +153,16 @@ def stretched(a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
     rank = max(len(a), len(b))
     x = [1] * (rank - len(a)) + a
     y = [1] * (rank - len(b)) + b
-    mine: list[int] = []
-    theirs: list[int] = []
+    x_axes: list[int] = []
+    y_axes: list[int] = []
     for i, (p, q) in enumerate(zip(x, y, strict=True)):
         if p == q == 1:
-            mine.append(i)
-            theirs.append(i)
+            x_axes.append(i)
+            y_axes.append(i)
         elif p == 1:
-            mine.append(i)
+            x_axes.append(i)
         elif q == 1:
-            theirs.append(i)
+            y_axes.append(i)
         elif p != q:
             raise ShapeError(f"Incompatible shapes: {brackets(tuple(a))} vs. {brackets(tuple(b))}")
-    return mine, theirs
+    return x_axes, y_axes

@@ -1,4 +1,4 @@
-"""Order: the largest elements, the n-th element, places in sorted rows."""
+"""Order: the largest elements, the n-th element, insertion points in sorted rows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def descending(x: Any) -> np.ndarray:
 
     NaN comes last.
     """
-    turned = x[..., ::-1]
+    reversed_x = x[..., ::-1]
     if x.dtype.kind in "fV" and np.isnan(x).any():
-        backwards = np.lexsort((turned, ~np.isnan(turned)), axis=-1)[..., ::-1]
+        backwards = np.lexsort((reversed_x, ~np.isnan(reversed_x)), axis=-1)[..., ::-1]
     else:
-        backwards = np.argsort(turned, axis=-1, kind="stable")[..., ::-1]
+        backwards = np.argsort(reversed_x, axis=-1, kind="stable")[..., ::-1]
     return x.shape[-1] - 1 - backwards
 
 
@@ -82,13 +82,13 @@ def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
     starts = raw.Mul(raw.Range(0, rows, 1), columns)
     flat = raw.AddV2(raw.Reshape(indices, raw.Pack([rows, k])), raw.ExpandDims(starts, -1))
     total = raw.Pack([raw.Mul(rows, columns)])
-    spread = raw.ScatterNd(raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total)
-    return raw.Reshape(spread, shape)
+    scattered = raw.ScatterNd(raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total)
+    return raw.Reshape(scattered, shape)
 
 
 @op
 class TopKV2(Op):
-    """The k largest elements along the last dimension, from large to small, and where they stand."""
+    """The k largest elements along the last dimension, from large to small, and their indices."""
 
     index_type = (int16, int32, int64)
 
@@ -154,7 +154,7 @@ class InTop(Op):
         return Spec(bool_, shapes.merge(rows, targets.shape))
 
     def answers(self, predictions: Any, targets: Any, k: int) -> np.ndarray:
-        """Ties at the k-th place count; classes out of range and rows not finite do not."""
+        """Ties with the k-th score count; classes out of range and rows not finite do not."""
         if predictions.ndim != 2 or targets.ndim != 1:
             raise invalid_argument("predictions must be 2-dimensional")
         if len(predictions) != len(targets):
@@ -164,13 +164,13 @@ class InTop(Op):
         classes = predictions.shape[1]
         inside = (targets >= 0) & (targets < classes)
         rows = np.arange(len(targets))
-        mine = predictions[rows, np.where(inside, targets, 0)] if classes else None
-        if mine is None:
+        target_scores = predictions[rows, np.where(inside, targets, 0)] if classes else None
+        if target_scores is None:
             return np.zeros(len(targets), np.bool_)
-        larger = (predictions > mine[:, None]).sum(1)
-        return inside & np.isfinite(mine) & (larger < k)
+        larger = (predictions > target_scores[:, None]).sum(1)
+        return inside & np.isfinite(target_scores) & (larger < k)
 
-    def asked(self, predictions: Any, targets: Any, k: Any) -> Any:
+    def in_top(self, predictions: Any, targets: Any, k: Any) -> Any:
         """`answers` in ops."""
         zero = constant(0, targets)
         count = predictions.dims[1]
@@ -178,11 +178,11 @@ class InTop(Op):
             return NotImplemented
         below = raw.Less(targets, constant(count, targets))
         inside = raw.LogicalAnd(raw.GreaterEqual(targets, zero), below)
-        places = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
-        mine = raw.GatherV2(predictions, places, 1, batch_dims=1)
-        above = raw.Cast(raw.Greater(predictions, mine), DstT=targets.dtype)
+        indices = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
+        own = raw.GatherV2(predictions, indices, 1, batch_dims=1)
+        above = raw.Cast(raw.Greater(predictions, own), DstT=targets.dtype)
         seen = raw.Less(raw.Sum(above, 1), k)
-        sound = raw.IsFinite(raw.Squeeze(mine, axis=[1]))
+        sound = raw.IsFinite(raw.Squeeze(own, axis=[1]))
         return raw.LogicalAnd(raw.LogicalAnd(inside, sound), seen)
 
 
@@ -199,7 +199,7 @@ class InTopKV2(InTop):
         return self.answers(predictions, targets, int(k))
 
     def native(self, predictions, targets, k) -> Any:
-        return self.asked(predictions, targets, k)
+        return self.in_top(predictions, targets, k)
 
 
 @op
@@ -215,7 +215,7 @@ class InTopK(InTop):
         return self.answers(predictions, targets, k)
 
     def native(self, predictions, targets, k) -> Any:
-        return self.asked(predictions, targets, constant(k, targets))
+        return self.in_top(predictions, targets, constant(k, targets))
 
 
 @op
@@ -250,7 +250,7 @@ class NthElement(Op):
 
 
 class Bound(Op):
-    """Where values would stand in sorted rows; both are matrices with as many rows."""
+    """The insertion points of values in sorted rows; both are matrices with as many rows."""
 
     signature = "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
     differentiable = False
@@ -273,18 +273,18 @@ class Bound(Op):
         result = np.empty(values.shape, out_type.numpy)
         side: Any = self.side
         for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
-            result[i] = _places(row, wanted, side)
+            result[i] = _insertion_points(row, wanted, side)
         return result
 
 
-def _places(row: Any, wanted: Any, side: Any) -> Any:
+def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
     """`np.searchsorted`; values in order are found by looking the row up among them."""
     if wanted.dtype.kind not in "iu" or wanted.size < row.size:
         return np.searchsorted(row, wanted, side)
     steps_of = np.diff(wanted)
     if np.any(steps_of < 0):
         return np.searchsorted(row, wanted, side)
-    if wanted.size and np.all(steps_of == 1):  # a range: its elements say where they are
+    if wanted.size and np.all(steps_of == 1):  # a range: the index follows from the value
         steps = np.clip(row - wanted[0] + (side == "left"), 0, wanted.size)
     else:
         steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
@@ -293,14 +293,14 @@ def _places(row: Any, wanted: Any, side: Any) -> Any:
 
 @op
 class LowerBound(Bound):
-    """The first place where each value fits."""
+    """The first insertion point of each value."""
 
     out_type = INDEX
 
 
 @op
 class UpperBound(Bound):
-    """The last place where each value fits."""
+    """The last insertion point of each value."""
 
     out_type = INDEX
 

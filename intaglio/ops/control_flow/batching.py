@@ -1,4 +1,4 @@
-"""Batches of calls: what several threads ask for at about the same time is computed at once."""
+"""Batches of calls: concurrent calls of several threads are computed together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Run = Callable[[list[Any]], list[Any]]
 
 
 class Limits(NamedTuple):
-    """How large batches are, how long they wait, and how many may be under way."""
+    """The size of batches, their waiting time, and the number in progress."""
 
     threads: int
     largest: int
@@ -104,7 +104,7 @@ class Queue:
         return batch, number
 
     def _close(self, batch: _Batch) -> None:
-        """Lets nobody join a batch any more."""
+        """Closes a batch to further calls."""
         batch.closed = True
         if self._open is batch:
             self._open = None
@@ -140,8 +140,8 @@ class Queue:
             together = len(parts) + len(rest) > 1
             columns.append(np.concatenate([*parts, *rest]) if together else parts[0])
         cuts = np.cumsum(sizes)
-        made = [_parts(x, batch.size, padding, cuts) for x in run(columns)]
-        return [list(row) for row in zip(*made, strict=True)]
+        split_columns = [_parts(x, batch.size, padding, cuts) for x in run(columns)]
+        return [list(row) for row in zip(*split_columns, strict=True)]
 
 
 def _parts(whole: Any, size: int, padding: int, cuts: Any) -> list[Any]:

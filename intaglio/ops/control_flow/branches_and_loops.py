@@ -13,7 +13,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.control_flow.graph_arguments import check_arguments, check_results
 
 # An attribute of loops: how often they run, where that is known before.
-KNOWN_TRIP_COUNT = "_known_turns"
+KNOWN_TRIP_COUNT = "_known_trip_count"
 
 
 def holds(condition: Any) -> bool:
@@ -24,7 +24,7 @@ def holds(condition: Any) -> bool:
     return bool(value)
 
 
-def joined(specs: Sequence[Spec], given: Any) -> Spec:
+def joined(specs: Sequence[Spec], declared_dims: Any) -> Spec:
     """What is known of a value that one of several graphs makes."""
     first = specs[0]
     if any(s.dtype is not first.dtype for s in specs[1:]):
@@ -33,16 +33,18 @@ def joined(specs: Sequence[Spec], given: Any) -> Spec:
     dims = first.shape
     for spec in specs[1:]:
         dims = shapes.join(dims, spec.shape)
-    if given is not None:
-        dims = shapes.merge(dims, given)
+    if declared_dims is not None:
+        dims = shapes.merge(dims, declared_dims)
     contents = first.value if isinstance(first.value, Spec) else None
     return Spec(first.dtype, dims, contents)
 
 
-def branch_outputs(graphs: Sequence[Any], inputs: Sequence[Spec], types: Any, given: Any) -> Any:
+def branch_outputs(
+    graphs: Sequence[Any], inputs: Sequence[Spec], types: Any, declared_dims: Any
+) -> Any:
     """The specs of the outputs of an op that runs one of the graphs.
 
-    `types` and `given` are the declared dtypes and shapes of the outputs; they may be empty.
+    `types` and `declared_dims` are the declared dtypes and shapes of the outputs; they may be empty.
     """
     for graph in graphs:
         check_arguments(graph, inputs, "Branch")
@@ -51,7 +53,7 @@ def branch_outputs(graphs: Sequence[Any], inputs: Sequence[Spec], types: Any, gi
     if len(counts) != 1:
         raise ShapeError(f"Branches have different numbers of outputs: {counts}")
     count = counts.pop()
-    known = given or [None] * count
+    known = declared_dims or [None] * count
     if len(known) != count:
         raise ShapeError(f"Branches have {count} outputs, but {len(known)} shapes are declared")
     return [
@@ -141,7 +143,7 @@ class StatelessCase(IndexedBranch):
 class Loop(Op):
     """Runs `body` on its own outputs as long as `cond` of them is true.
 
-    What the body's graph takes says which shapes the loop variables may have.
+    The shapes of the body's inputs limit those of the loop variables.
     """
 
     signature = (
@@ -180,7 +182,7 @@ class Loop(Op):
                 state = run(body, state)
                 iteration += 1
         except Exception as e:
-            note_step(e, f"in turn {iteration} of the loop", body)
+            note_step(e, f"in iteration {iteration} of the loop", body)
             raise
         return state
 
@@ -208,7 +210,7 @@ class StatelessWhile(Loop):
 
 @op
 class NoOp(Op):
-    """Nothing; it gives an order to what runs before it."""
+    """No effect; it is a target of control dependencies."""
 
     signature = " -> "
     stateful = True

@@ -29,7 +29,7 @@ class Assert(Op):
             raise ShapeError(f"Shape must be rank 0 but is rank {condition.rank}")
 
     def native(self, condition, data) -> Any:
-        """What is told of the data is the interpreter's business."""
+        """The interpreter adds the data to the message."""
         return raw.Assert(condition, []) if data else NotImplemented
 
     def kernel(self, condition, data, summarize: int, raises) -> None:
@@ -82,7 +82,7 @@ class CheckNumerics(_Checked):
 
 @op
 class CheckNumericsV2(_Checked):
-    """Fails if there is an infinity or a NaN; tells the signs of infinities."""
+    """Fails if there is an infinity or a NaN; distinguishes the signs of infinities."""
 
     def kernel(self, tensor, message: str) -> Any:
         if np.isfinite(tensor).all():

@@ -1,9 +1,9 @@
 """The value of a tensor list: what looks immutable, and shares its memory.
 
-Lists that grow out of one another share one buffer. A list that is pushed to or set makes a
-newer state of the buffer; the older list finds out by its epoch, and takes back what was
-changed since when somebody reads it. So pushing, popping and setting take the same short
-time however long the list is, as long as programs go on with the newest list.
+Lists derived from one another share one buffer. A push or an assignment creates a
+newer state of the buffer; the older list detects it by its epoch, and undoes what was
+changed since when it is read. So pushing, popping and setting take constant
+time, as long as programs continue with the newest list.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TensorList:
 
     Elements are arrays, or None where none was ever set. `dims` is the shape that all
     elements have, as far as it is fixed; `limit` the largest size, -1 for none. As long as
-    few elements are set, they stand by index in `few`, and there is no buffer.
+    few elements are set, they are in `few` by index, and there is no buffer.
     """
 
     __slots__ = ("buffer", "dims", "element", "epoch", "few", "limit", "size")
@@ -94,8 +94,8 @@ class TensorList:
     def items(self) -> list[Any]:
         """The elements; None for those never set. The list is the caller's own."""
         if self.few is not None:
-            return _spread(self.few, self.size)
-        # The epoch is read before the elements, and asked after: a change in between shows.
+            return _items_by_index(self.few, self.size)
+        # The epoch is read before the elements, and checked after: a change in between shows.
         epoch = self.epoch
         items = self.buffer[: self.size]
         if epoch.following is not None:
@@ -141,7 +141,7 @@ class TensorList:
             return None
         return array[: self.size]
 
-    # -- lists made from this one ------------------------------------------------------
+    # -- lists derived from this one ---------------------------------------------------
 
     def _of(
         self,
@@ -155,7 +155,7 @@ class TensorList:
     def _own_buffer(self) -> None:
         """Gives the list a buffer that it is the newest list of. Within the lock."""
         if self.few is not None:
-            self.buffer = _spread(self.few, self.size)
+            self.buffer = _items_by_index(self.few, self.size)
             self.few = None
         elif self.epoch.following is not None:
             self.items()
@@ -175,7 +175,7 @@ class TensorList:
         buffer, epoch, new = self.buffer, self.epoch, Epoch()
         epoch.index = index
         epoch.old = buffer[index]
-        epoch.following = new  # told before it is done
+        epoch.following = new  # announced before the change
         if isinstance(buffer, Stacked):
             buffer.array = None
         buffer[index] = item
@@ -206,7 +206,7 @@ class TensorList:
         if self.few is None:
             buffer, epoch = self.buffer, self.epoch
             item = buffer[size]
-            if epoch.following is None:  # asked after the reading, as in `items`
+            if epoch.following is None:  # checked after the reading, as in `items`
                 rest = TensorList(buffer, size, self.element, self.limit, self.dims, epoch)
                 return rest, item
         return self.resized(size), self.get(size)
@@ -277,7 +277,7 @@ class TensorList:
         return whole
 
 
-def _spread(few: dict[int, Any], size: int) -> list[Any]:
+def _items_by_index(few: dict[int, Any], size: int) -> list[Any]:
     items: list[Any] = [None] * size
     for index, item in few.items():
         items[index] = item
@@ -330,10 +330,10 @@ def stacked(items: Sequence[Any], dims: tuple[int, ...], element: DType) -> Any:
     kind = element.numpy
     if not dims:
         if element is string:
-            made = np.empty(len(items), object)
+            array = np.empty(len(items), object)
             for i, item in enumerate(items):
-                made[i] = item[()]
-            return made
+                array[i] = item[()]
+            return array
         return np.array(items, kind)
     return np.concatenate(items, dtype=kind).reshape(len(items), *dims)
 

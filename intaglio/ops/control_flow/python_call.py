@@ -26,7 +26,7 @@ from intaglio.ops.hooks import HOOKS
 _numbers = itertools.count()
 _tokens: weakref.WeakValueDictionary[str, Token] = weakref.WeakValueDictionary()
 
-# The status that stands for a Python exception; UNKNOWN for all others.
+# The status of a Python exception; UNKNOWN for all others.
 STATUS: tuple[tuple[type[Exception], type[OpError]], ...] = (
     (TypeError, errors.InvalidArgumentError),
     (ValueError, errors.InvalidArgumentError),
@@ -39,7 +39,7 @@ STATUS: tuple[tuple[type[Exception], type[OpError]], ...] = (
 class Token(str):
     """The name of a Python function in a graph, and the function.
 
-    `recorded` says that somebody differentiates the calls: they are recorded on tapes,
+    `recorded`: the calls are differentiated and recorded on tapes,
     the last of each thread in `tapes`.
     """
 
@@ -74,9 +74,9 @@ def translated(error: Exception) -> OpError:
     kind = next((k for base, k in STATUS if isinstance(error, base)), None)
     lines = traceback.format_exception(type(error), error, error.__traceback__)
     text = f"{type(error).__name__}: {error}\n{''.join(lines)}\n"
-    made = (kind or errors.UnknownError)(None, None, text)
-    made.__cause__ = error
-    return made
+    wrapped = (kind or errors.UnknownError)(None, None, text)
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def as_list(result: Any) -> list[Any]:
@@ -116,23 +116,23 @@ class EagerPyFunc(Op):
         try:
             with door.eagerly():
                 if named.recorded:
-                    made = HOOKS.record_python_call(named, tensors, Tout)
+                    outputs = HOOKS.record_python_call(named, tensors, Tout)
                 else:
-                    made = outputs_of(named.function(*tensors), Tout, token)
+                    outputs = outputs_of(named.function(*tensors), Tout, token)
         except errors.InvalidArgumentError as e:
             if f"{token} returns" in e.message:
                 raise
             raise translated(e) from e
         except Exception as e:
             raise translated(e) from e
-        return [tensor._array for tensor in made]
+        return [tensor._array for tensor in outputs]
 
     def gradient(self, doutput, input, token, Tin, Tout) -> Any:
         named = function_of(token)
         named.recorded = True
 
-        def backward(*given: Any) -> Any:
-            return HOOKS.replay_python_call(named, given[: len(Tin)], Tout, given[len(Tin) :])
+        def backward(*tensors: Any) -> Any:
+            return HOOKS.replay_python_call(named, tensors[: len(Tin)], Tout, tensors[len(Tin) :])
 
         back = Token.of(backward)
         return [raw.EagerPyFunc([*input, *doutput], token=back, Tout=list(Tin))]
@@ -152,8 +152,8 @@ class _NumpyCall(Op):
         named = function_of(token)
         try:
             # Copies; a scalar as NumPy's own, and a string as bytes.
-            given = [np.array(array)[()] for array in input]
-            values = as_list(named.function(*given))
+            arrays = [np.array(array)[()] for array in input]
+            values = as_list(named.function(*arrays))
         except Exception as e:
             raise translated(e) from e
         if len(values) != len(Tout):

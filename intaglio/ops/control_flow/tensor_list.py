@@ -1,7 +1,7 @@
 """Lists of tensors as values of a graph: what loops gather, and what their gradients take back.
 
 The ops here make lists and work on single elements; those that turn lists into tensors and
-back stand in `tensor_list_stacking`.
+back are in `tensor_list_stacking`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class EmptyTensorList(ListOp):
         return Spec(variant, ())
 
     def kernel(self, element_shape, max_num_elements, element_dtype):
-        dims = given_dims(element_shape)
+        dims = dims_of_form(element_shape)
         return TensorList([], 0, element_dtype, int(max_num_elements), dims)
 
 
@@ -70,7 +70,7 @@ class TensorListReserve(ListOp):
             raise invalid_argument(
                 f"The num_elements to reserve must be a non negative number, but got {size}"
             )
-        dims = given_dims(element_shape)
+        dims = dims_of_form(element_shape)
         return TensorList.unset(size, element_dtype, dims)
 
 
@@ -322,13 +322,13 @@ def _kernel_name(dtype: DType) -> str:
 
 
 def merged_dims(handle: TensorList, form: Any) -> Dims:
-    """The elements' shape by what the op and the list say. Raises if they contradict."""
-    given = given_dims(form)
+    """The elements' shape, merged from the op's and the list's. Raises if they contradict."""
+    declared = dims_of_form(form)
     try:
-        return shapes.merge(given, handle.dims)
+        return shapes.merge(declared, handle.dims)
     except ValueError:
         raise invalid_argument(
-            f"PartialTensorShape: Incompatible shapes during merge: {shapes.brackets(given)} vs. "
+            f"PartialTensorShape: Incompatible shapes during merge: {shapes.brackets(declared)} vs. "
             f"{shapes.brackets(handle.dims)}"
         ) from None
 
@@ -336,7 +336,7 @@ def merged_dims(handle: TensorList, form: Any) -> Dims:
 def absent_element(handle: TensorList, form: Any) -> Any:
     """What an element counts as that was never set: zeros.
 
-    Raises InvalidArgumentError if neither a shape nor another element tells how many.
+    Raises InvalidArgumentError if neither a shape nor another element determines their size.
     """
     dims = merged_dims(handle, form)
     if not shapes.known(dims):
@@ -350,7 +350,7 @@ def absent_element(handle: TensorList, form: Any) -> Any:
     return zero_element(handle.element, dims)
 
 
-def given_dims(form: Any) -> Dims:
+def dims_of_form(form: Any) -> Dims:
     """The shape that a kernel was given: -1 is unknown, a scalar any rank."""
     if np.ndim(form) == 0:
         return None
@@ -406,7 +406,7 @@ def rows_form(spec: Spec) -> Any:
 
 @op
 class FakeParam(Op):
-    """Stands for a value that the branch taken does not compute; nobody looks at it."""
+    """A dummy for a value that the branch taken does not compute; it is never used."""
 
     signature = "; dtype: type, shape: shape -> output: dtype"
     differentiable = False

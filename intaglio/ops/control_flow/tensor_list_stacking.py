@@ -18,9 +18,9 @@ from intaglio.ops.control_flow.list_value import TensorList, rows_of, stacked, z
 from intaglio.ops.control_flow.tensor_list import (
     ListOp,
     check_dtype,
+    dims_of_form,
     element_form,
     element_shape_of,
-    given_dims,
     merged_dims,
     rows_form,
     zeros_of,
@@ -131,9 +131,9 @@ class TensorListGather(ListOp):
     def gradient(self, dvalues, input_handle: Spec, indices, values: Spec) -> Any:
         length = raw.TensorListLength(input_handle.tensor)
         # An element gathered twice gets the sum of both rows.
-        different, place = raw.Unique(indices)
+        different, ids = raw.Unique(indices)
         count = raw.Size(different)
-        sums = raw.UnsortedSegmentSum(dvalues, place, count)
+        sums = raw.UnsortedSegmentSum(dvalues, ids, count)
         form = rows_form(values)
         return raw.TensorListScatterV2(sums, different, form, length), None, None
 
@@ -223,7 +223,7 @@ class TensorListConcatV2(Concatenated):
 
 @op
 class TensorListConcat(Concatenated):
-    """The elements joined; those never set need a shape that says their length."""
+    """The elements joined; those never set need a shape with their length."""
 
     signature = (
         "input_handle: variant; element_dtype: type, element_shape: shape = None"
@@ -267,10 +267,10 @@ class TensorListFromTensor(ListOp):
     def kernel(self, tensor, element_shape, element_dtype):
         if not np.ndim(tensor):
             raise invalid_argument("Tensor must be at least a vector, but saw shape: []")
-        dims, given = tensor.shape[1:], given_dims(element_shape)
-        if not shapes.compatible(dims, given):
+        dims, declared = tensor.shape[1:], dims_of_form(element_shape)
+        if not shapes.compatible(dims, declared):
             raise invalid_argument(
-                f"Specified a list with shape {shapes.brackets(given)} from a tensor with shape "
+                f"Specified a list with shape {shapes.brackets(declared)} from a tensor with shape "
                 f"{shapes.brackets(dims)}"
             )
         return TensorList(rows_of(tensor), len(tensor), element_dtype, -1, dims)
@@ -325,8 +325,8 @@ class TensorListSplit(ListOp):
             raise invalid_argument(
                 f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {start}"
             )
-        given = given_dims(element_shape)
-        return TensorList(parts, len(parts), element_dtype, -1, given)
+        declared = dims_of_form(element_shape)
+        return TensorList(parts, len(parts), element_dtype, -1, declared)
 
     def gradient(self, doutput_handle, tensor: Spec, lengths) -> Any:
         whole, _ = raw.TensorListConcatV2(
@@ -351,25 +351,25 @@ class Scattered(ListOp):
             raise invalid_argument(
                 f"Expected len(indices) == tensor.shape[0], but saw: {len(indices)} vs. {len(tensor)}"
             )
-        places = indices.tolist()
-        for index in places:
+        numbers = indices.tolist()
+        for index in numbers:
             if index < 0:
                 raise invalid_argument("Indices in TensorListScatter must all be non-negative.")
-        most = max(places, default=-1) + 1
+        most = max(numbers, default=-1) + 1
         if most > start.size:
             start = start.resized(most)
         items = start.items()
-        for index, row in zip(places, rows_of(tensor), strict=True):
+        for index, row in zip(numbers, rows_of(tensor), strict=True):
             items[index] = row
         return TensorList(items, start.size, start.element, -1, start.dims)
 
 
 def _lasting(indices: Any) -> Any:
     """1 for the rows that stay in a list, 0 for those that a later row overwrites."""
-    _, place = raw.Unique(indices)
+    _, ids = raw.Unique(indices)
     count = raw.Size(indices)
     order = raw.Range(np.int32(0), count, np.int32(1))
-    last = raw.GatherV2(raw.UnsortedSegmentMax(order, place, count), place, np.int32(0))
+    last = raw.GatherV2(raw.UnsortedSegmentMax(order, ids, count), ids, np.int32(0))
     return raw.Equal(last, order)
 
 
@@ -389,7 +389,7 @@ class TensorListScatterV2(Scattered):
 
     def kernel(self, tensor, indices, element_shape, num_elements, element_dtype):
         size = max(int(num_elements), 0)
-        dims = given_dims(element_shape)
+        dims = dims_of_form(element_shape)
         start = TensorList.unset(size, element_dtype, dims)
         return self.filled(start, tensor, indices)
 
@@ -407,7 +407,7 @@ class TensorListScatter(Scattered):
     )
 
     def kernel(self, tensor, indices, element_shape, element_dtype):
-        start = TensorList.unset(0, element_dtype, given_dims(element_shape))
+        start = TensorList.unset(0, element_dtype, dims_of_form(element_shape))
         return self.filled(start, tensor, indices)
 
     def gradient(self, doutput_handle, tensor: Spec, indices) -> Any:
@@ -416,7 +416,7 @@ class TensorListScatter(Scattered):
 
 @op
 class TensorListScatterIntoExistingList(Scattered):
-    """A list with the rows of a tensor in the place of elements at the indices."""
+    """A list with the elements at the indices replaced by the rows of a tensor."""
 
     signature = (
         "input_handle: variant, tensor: element_dtype, indices: int32 -> output_handle: variant"

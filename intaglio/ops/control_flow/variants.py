@@ -12,7 +12,7 @@ from intaglio.base.dtypes import VARIANT_MARKER, variant
 from intaglio.opdef.spec import Spec
 
 
-class HeldTensor:
+class VariantTensor:
     """A variant that holds an array."""
 
     __slots__ = ("array",)
@@ -106,7 +106,7 @@ class Variants(Sequence[Any]):
         return Variants(self.items[at * width : (at + 1) * width], inner)
 
     def __iter__(self) -> Iterator[Any]:
-        # A list's iterator: it tells how much is left, and goes to a place.
+        # A list's iterator: it has the number of elements left, and can be positioned.
         rows = [self[i] for i in range(len(self))] if self.shape[1:] else self.items
         return iter(rows)
 
@@ -114,4 +114,4 @@ class Variants(Sequence[Any]):
         return f"<{len(self.items)} variants>"
 
 
-__all__ = ["HeldTensor", "Variants"]
+__all__ = ["VariantTensor", "Variants"]

@@ -22,7 +22,7 @@ ATTRS = (
 )
 OUTPUTS = "begin: T, size: T, bboxes: float32"
 # Counters that an attempt may need.
-DRAWS = 4
+COUNTERS_PER_ATTEMPT = 4
 F = np.float32
 
 
@@ -35,7 +35,7 @@ class Crop(NamedTuple):
     right: int
 
 
-class Draws:
+class RandomNumbers:
     """The numbers of a stream, one after the other."""
 
     def __init__(self, stream: philox.Stream, count: int) -> None:
@@ -45,8 +45,8 @@ class Draws:
     def _numbers(self, count: int) -> Iterator[int]:
         first = 0
         while True:  # more than `count` only if numbers had to be rejected
-            made = philox.bits32(self._stream.skipped(first), 4 * count)
-            yield from made.tolist()
+            bits = philox.bits32(self._stream.skipped(first), 4 * count)
+            yield from bits.tolist()
             first += count
 
     def unit(self) -> np.float32:
@@ -60,14 +60,14 @@ class Draws:
             return next(self._bits) & (limit - 1)
         # The lowest numbers are left out, so that every remainder is as likely.
         skipped = 0xFFFFFFFF % limit + 1
-        drawn = next(self._bits)
-        while drawn < skipped:
-            drawn = next(self._bits)
-        return drawn % limit
+        bits = next(self._bits)
+        while bits < skipped:
+            bits = next(self._bits)
+        return bits % limit
 
 
 def _sides(
-    draws: Draws, whole: tuple[int, int], areas: Sequence[Any], ratio: np.float32
+    numbers: RandomNumbers, whole: tuple[int, int], areas: Sequence[Any], ratio: np.float32
 ) -> tuple[int, int] | None:
     """A random height and width of this aspect ratio (width by height); None if none fits."""
     height, width = whole
@@ -84,7 +84,7 @@ def _sides(
     high = min(high, height)
     low = min(low, high)
     if low < high:
-        low += draws.below(high - low + 1)
+        low += numbers.below(high - low + 1)
     across = round(float(F(low) * ratio))
     if F(across * low) < least:
         low += 1
@@ -98,15 +98,15 @@ def _sides(
 
 
 def _attempt(
-    draws: Draws, whole: tuple[int, int], areas: Sequence[Any], ratios: Sequence[Any]
+    numbers: RandomNumbers, whole: tuple[int, int], areas: Sequence[Any], ratios: Sequence[Any]
 ) -> Crop | None:
-    ratio = draws.unit() * (F(ratios[1]) - F(ratios[0])) + F(ratios[0])
-    sides = _sides(draws, whole, areas, ratio)
+    ratio = numbers.unit() * (F(ratios[1]) - F(ratios[0])) + F(ratios[0])
+    sides = _sides(numbers, whole, areas, ratio)
     if sides is None:
         return None
     height, width = sides
-    top = draws.below(whole[0] - height) if height < whole[0] else 0
-    left = draws.below(whole[1] - width) if width < whole[1] else 0
+    top = numbers.below(whole[0] - height) if height < whole[0] else 0
+    left = numbers.below(whole[1] - width) if width < whole[1] else 0
     return Crop(top, left, top + height, left + width)
 
 
@@ -135,10 +135,10 @@ def sampled(
             "No bounding boxes provided as input. One must enable "
             "use_image_if_no_bounding_boxes if you wish to not provide any bounding boxes."
         )
-    draws = Draws(stream, DRAWS * attempts)
+    numbers = RandomNumbers(stream, COUNTERS_PER_ATTEMPT * attempts)
     found = Crop(0, 0, height, width)
     for _ in range(attempts):
-        crop = _attempt(draws, (height, width), areas, ratios)
+        crop = _attempt(numbers, (height, width), areas, ratios)
         if crop is not None and _covers(crop, boxes, F(share)):
             found = crop
             break
@@ -221,7 +221,7 @@ class StreamSampling(BoxSampling):
     ):
         plan = (aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
         _check(image_size, bounding_boxes, min_object_covered, plan)
-        start = stream.take(DRAWS * max_attempts)
+        start = stream.take(COUNTERS_PER_ATTEMPT * max_attempts)
         return sampled(image_size, bounding_boxes, min_object_covered, start, plan)
 
 

@@ -28,8 +28,8 @@ def in_chunks(function: Any, pixels: np.ndarray) -> np.ndarray:
     flat, out = pixels.reshape(-1, 3), result.reshape(-1, 3)
     for start in range(0, len(flat), CHUNK):
         planes = np.ascontiguousarray(flat[start : start + CHUNK].T, wide)
-        made = function(*planes)
-        for channel, plane in enumerate(made):
+        channels = function(*planes)
+        for channel, plane in enumerate(channels):
             out[start : start + CHUNK, channel] = plane
     return result
 
@@ -119,7 +119,7 @@ class RGBToHSV(ColorSpace):
     convert = staticmethod(hsv_of)
 
     def gradient(self, images, output, doutput) -> Any:
-        """Which channel is the largest and which the smallest says what each part follows."""
+        """The gradient depends on which channel is the largest and which the smallest."""
         zero = constant(0, images)
         red, green, blue = _planes(images)
         by_hue, by_saturation, by_value = _planes(doutput)
@@ -146,14 +146,14 @@ class RGBToHSV(ColorSpace):
             difference = raw.AddV2(difference, raw.Mul(mark, raw.Sub(first, second)))
         to_span = raw.Neg(raw.Mul(sixth, raw.DivNoNan(difference, span)))
         to_most, to_least = raw.AddV2(to_most, to_span), raw.Sub(to_least, to_span)
-        made: list[Any] = []
+        gradients: list[Any] = []
         for i in range(3):
             # Channel i comes first in the pair of the channel before it, second in the next.
             sign = raw.Sub(most[(i + 2) % 3], most[(i + 1) % 3])
             whole = raw.Mul(sixth, sign)
             whole = raw.AddV2(whole, raw.Mul(to_most, most[i]))
-            made.append(raw.AddV2(whole, raw.Mul(to_least, fewest[i])))
-        return raw.Pack(made, axis=-1)
+            gradients.append(raw.AddV2(whole, raw.Mul(to_least, fewest[i])))
+        return raw.Pack(gradients, axis=-1)
 
 
 def _planes(images: Any) -> Any:
@@ -214,9 +214,9 @@ class AdjustContrastv2(Adjustment):
         totals = rows.sum(axis=1).reshape(-1, width, depth).sum(axis=1)
         rest = np.float32(1) - contrast_factor
         offset = totals * np.float32(rest / (height * width))
-        made = rows * contrast_factor
-        made += np.tile(offset, (1, width))[:, None]
-        return made.reshape(shape).astype(dtype, copy=False)
+        adjusted = rows * contrast_factor
+        adjusted += np.tile(offset, (1, width))[:, None]
+        return adjusted.reshape(shape).astype(dtype, copy=False)
 
     def native(self, images, contrast_factor) -> Any:
         dims = images.dims
@@ -226,8 +226,8 @@ class AdjustContrastv2(Adjustment):
         totals = raw.Sum(raw.Sum(wide, [-3], keep_dims=True), [-2], keep_dims=True)
         rest = raw.Sub(constant(1, wide), contrast_factor)
         share = raw.RealDiv(rest, constant(dims[-3] * dims[-2], wide))
-        made = raw.AddV2(raw.Mul(wide, contrast_factor), raw.Mul(totals, share))
-        return raw.Cast(made, DstT=images.dtype)
+        adjusted = raw.AddV2(raw.Mul(wide, contrast_factor), raw.Mul(totals, share))
+        return raw.Cast(adjusted, DstT=images.dtype)
 
     def gradient(self, images, contrast_factor, doutput) -> Any:
         axes = [-3, -2]
@@ -249,7 +249,7 @@ class AdjustContrastv2(Adjustment):
 
 @op
 class AdjustHue(Adjustment):
-    """The hue of RGB images moved round the circle by `delta` turns."""
+    """The hue of RGB images rotated by `delta`, in units of the full circle."""
 
     signature = "images: T, delta: float32 -> output: T"
 

@@ -50,7 +50,7 @@ def check_method(method: str, allowed: tuple[str, ...] = METHODS) -> None:
 
 
 class Line(NamedTuple):
-    """Where the pixels of every crop lie along one axis of the images: arrays [boxes, crop]."""
+    """The coordinates of every crop's pixels along one axis of the images: arrays [boxes, crop]."""
 
     low: np.ndarray
     high: np.ndarray
@@ -202,20 +202,20 @@ class CropAndResizeGradImage(Op):
         check_boxes(boxes, box_ind, batch)
         rows, columns = _lines(boxes, (height, width), grads.shape[1:3])
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
-        given = np.where(inside, grads, 0)
+        gradients = np.where(inside, grads, 0)
         total = np.zeros(batch * height * width * depth)
 
         def add(r: Any, c: Any, share: Any) -> None:
             pixels = _flat(box_ind, r, c, (height, width))[..., None] * depth
-            places = (pixels + np.arange(depth)).reshape(-1)
-            total[:] += np.bincount(places, share.reshape(-1), len(total))
+            indices = (pixels + np.arange(depth)).reshape(-1)
+            total[:] += np.bincount(indices, share.reshape(-1), len(total))
 
         if method == "nearest":
-            add(_nearest(rows), _nearest(columns), given)
+            add(_nearest(rows), _nearest(columns), gradients)
         else:
             down = rows.part[:, :, None, None]
             across = columns.part[:, None, :, None]
-            top, low = given * (1 - down), given * down
+            top, low = gradients * (1 - down), gradients * down
             add(rows.low, columns.low, top * (1 - across))
             add(rows.low, columns.high, top * across)
             add(rows.high, columns.low, low * (1 - across))
@@ -256,15 +256,15 @@ class CropAndResizeGradBoxes(Op):
         upper, lower = above[1] - above[0], below[1] - below[0]
         by_column = upper + (lower - upper) * down
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
-        given = np.where(inside, grads, 0)
-        first_y, last_y = _ends((given * by_row).sum(axis=(2, 3)), sizes[0])
-        first_x, last_x = _ends((given * by_column).sum(axis=(1, 3)), sizes[1])
-        made = np.stack([first_y, first_x, last_y, last_x], axis=1)
-        return made.astype(np.float32, copy=False)
+        inner_gradients = np.where(inside, grads, 0)
+        first_y, last_y = _ends((inner_gradients * by_row).sum(axis=(2, 3)), sizes[0])
+        first_x, last_x = _ends((inner_gradients * by_column).sum(axis=(1, 3)), sizes[1])
+        gradients = np.stack([first_y, first_x, last_y, last_x], axis=1)
+        return gradients.astype(np.float32, copy=False)
 
 
 def _ends(moved: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The gradients of a box's first and last coordinate, from those of the places between."""
+    """The gradients of a box's first and last coordinate, from those of the samples between."""
     crop = moved.shape[1]
     if crop == 1:
         half = moved[:, 0] * np.float32(0.5 * (size - 1))
@@ -279,7 +279,7 @@ NOISES = ("uniform", "gaussian", "zero")
 
 
 class Glimpse(Op):
-    """A window of each image around an offset; what lies outside is noise."""
+    """A window of each image around an offset; pixels outside are noise."""
 
     signature = (
         "input: float32, size: int32, offsets: float32; centered: bool = True,"
@@ -333,17 +333,17 @@ class Glimpse(Op):
 def _noise(kind: str, input: Any, shape: Any) -> Any:
     if kind == "zero" or not input.size:
         return np.float32(0)
-    made = np.random.default_rng()
+    generator = np.random.default_rng()
     if kind == "gaussian":
-        drawn = made.standard_normal(shape, np.float32)
-        return drawn * input.std() + input.mean()
+        noise = generator.standard_normal(shape, np.float32)
+        return noise * input.std() + input.mean()
     least, most = input.min(), input.max()
-    return made.random(shape, np.float32) * (most - least) + least
+    return generator.random(shape, np.float32) * (most - least) + least
 
 
 @op
 class ExtractGlimpse(Glimpse):
-    """A window of each image around an offset; what lies outside is noise."""
+    """A window of each image around an offset; pixels outside are noise."""
 
     @staticmethod
     def starts(

@@ -83,8 +83,8 @@ def _reading(message: str) -> Generator[None]:
 def _loaded(image: Image.Image, mode: str | None, message: str) -> np.ndarray:
     """The pixels [height, width, channels] of an opened image, in a mode of Pillow."""
     with _reading(message):
-        made = image if mode in (None, image.mode) else image.convert(mode)
-        pixels = np.asarray(made)
+        converted = image if mode in (None, image.mode) else image.convert(mode)
+        pixels = np.asarray(converted)
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
 
 

@@ -11,7 +11,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
-# The colours that boxes take in turn if none are given: red, green, blue, opacity.
+# The default colours of boxes, used cyclically: red, green, blue, opacity.
 PALETTE = np.array(
     [
         (1, 1, 0, 1),

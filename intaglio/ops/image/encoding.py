@@ -30,9 +30,9 @@ def jpeg_file(
     if not image.size:
         raise InternalError(None, None, "JPEG encoding failed: there are no pixels")
     pixels = image[..., 0] if image.shape[-1] == 1 else image
-    made = io.BytesIO()
+    file = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(pixels)).save(
-        made,
+        file,
         "JPEG",
         quality=max(quality, 1),
         progressive=progressive,
@@ -41,7 +41,7 @@ def jpeg_file(
         dpi=(300, 300),
         **({"xmp": extra} if extra else {}),
     )
-    return made.getvalue()
+    return file.getvalue()
 
 
 def _check_image(image: Any) -> None:
@@ -106,14 +106,14 @@ class EncodeJpeg(Encoding):
                 f"format {format} expects {wanted} channels, got {list(image.shape)}"
             )
         extra = xmp_metadata if isinstance(xmp_metadata, bytes) else xmp_metadata.encode()
-        made = bytearray(
+        encoded = bytearray(
             jpeg_file(image, quality, progressive, optimize_size, chroma_downsampling, extra)
         )
-        # The JFIF header comes first: unit and densities stand at a fixed place.
+        # The JFIF header comes first: unit and densities have a fixed offset.
         unit = 1 if density_unit == "in" else 2
         density = (n & 0xFFFF for n in (x_density, y_density))
-        made[13:18] = struct.pack(">BHH", unit, *density)
-        return np.array(bytes(made), object)
+        encoded[13:18] = struct.pack(">BHH", unit, *density)
+        return np.array(bytes(encoded), object)
 
 
 @op
@@ -132,8 +132,8 @@ class EncodeJpegVariableQuality(Encoding):
         _check_image(images)
         if np.ndim(quality):
             raise invalid_argument(f"quality must be scalar: {list(np.shape(quality))}")
-        made = jpeg_file(images, int(quality), False, False, True)
-        return np.array(made, object)
+        encoded = jpeg_file(images, int(quality), False, False, True)
+        return np.array(encoded, object)
 
 
 def png_file(image: np.ndarray, compression: int) -> bytes:
@@ -141,10 +141,10 @@ def png_file(image: np.ndarray, compression: int) -> bytes:
     if image.dtype == np.uint16:
         return png.encoded(image, compression)
     pixels = np.ascontiguousarray(image[..., 0] if image.shape[-1] == 1 else image)
-    made = io.BytesIO()
+    file = io.BytesIO()
     options = {} if compression < 0 else {"compress_level": compression}
-    Image.fromarray(pixels).save(made, "PNG", **options)
-    return made.getvalue()
+    Image.fromarray(pixels).save(file, "PNG", **options)
+    return file.getvalue()
 
 
 @op
@@ -172,6 +172,6 @@ class EncodePng(Encoding):
         if not image.size:
             raise InternalError(None, None, "PNG encoding failed: there are no pixels")
         flat = image.reshape(-1, *image.shape[-3:])
-        made = np.empty(len(flat), object)
-        made[:] = [png_file(one, compression) for one in flat]
-        return made.reshape(image.shape[:-3])
+        encoded = np.empty(len(flat), object)
+        encoded[:] = [png_file(one, compression) for one in flat]
+        return encoded.reshape(image.shape[:-3])

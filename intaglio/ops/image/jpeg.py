@@ -1,8 +1,8 @@
-"""The pixels of JPEG files, with the transform and the smoothing that are asked for.
+"""The pixels of JPEG files, with the requested transform and smoothing.
 
-Pillow's decoder has two ways: an accurate transform with colour smoothed where it is stored
+Pillow's decoder has two modes: an accurate transform with colour smoothed where it is stored
 coarser, and a fast one (a "draft") without. The fast one with smoothing, which is TensorFlow's
-default, is made of the second: colour is smoothed here, and becomes RGB, in the integers of the
+default, builds on the second: colour is smoothed here, and becomes RGB, in the integers of the
 IJG's library.
 """
 
@@ -24,14 +24,14 @@ def prepare(image: Any, mode: str, ratio: int, fast: bool) -> None:
     # What `draft` does for a size that divides the image's own.
     tile = image.tile[0]
     codec, _, offset, options = tile
-    made = (codec, (0, 0, width, height), offset, options)
-    image.tile = [type(tile)(*made) if hasattr(tile, "_fields") else made]
+    settings = (codec, (0, 0, width, height), offset, options)
+    image.tile = [type(tile)(*settings) if hasattr(tile, "_fields") else settings]
     image._size = (width, height)
     image.decoderconfig = (ratio, fast)
 
 
 def is_draft(image: Any, ratio: int, fast: bool, smooth: bool) -> bool:
-    """Which of the decoder's two ways is nearer to what is wanted."""
+    """Which of the decoder's two modes is nearer to the requested one."""
     if ratio > 1 and _coarser(image) in ((2, 1), (1, 2)):
         return not smooth  # for there is one transform to fewer pixels
     return fast
@@ -49,7 +49,7 @@ def _coarser(image: Any) -> tuple[int, int]:
 
 def smoothed_draft(image: Any) -> np.ndarray | None:
     """RGB of the fast transform with smoothed colour; None for a file that stores all colour,
-    or stores it in a way that is smoothed in none."""
+    or in a subsampling that is never smoothed."""
     across, down = _coarser(image)
     if (across, down) not in ((2, 1), (2, 2), (1, 2)):
         return None
@@ -59,12 +59,12 @@ def smoothed_draft(image: Any) -> np.ndarray | None:
     smooth = _across if down == 1 else _both if across == 2 else _down
     y, *colors = (planes[..., i] for i in range(3))
     cb, cr = (smooth(c[::down, ::across])[:height, :width] - 128 for c in colors)
-    made = [
+    smoothed = [
         y + (RED * cr + HALF >> 16),
         y + (-GREEN_BLUE * cb - GREEN_RED * cr + HALF >> 16),
         y + (BLUE * cb + HALF >> 16),
     ]
-    return np.clip(np.stack(made, axis=-1), 0, 255).astype(np.uint8)
+    return np.clip(np.stack(smoothed, axis=-1), 0, 255).astype(np.uint8)
 
 
 def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,8 +74,8 @@ def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return padded.take(range(count), axis), padded.take(range(2, count + 2), axis)
 
 
-def _in_turn(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
-    """The elements of two arrays by turns."""
+def _interleaved(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
+    """The elements of two arrays alternating."""
     pair = np.stack([first, second], axis=axis + 1)
     shape = list(first.shape)
     shape[axis] *= 2
@@ -87,13 +87,13 @@ def _across(x: np.ndarray) -> np.ndarray:
     if x.shape[1] <= 2:
         return np.repeat(x, 2, axis=1)
     before, behind = _sides(x, 1)
-    return _in_turn(3 * x + before + 1 >> 2, 3 * x + behind + 2 >> 2, 1)
+    return _interleaved(3 * x + before + 1 >> 2, 3 * x + behind + 2 >> 2, 1)
 
 
 def _down(x: np.ndarray) -> np.ndarray:
     """Twice as high."""
     above, below = _sides(x, 0)
-    return _in_turn(3 * x + above + 1 >> 2, 3 * x + below + 2 >> 2, 0)
+    return _interleaved(3 * x + above + 1 >> 2, 3 * x + below + 2 >> 2, 0)
 
 
 def _both(x: np.ndarray) -> np.ndarray:
@@ -101,6 +101,6 @@ def _both(x: np.ndarray) -> np.ndarray:
     if x.shape[1] <= 2:
         return np.repeat(np.repeat(x, 2, axis=1), 2, axis=0)
     above, below = _sides(x, 0)
-    rows = _in_turn(3 * x + above, 3 * x + below, 0)
+    rows = _interleaved(3 * x + above, 3 * x + below, 0)
     before, behind = _sides(rows, 1)
-    return _in_turn(3 * rows + before + 8 >> 4, 3 * rows + behind + 7 >> 4, 1)
+    return _interleaved(3 * rows + before + 8 >> 4, 3 * rows + behind + 7 >> 4, 1)

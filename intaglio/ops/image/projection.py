@@ -33,7 +33,7 @@ def _inside(at: np.ndarray, size: int, mode: str) -> np.ndarray:
     return np.clip(at, 0, size - 1)
 
 
-def _places(transforms: Any, height: int, width: int) -> Any:
+def _coordinates(transforms: Any, height: int, width: int) -> Any:
     """The column and row in the image of every new pixel; NaN where there is none."""
     y, x = np.mgrid[:height, :width].astype(np.float32)
     a = [t[:, None, None] for t in transforms.astype(np.float32).T]
@@ -47,7 +47,7 @@ def projected(
 ) -> np.ndarray:
     """The images as the transforms have them."""
     count, height, width, _ = images.shape
-    x, y = _places(transforms, *size)
+    x, y = _coordinates(transforms, *size)
     nowhere = np.isnan(x) | np.isnan(y)
     x, y = (np.where(nowhere, np.float32(0), p) for p in (x, y))
     x, y = _inside(x, width, mode), _inside(y, height, mode)
@@ -63,7 +63,7 @@ def projected(
         return np.where(seen[..., None], there.astype(wide), wide(fill))
 
     if how == "NEAREST":
-        made = read(
+        sampled = read(
             np.trunc(y + np.copysign(np.float32(0.5), y)),
             np.trunc(x + np.copysign(np.float32(0.5), x)),
         )
@@ -72,9 +72,9 @@ def projected(
         across, down = (x - left)[..., None], (y - top)[..., None]
         above = read(top, left) * (1 - across) + read(top, left + 1) * across
         below = read(top + 1, left) * (1 - across) + read(top + 1, left + 1) * across
-        made = above * (1 - down) + below * down
-    made = np.where(nowhere[..., None], wide(fill), made)
-    return made.astype(images.dtype, copy=False)
+        sampled = above * (1 - down) + below * down
+    sampled = np.where(nowhere[..., None], wide(fill), sampled)
+    return sampled.astype(images.dtype, copy=False)
 
 
 def _check(images: Any, transforms: Any, size: Any, how: str, mode: str) -> None:
@@ -97,7 +97,7 @@ def _check(images: Any, transforms: Any, size: Any, how: str, mode: str) -> None
 
 
 class Projection(Op):
-    """Images [n, height, width, channels] whose pixels come from where eight numbers say.
+    """Images [n, height, width, channels] sampled through projective transforms of eight numbers.
 
     The pixel (x, y) comes from ((a0 x + a1 y + a2) / k, (a3 x + a4 y + a5) / k) with
     k = a6 x + a7 y + 1.
@@ -153,14 +153,14 @@ class ImageProjectiveTransformV2(Projection):
     def gradient(
         self, images: Spec, transforms, dtransformed_images, interpolation, fill_mode
     ) -> Any:
-        made = raw.ImageProjectiveTransformV2(
+        gradient = raw.ImageProjectiveTransformV2(
             dtransformed_images,
             _back(transforms),
             _size(images),
             interpolation=interpolation,
             fill_mode=fill_mode,
         )
-        return made, None, None
+        return gradient, None, None
 
 
 @op
@@ -185,7 +185,7 @@ class ImageProjectiveTransformV3(Projection):
     def gradient(
         self, images: Spec, transforms, fill_value, dtransformed_images, interpolation, fill_mode
     ) -> Any:
-        made = raw.ImageProjectiveTransformV3(
+        gradient = raw.ImageProjectiveTransformV3(
             dtransformed_images,
             _back(transforms),
             _size(images),
@@ -193,4 +193,4 @@ class ImageProjectiveTransformV3(Projection):
             interpolation=interpolation,
             fill_mode=fill_mode,
         )
-        return made, None, None, None
+        return gradient, None, None, None

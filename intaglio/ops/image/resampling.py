@@ -1,8 +1,8 @@
 """Separable resampling: which elements along an axis make up each new one, and how much of each.
 
 Resizing an image is one linear map along its rows and one along its columns. A map is kept as
-`Taps`: for every new element K old ones and their weights. The gradient of a map is the
-transposed map, which is kept the same way.
+`Taps`: for every new element K old indices and their weights. The gradient of a map is the
+transposed map, in the same form.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ BLOCK = 1 << 20
 
 
 class Taps(NamedTuple):
-    """The linear map along one axis: `places` and `weight` have shape (K, new size).
+    """The linear map along one axis: `indices` and `weight` have shape (K, new size).
 
     `between` marks two taps whose weights are 1 - t and t: they are computed as
     a + (b - a) * t, by which equal neighbours give exactly themselves.
     """
 
-    places: np.ndarray
+    indices: np.ndarray
     weight: np.ndarray
     size: int
     between: bool = False
@@ -32,14 +32,14 @@ class Taps(NamedTuple):
     @property
     def out(self) -> int:
         """The number of new elements."""
-        return self.places.shape[1]
+        return self.indices.shape[1]
 
     @property
     def is_identity(self) -> bool:
         """True if every element stays where it is."""
         return (
             self.out == self.size
-            and bool((self.places[0] == np.arange(self.size)).all())
+            and bool((self.indices[0] == np.arange(self.size)).all())
             and bool((self.weight[0] == 1).all() and (self.weight[1:] == 0).all())
         )
 
@@ -50,18 +50,18 @@ def resample(images: np.ndarray, rows: Taps, columns: Taps, dtype: Any) -> np.nd
     result = np.empty((count, rows.out, columns.out, channels), dtype)
     if not result.size:
         return result
-    flat = np.repeat(columns.places * channels, channels, axis=1)
+    flat = np.repeat(columns.indices * channels, channels, axis=1)
     flat += np.tile(np.arange(channels), columns.out)
-    along = columns._replace(places=flat, weight=np.repeat(columns.weight, channels, axis=1))
+    along = columns._replace(indices=flat, weight=np.repeat(columns.weight, channels, axis=1))
     step = max(1, BLOCK // max(1, images[0].size * 4))
     for start in range(0, count, step):
         block = images[start : start + step].astype(dtype, copy=False)
-        made = result[start : start + step]
+        part = result[start : start + step]
         _both(
             block.reshape(len(block), rows.size, -1),
             rows,
             along,
-            made.reshape(len(made), rows.out, -1),
+            part.reshape(len(part), rows.out, -1),
         )
     return result
 
@@ -79,16 +79,16 @@ def _applied(x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None
     weight = taps.weight.astype(x.dtype, copy=False)
     if axis == 1:
         weight = weight[:, :, None]
-    first = _taken(x, taps.places[0], axis)
+    first = _taken(x, taps.indices[0], axis)
     if taps.between:
-        other = _taken(x, taps.places[1], axis)
+        other = _taken(x, taps.indices[1], axis)
         # A view is left as it is, a copy is written over.
         other = np.subtract(other, first, out=None if other.base is not None else other)
         other *= weight[1]
         return np.add(other, first, out=out)
     total = np.multiply(first, weight[0], out=out)
     part = np.empty_like(total)
-    for index, factor in zip(taps.places[1:], weight[1:], strict=True):
+    for index, factor in zip(taps.indices[1:], weight[1:], strict=True):
         total += np.multiply(_taken(x, index, axis), factor, out=part)
     return total
 
@@ -105,19 +105,19 @@ def _taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
 def transposed(taps: Taps) -> Taps:
     """The map of gradients: from new elements back to the old ones."""
     weights = _weights(taps)
-    old, new = taps.places.reshape(-1), np.tile(np.arange(taps.out), len(taps.places))
+    old, new = taps.indices.reshape(-1), np.tile(np.arange(taps.out), len(taps.indices))
     order = np.argsort(old, kind="stable")
     counts = np.bincount(old, minlength=taps.size)
     first = np.cumsum(counts) - counts
-    place = np.arange(len(old)) - first[old[order]]
+    tap = np.arange(len(old)) - first[old[order]]
     most = max(1, int(counts.max(initial=0)))
     # Taps that an element does not need repeat one that it has, at weight 0.
     lead = np.zeros(taps.size, np.intp)
     lead[counts > 0] = new[order][first[counts > 0]]
     index = np.tile(lead, (most, 1))
     weight = np.zeros((most, taps.size), weights.dtype)
-    index[place, old[order]] = new[order]
-    weight[place, old[order]] = weights.reshape(-1)[order]
+    index[tap, old[order]] = new[order]
+    weight[tap, old[order]] = weights.reshape(-1)[order]
     return Taps(index, weight, taps.out)
 
 
@@ -137,8 +137,8 @@ def scale_of(size: int, out: int, align_corners: bool) -> np.float32:
     return np.float32(size) / np.float32(out)
 
 
-def _places(size: int, out: int, align: bool, half: bool) -> np.ndarray:
-    """Where the new elements lie among the old ones."""
+def _coordinates(size: int, out: int, align: bool, half: bool) -> np.ndarray:
+    """The coordinates of the new elements among the old ones."""
     scale, steps = scale_of(size, out, align), np.arange(out, dtype=np.float32)
     if half:
         return (steps + np.float32(0.5)) * scale - np.float32(0.5)
@@ -148,7 +148,7 @@ def _places(size: int, out: int, align: bool, half: bool) -> np.ndarray:
 @functools.lru_cache(maxsize=256)
 def linear(size: int, out: int, align: bool, half: bool) -> Taps:
     """Between the two nearest elements."""
-    at = _places(size, out, align, half)
+    at = _coordinates(size, out, align, half)
     low = np.floor(at)
     lower = np.maximum(low, 0).astype(np.intp)
     upper = np.minimum(np.ceil(at), size - 1).astype(np.intp)
@@ -192,7 +192,7 @@ def cubic(size: int, out: int, align: bool, half: bool) -> Taps:
     With half pixel centers the kernel is that of Keys (a = -0.5), and elements outside the
     image count for nothing; without, a is -0.75 and the border is repeated.
     """
-    at = _places(size, out, align, half)
+    at = _coordinates(size, out, align, half)
     low = np.floor(at)
     offset = np.rint((at - low) * np.float32(STEPS)).astype(np.intp)
     near, far = _cubic_table(-0.5 if half else -0.75)

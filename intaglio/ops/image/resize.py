@@ -71,7 +71,7 @@ RESIZED_BYTES = 4
 def sizes_of(images: Any, size: Any, gradient: bool = False) -> tuple[int, int]:
     """The new height and width. Raises InvalidArgumentError for bad ones.
 
-    Of an image without pixels only the gradient can be made anew: zeros.
+    An image without pixels has zeros as its gradient.
     """
     if images.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional{list(images.shape)}")
@@ -270,10 +270,10 @@ class ResizeNearestNeighbor(Op):
         rows = resampling.nearest(images.shape[1], height, align_corners, half_pixel_centers)
         columns = resampling.nearest(images.shape[2], width, align_corners, half_pixel_centers)
         if height < images.shape[1]:
-            chosen = images.take(rows.places[0], axis=1, mode="clip")
-            return chosen.take(columns.places[0], axis=2, mode="clip")
-        chosen = images.take(columns.places[0], axis=2, mode="clip")
-        return chosen.take(rows.places[0], axis=1, mode="clip")
+            chosen = images.take(rows.indices[0], axis=1, mode="clip")
+            return chosen.take(columns.indices[0], axis=2, mode="clip")
+        chosen = images.take(columns.indices[0], axis=2, mode="clip")
+        return chosen.take(rows.indices[0], axis=1, mode="clip")
 
     def gradient(self, images: Spec, dresized_images, align_corners, half_pixel_centers) -> Any:
         return raw.ResizeNearestNeighborGrad(
@@ -365,7 +365,7 @@ class ScaleAndTranslate(Op):
     def gradient(self, images, scale, translation, dresized_images, kernel_type, antialias) -> Any:
         if spec_of(images).dtype is not float32:
             return (None,) * 4
-        made = raw.ScaleAndTranslateGrad(
+        gradient = raw.ScaleAndTranslateGrad(
             dresized_images,
             images,
             scale,
@@ -373,7 +373,7 @@ class ScaleAndTranslate(Op):
             kernel_type=kernel_type,
             antialias=antialias,
         )
-        return made, None, None, None
+        return gradient, None, None, None
 
 
 @op
@@ -402,7 +402,7 @@ class ScaleAndTranslateGrad(Op):
         )
 
     def gradient(self, grads: Spec, scale, translation, doutput, kernel_type, antialias) -> Any:
-        made = raw.ScaleAndTranslate(
+        gradient = raw.ScaleAndTranslate(
             doutput,
             size_of(grads),
             scale,
@@ -410,4 +410,4 @@ class ScaleAndTranslateGrad(Op):
             kernel_type=kernel_type,
             antialias=antialias,
         )
-        return made, None, None, None
+        return gradient, None, None, None

@@ -38,7 +38,7 @@ class Corners(NamedTuple):
 
 
 def corners_of(boxes: np.ndarray) -> Corners:
-    """Boxes [..., 4] whose corners may stand in any order."""
+    """Boxes [..., 4] whose corners may be in any order."""
     one, two, three, four = np.moveaxis(boxes, -1, 0)
     top, bottom = np.minimum(one, three), np.maximum(one, three)
     left, right = np.minimum(two, four), np.maximum(two, four)
@@ -81,16 +81,16 @@ def suppress_one(
         open_ = (shares(lying, corners.at(chosen)) <= threshold).all(axis=1)
         apart = shares(lying, here) <= threshold
         found: list[int] = []
-        place = 0
+        next_box = 0
         while len(chosen) + len(found) < limit:
-            ahead = open_[place:]
+            ahead = open_[next_box:]
             step = int(ahead.argmax()) if len(ahead) else 0
             if not len(ahead) or not ahead[step]:
                 break
-            place += step
-            found.append(place)
-            open_ &= apart[place]
-            place += 1
+            next_box += step
+            found.append(next_box)
+            open_ &= apart[next_box]
+            next_box += 1
         chosen = np.concatenate([chosen, block[found]])
     return chosen.astype(np.int32)
 
@@ -309,8 +309,8 @@ class NonMaxSuppressionV5(Suppression):
         self, boxes: Spec, scores: Spec, max_output_size: Spec, pad_to_max_output_size
     ) -> Any:
         _infer_checks(boxes, scores)
-        made = _count(max_output_size, pad_to_max_output_size)
-        return made, Spec(scores.dtype, made.shape), Spec(int32, ())
+        selected = _count(max_output_size, pad_to_max_output_size)
+        return selected, Spec(scores.dtype, selected.shape), Spec(int32, ())
 
     def kernel(
         self,
@@ -336,7 +336,7 @@ class NonMaxSuppressionV5(Suppression):
 
 @op
 class NonMaxSuppressionWithOverlaps(Op):
-    """Suppression by a matrix that says how much each two boxes overlap."""
+    """Suppression by a matrix of the boxes' pairwise overlaps."""
 
     signature = (
         "overlaps: float32, scores: float32, max_output_size: int32,"
@@ -400,7 +400,7 @@ class CombinedNonMaxSuppression(Op):
             each = number(max_output_size_per_class)
             classes = None if scores.shape is None else scores.shape[2]
             known = None not in (each, classes)
-            total = min(total, each * classes) if known else None  # type: ignore[operator]  # known says so
+            total = min(total, each * classes) if known else None  # type: ignore[operator]  # checked by known
         return (
             Spec(float32, (batch, total, 4)),
             Spec(float32, (batch, total)),

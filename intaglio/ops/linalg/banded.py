@@ -22,13 +22,13 @@ from intaglio.ops.linalg.decomposition import adjoint, check_batches, matrix_dim
 TYPES = (float64, float32, *COMPLEX)
 
 
-def _moved(x: Any, places: int) -> Any:
-    """The rows moved down by `places` (up if negative), zeros moving in."""
+def _moved(x: Any, shift: int) -> Any:
+    """The rows moved down by `shift` (up if negative), zeros moving in."""
     result = np.zeros_like(x)
-    if places > 0:
-        result[..., places:, :] = x[..., :-places, :]
+    if shift > 0:
+        result[..., shift:, :] = x[..., :-shift, :]
     else:
-        result[..., :places, :] = x[..., -places:, :]
+        result[..., :shift, :] = x[..., -shift:, :]
     return result
 
 
@@ -154,7 +154,7 @@ class TridiagonalMatMul(Op):
         return main * rhs + above * _moved(rhs, -1) + below * _moved(rhs, 1)
 
     def gradient(self, superdiag, maindiag, subdiag, rhs, doutput) -> Any:
-        turned = conjugate(rhs)
+        conjugated = conjugate(rhs)
 
         def diagonal(moved: Any) -> Any:
             total = raw.Sum(raw.Mul(moved, doutput), np.array([-1], np.int32))
@@ -166,14 +166,14 @@ class TridiagonalMatMul(Op):
             conjugate(_shifted(superdiag, 1)),
             doutput,
         )
-        up = adjoint(_shifted(adjoint(turned), -1))
-        down = adjoint(_shifted(adjoint(turned), 1))
-        return diagonal(up), diagonal(turned), diagonal(down), by_rhs
+        up = adjoint(_shifted(adjoint(conjugated), -1))
+        down = adjoint(_shifted(adjoint(conjugated), 1))
+        return diagonal(up), diagonal(conjugated), diagonal(down), by_rhs
 
 
-def _shifted(x: Any, places: int) -> Any:
-    """The last dimension moved by one place, a zero moving in."""
-    rolled = raw.Roll(x, np.int32(places), np.int32(-1))
+def _shifted(x: Any, shift: int) -> Any:
+    """The last dimension shifted by one, with a zero shifted in."""
+    rolled = raw.Roll(x, np.int32(shift), np.int32(-1))
     size = raw.StridedSlice(
         raw.Shape(x),
         np.array([-1], np.int32),
@@ -182,7 +182,7 @@ def _shifted(x: Any, places: int) -> Any:
         end_mask=1,
         shrink_axis_mask=1,
     )
-    at = np.int32(0) if places > 0 else raw.Sub(size, np.int32(1))
+    at = np.int32(0) if shift > 0 else raw.Sub(size, np.int32(1))
     kept = raw.OneHot(at, size, constant(0, x), constant(1, x))
     return raw.Mul(rolled, kept)
 
@@ -229,9 +229,9 @@ class TridiagonalSolve(Op):
 
     def gradient(self, diagonals, output, doutput, partial_pivoting, perturb_singular) -> Any:
         above, main, below = raw.Unpack(diagonals, num=3, axis=-2)
-        turned = raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2)
+        transposed = raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2)
         by_rhs = raw.TridiagonalSolve(
-            conjugate(turned),
+            conjugate(transposed),
             doutput,
             partial_pivoting=partial_pivoting,
             perturb_singular=perturb_singular,

@@ -219,7 +219,7 @@ class MatrixTriangularSolve(Op):
         )
 
 
-def _spread(numbers: Any) -> Any:
+def _for_each_matrix(numbers: Any) -> Any:
     """One number for each matrix, shaped to multiply matrices."""
     return raw.ExpandDims(raw.ExpandDims(numbers, np.int32(-1)), np.int32(-1))
 
@@ -240,7 +240,7 @@ class MatrixDeterminant(Op):
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output
-        scale = _spread(raw.Mul(doutput, own))
+        scale = _for_each_matrix(raw.Mul(doutput, own))
         return raw.Mul(scale, raw.MatrixInverse(input, adjoint=True))
 
 
@@ -264,7 +264,7 @@ class LogMatrixDeterminant(Op):
         if dlog_abs_determinant is None:
             return None
         inverse = raw.MatrixInverse(input, adjoint=True)
-        return raw.Mul(_spread(dlog_abs_determinant), inverse)
+        return raw.Mul(_for_each_matrix(dlog_abs_determinant), inverse)
 
 
 @op
@@ -349,8 +349,8 @@ class SelfAdjointEigV2(Op):
             middle = raw.MatrixDiagV3(de, np.int32(0), np.int32(-1), np.int32(-1), constant(0, de))
         if dv is not None:
             gap = raw.Sub(raw.ExpandDims(e, np.int32(-2)), raw.ExpandDims(e, np.int32(-1)))
-            turned = raw.DivNoNan(product(v, dv, adj_a=True), gap)
-            middle = turned if middle is None else raw.AddV2(middle, turned)
+            by_vectors = raw.DivNoNan(product(v, dv, adj_a=True), gap)
+            middle = by_vectors if middle is None else raw.AddV2(middle, by_vectors)
         whole = product(product(v, middle), v, adj_b=True)
         return _halved(raw.AddV2(whole, adjoint(whole)))
 

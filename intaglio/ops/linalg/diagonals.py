@@ -1,4 +1,4 @@
-"""Diagonals of matrices: taken, set, made into matrices; bands."""
+"""Diagonals of matrices: extraction, assignment, diagonal matrices; bands."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _start(d: int, length: int, longest: int, align: str) -> int:
     return longest - length if side == "RIGHT" else 0
 
 
-def places(
+def diagonal_indices(
     rows: int, columns: int, low: int, high: int, align: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Row and column in the matrix, diagonal and position in the packed form, longest length."""
@@ -137,7 +137,7 @@ class MatrixDiagPartV3(Op):
         longest = None
         if rows is not None and columns is not None:
             longest = _longest(rows, columns, low, high)
-        return Spec(input.dtype, _packed_shape(input.shape[:-2], low, high, longest))  # type: ignore[arg-type]  # its rank was asked for above
+        return Spec(input.dtype, _packed_shape(input.shape[:-2], low, high, longest))  # type: ignore[arg-type]  # its rank was checked above
 
     def kernel(self, input, k, padding_value, align):
         if input.ndim < 2:
@@ -146,7 +146,7 @@ class MatrixDiagPartV3(Op):
             )
         low, high = _range_of(k)
         rows, columns = input.shape[-2:]
-        r, c, i, at, longest = places(rows, columns, low, high, align)
+        r, c, i, at, longest = diagonal_indices(rows, columns, low, high, align)
         lead = input.shape[:-2]
         result = np.full((*lead, high - low + 1, longest), padding_value[()], input.dtype)
         result[..., i, at] = input[..., r, c]
@@ -156,8 +156,8 @@ class MatrixDiagPartV3(Op):
         zero = np.zeros((), input.dtype.numpy)
         if input.shape is not None and None not in input.shape[-2:]:
             rows, columns = input.shape[-2:]
-            made = raw.MatrixDiagV3(ddiagonal, k, rows, columns, zero, align=align)
-            return made, None, None
+            gradient = raw.MatrixDiagV3(ddiagonal, k, rows, columns, zero, align=align)
+            return gradient, None, None
         zeros = raw.Fill(shape_of(input), zero)
         return raw.MatrixSetDiagV3(zeros, ddiagonal, k, align=align), None, None
 
@@ -230,7 +230,7 @@ class MatrixDiagV3(Op):
         rows, columns = _diag_size(high - low + 1, longest, low, high, int(num_rows), int(num_cols))
         lead = packed.shape[:-2]
         check_allocated((*lead, rows, columns), diagonal.dtype.itemsize, "MatrixDiag")
-        r, c, i, at, _ = places(rows, columns, low, high, align)
+        r, c, i, at, _ = diagonal_indices(rows, columns, low, high, align)
         lead = packed.shape[:-2]
         result = np.full((*lead, rows, columns), padding_value[()], diagonal.dtype)
         result[..., r, c] = packed[..., i, at]
@@ -264,7 +264,7 @@ class MatrixSetDiagV3(Op):
             )
         low, high = _range_of(k)
         rows, columns = input.shape[-2:]
-        r, c, i, at, longest = places(rows, columns, low, high, align)
+        r, c, i, at, longest = diagonal_indices(rows, columns, low, high, align)
         wanted = _packed_shape(input.shape[:-2], low, high, longest)
         if diagonal.shape != wanted:
             raise invalid_argument(

@@ -57,7 +57,7 @@ class Eig(Op):
         if not compute_v:
             e, v = raw.Eig(input, Tout=Tout)
             dv = None
-        turned = adjoint(v)
+        adjoint_v = adjoint(v)
         middle = None if de is None else _as_diagonal(de)
         if dv is not None:
             gap = raw.Sub(raw.ExpandDims(e, np.int32(-2)), raw.ExpandDims(e, np.int32(-1)))
@@ -68,7 +68,7 @@ class Eig(Op):
             stretch = product(product(v, v, adj_a=True), _as_diagonal(length))
             part = raw.DivNoNan(raw.Sub(inner, stretch), raw.Conj(gap))
             middle = part if middle is None else raw.AddV2(middle, part)
-        whole = raw.MatrixSolve(turned, product(middle, turned))
+        whole = raw.MatrixSolve(adjoint_v, product(middle, adjoint_v))
         if input.dtype.is_complex:
             return whole
         return raw.Real(whole, Tout=input.dtype)

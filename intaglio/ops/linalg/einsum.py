@@ -20,7 +20,7 @@ from intaglio.ops.families import conjugate, spec_of, unbroadcast
 from intaglio.ops.linalg.matmul import brackets, in_parts, parts
 
 DOTS = "..."
-# A label is a letter, or (for a dimension behind the dots) its place from the right.
+# A label is a letter, or (for a dimension of the ellipsis) its position from the right.
 Labels = tuple[Any, ...]
 
 
@@ -62,7 +62,7 @@ def text(labels: Labels) -> str:
 
 
 def _written_out(labels: Labels, hidden: int) -> Labels:
-    """The labels, with one for each of the dimensions that the dots stand for."""
+    """The labels, with one for each dimension of the ellipsis."""
     if DOTS not in labels:
         return labels
     at = labels.index(DOTS)
@@ -89,10 +89,10 @@ def _simplified(x: Any, labels: Labels, keep: set[Any]) -> tuple[Any, Labels]:
     if len(unique) != len(labels):
         numbers = {label: i for i, label in enumerate(unique)}
         for label in unique:
-            places = [i for i, n in enumerate(labels) if n == label]
-            for at in places[1:]:
-                if x.shape[at] != x.shape[places[0]]:
-                    raise _size_mismatch(x.shape[places[0]], at, x)
+            axes = [i for i, n in enumerate(labels) if n == label]
+            for at in axes[1:]:
+                if x.shape[at] != x.shape[axes[0]]:
+                    raise _size_mismatch(x.shape[axes[0]], at, x)
         x = np.einsum(x, [numbers[n] for n in labels], list(range(len(unique))))
     gone = tuple([i for i, n in enumerate(unique) if n not in keep])
     if gone:
@@ -321,7 +321,7 @@ def _simpler(equation: str, operands: Sequence[Any]) -> Any:
 
 @op
 class Einsum(Op):
-    """A sum of products, as the equation says: `ij,jk->ik` is a matrix product."""
+    """A sum of products by an equation: `ij,jk->ik` is a matrix product."""
 
     signature = "inputs: N*T; equation: str -> output: T"
     T = NUMERIC

@@ -88,15 +88,15 @@ def dot(a: Any, b: Any) -> Any:
         return a.dot(b)
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
-    turned = not a.flags.c_contiguous, not b.flags.c_contiguous
-    run = offered("product", a.dtype, work, a.shape, b.shape, *turned)
+    transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
+    run = offered("product", a.dtype, work, a.shape, b.shape, *transposed)
     if run is None:
         return a.dot(b)
-    return run(a.T if turned[0] else a, b.T if turned[1] else b)
+    return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
 
 
 def _integer_dot(a: Any, b: Any) -> Any:
-    """`a.dot(b)` of integers; large ones of 32 bits by way of the float units.
+    """`a.dot(b)` of integers; large ones of 32 bits in float arithmetic.
 
     NumPy multiplies integers one by one. Each number is a high and a low half of 16 bits
     here; of the four products the high one leaves no trace in the 32 bits that are kept, and
@@ -126,20 +126,20 @@ def _halves(x: Any) -> tuple[Any, Any]:
     return (x & 0xFFFF).astype(np.float64), (x >> 16).astype(np.float64)
 
 
-def _turned(product: Callable[..., Any], turn_a: bool, turn_b: bool) -> Any:
+def _with_transposes(product: Callable[..., Any], transpose_a: bool, transpose_b: bool) -> Any:
     """The product of matrices of which some are transposed first."""
-    if turn_a and turn_b:
+    if transpose_a and transpose_b:
         return lambda a, b: product(a.T, b.T)
-    if turn_a:
+    if transpose_a:
         return lambda a, b: product(a.T, b)
-    if turn_b:
+    if transpose_b:
         return lambda a, b: product(a, b.T)
     return product
 
 
 @op
 class MatMul(Op):
-    """The product of two matrices, each transposed first if so asked."""
+    """The product of two matrices, each optionally transposed."""
 
     signature = (
         "a: T, b: T; transpose_a: bool = False, transpose_b: bool = False, "
@@ -197,7 +197,7 @@ class MatMul(Op):
             product = np.ndarray.dot
         elif count is not None and columns is not None and not a.dtype.is_integer:
             product = np.ndarray.dot if count * columns < MIN_COMPILED_WORK else dot
-        return _turned(product, transpose_a, transpose_b)
+        return _with_transposes(product, transpose_a, transpose_b)
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
         d = dproduct
@@ -363,20 +363,20 @@ def _batched_gradient(x: Any, y: Any, d: Any, adj_x: bool, adj_y: bool) -> Any:
     return by_x, by_y
 
 
-def _unbatched(gradient: Any, mine: Any, other: Any) -> Any:
+def _unbatched(gradient: Any, operand: Any, other: Any) -> Any:
     """The gradient summed over the batch dimensions that were broadcast."""
-    own, others = spec_of(mine).shape, spec_of(other).shape
+    own, others = spec_of(operand).shape, spec_of(other).shape
     if shapes.known(own) and shapes.known(others) and own[:-2] == others[:-2]:
         return gradient
     if not (shapes.known(own) and shapes.known(others)):
-        return _unbatched_late(gradient, mine, other)
+        return _unbatched_late(gradient, operand, other)
     batch = shapes.broadcast(own[:-2], others[:-2]) or ()
     # The matrices' own dimensions take part in no broadcast.
-    return unbroadcast(gradient, Spec(mine.dtype, own), Spec(mine.dtype, (*batch, *own[-2:])))
+    return unbroadcast(gradient, Spec(operand.dtype, own), Spec(operand.dtype, (*batch, *own[-2:])))
 
 
-def _unbatched_late(gradient: Any, mine: Any, other: Any) -> Any:
-    whole, others = shape_of(spec_of(mine)), shape_of(spec_of(other))
+def _unbatched_late(gradient: Any, operand: Any, other: Any) -> Any:
+    whole, others = shape_of(spec_of(operand)), shape_of(spec_of(other))
     end = np.asarray([-2], np.int32)
     zero, one = np.asarray([0], np.int32), np.asarray([1], np.int32)
     axes, _ = raw.BroadcastGradientArgs(

@@ -69,18 +69,18 @@ def _root_iterated(a: Any) -> Any:
     return x
 
 
-def _turn(values: Any) -> Any:
-    """By which angle to turn eigenvalues so that none lies on the negative real axis.
+def _rotation_angle(values: Any) -> Any:
+    """The angle by which to rotate eigenvalues so that none is on the negative real axis.
 
-    Half the angle between the axis and the first eigenvalue below it: what lies on the axis,
+    Half the angle between the axis and the first eigenvalue below it: an eigenvalue on the axis,
     or just below it by rounding, counts as the axis' upper side.
     """
     angles = np.angle(values)
     angles = np.where(angles < 1e-9 - math.pi, math.pi, angles)
     lowest = angles.min(axis=-1, initial=math.pi)
     highest = angles.max(axis=-1, initial=-math.pi)
-    turned = np.minimum((lowest + math.pi) / 2, math.pi / 2)
-    return np.where(highest > math.pi - 1e-3, turned, 0.0)[..., None, None]
+    angle = np.minimum((lowest + math.pi) / 2, math.pi / 2)
+    return np.where(highest > math.pi - 1e-3, angle, 0.0)[..., None, None]
 
 
 def _root_by_vectors(a: Any) -> Any:
@@ -105,18 +105,21 @@ def square_root(a: Any) -> Any:
     negative = (values.real < 0) & (values.imag == 0) & ~(size == 0)
     if a.dtype.kind != "c":
         good &= ~negative.any(axis=-1)
-    for chosen, function in ((good & singular, _root_by_vectors), (good & ~singular, _root_turned)):
+    for chosen, function in (
+        (good & singular, _root_by_vectors),
+        (good & ~singular, _root_rotated),
+    ):
         if chosen.any():
             result[chosen] = function(flat[chosen])
     return result.reshape(*batch, n, n)
 
 
-def _root_turned(a: Any) -> Any:
+def _root_rotated(a: Any) -> Any:
     if a.dtype.kind != "c":
         return _root_iterated(a)
-    angle = _turn(lapack(np.linalg.eigvals, a))
-    turned = _root_iterated(a * np.exp(-1j * angle).astype(a.dtype))
-    return turned * np.exp(0.5j * angle).astype(a.dtype)
+    angle = _rotation_angle(lapack(np.linalg.eigvals, a))
+    rotated = _root_iterated(a * np.exp(-1j * angle).astype(a.dtype))
+    return rotated * np.exp(0.5j * angle).astype(a.dtype)
 
 
 def logarithm(a: Any) -> Any:
@@ -131,7 +134,7 @@ def logarithm(a: Any) -> Any:
     identity = np.eye(n, dtype=a.dtype)
     values = lapack(np.linalg.eigvals, a)
     bad = ~(np.abs(values).min(axis=-1) > 0)[..., None, None]
-    angle = _turn(values)
+    angle = _rotation_angle(values)
     near = np.where(bad, identity, a * np.exp(-1j * angle))
     power = np.zeros((*a.shape[:-2], 1, 1))
     for _ in range(MOST_ROOTS):
@@ -158,8 +161,8 @@ def exponential(a: Any) -> Any:
     x = a / (2.0**squarings).astype(a.real.dtype)
     even, odd = _pade(x)
     result = lapack(np.linalg.solve, even - odd, even + odd)
-    for turn in range(int(squarings.max(initial=0.0))):
-        result = np.where(squarings > turn, result @ result, result)
+    for step in range(int(squarings.max(initial=0.0))):
+        result = np.where(squarings > step, result @ result, result)
     return result
 
 

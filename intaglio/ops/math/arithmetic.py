@@ -190,7 +190,7 @@ class RealDiv(Binary):
 
 
 def nonzero(y: Any, x: Any) -> Any:
-    """`divisor` for ops of which TensorFlow says that it is its own fault."""
+    """`divisor` for ops whose zero divisors TensorFlow reports as an error of the op."""
     try:
         return divisor(y, x)
     except InvalidArgumentError as e:
@@ -328,7 +328,7 @@ class Pow(Binary):
         if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
             wide = np.power(x.astype(np.float32), y.astype(np.float32))
             return wide.astype(np.float16)
-        # The operator knows powers such as 1 and 2, which `np.power` of NumPy 1 rounds otherwise.
+        # The operator special-cases powers such as 1 and 2, which `np.power` of NumPy 1 rounds otherwise.
         return x**y
 
     def scalar(self, s, x, y):
@@ -480,7 +480,7 @@ def _sign(x: Any) -> Any:
     return np.divide(x, np.where(size == 0, size.dtype.type(1), size))
 
 
-# NumPy 1 gave complex numbers the sign of their real part.
+# NumPy 1 returned the sign of the real part for complex numbers.
 SIGN: Any = np.sign if np.sign(1j) == 1j else _sign
 
 

@@ -277,14 +277,14 @@ def i0e(x: Any) -> Any:
 def i1e(x: Any) -> Any:
     """exp(-|x|) I1(x)."""
     size = np.abs(x)
-    made = pieces(
+    result = pieces(
         size,
         [
             (size <= EDGE, lambda s: s * series(s / 4 - 1, _I1_NEAR)),
             (size > EDGE, lambda s: series(16 / s - 1, _I1_FAR) / np.sqrt(s)),
         ],
     )
-    return np.copysign(made, x)
+    return np.copysign(result, x)
 
 
 def i0(x: Any) -> Any:
@@ -324,8 +324,8 @@ def _second(x: Any, near: Any, far: Any, scaled: bool) -> Any:
         return np.exp(s) * near(s) if scaled else near(s)
 
     def high(s: Any) -> Any:
-        made = series(4 / s - 1, far) / np.sqrt(s)
-        return made if scaled else np.exp(-s) * made
+        result = series(4 / s - 1, far) / np.sqrt(s)
+        return result if scaled else np.exp(-s) * result
 
     return pieces(x, [(x <= 0, _infinite), ((x > 0) & (x <= 2), low), (x > 2, high)])
 
@@ -366,14 +366,14 @@ def j0(x: Any) -> Any:
 def j1(x: Any) -> Any:
     """The function of the first kind, order 1; NaN at infinity."""
     size = np.abs(x)
-    made = pieces(
+    result = pieces(
         size,
         [
             (size <= EDGE, lambda s: s * series(s * s / 32 - 1, _J1_NEAR)),
             (size > EDGE, _first_far(1)),
         ],
     )
-    return np.where(x < 0, -made, made)
+    return np.where(x < 0, -result, result)
 
 
 def y0(x: Any) -> Any:
@@ -396,8 +396,8 @@ def y1(x: Any) -> Any:
 
 
 def _other(x: Any, near: Any, far: Any) -> Any:
-    made = pieces(x, [((x > 0) & (x <= EDGE), near), (x > EDGE, far)])
-    return np.where(x <= 0, -np.inf, made)
+    result = pieces(x, [((x > 0) & (x <= EDGE), near), (x > EDGE, far)])
+    return np.where(x <= 0, -np.inf, result)
 
 
 class Bessel(Unary):
@@ -415,8 +415,8 @@ class Bessel(Unary):
 def _over(y: Any, x: Any, at_zero: float) -> Any:
     """y / x, and its limit at 0."""
     zero = raw.Equal(x, constant(0, x))
-    held = raw.SelectV2(zero, constant(1, x), x)
-    return raw.SelectV2(zero, constant(at_zero, x), raw.RealDiv(y, held))
+    safe_x = raw.SelectV2(zero, constant(1, x), x)
+    return raw.SelectV2(zero, constant(at_zero, x), raw.RealDiv(y, safe_x))
 
 
 @op

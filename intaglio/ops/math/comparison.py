@@ -27,6 +27,7 @@ from intaglio.base.dtypes import (
     uint64,
 )
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import Comparison
@@ -100,11 +101,26 @@ class Equality(Op):
 
     def infer(self, x: Spec, y: Spec, incompatible_shape_error: bool) -> Spec:
         try:
-            return Spec(bool_, shapes.broadcast(x.shape, y.shape))
+            shape = shapes.broadcast(x.shape, y.shape)
         except ShapeError:
             if incompatible_shape_error:
                 raise
             return Spec(bool_, ())
+        if incompatible_shape_error or _broadcast_surely(x.shape, y.shape):
+            return Spec(bool_, shape)
+        return Spec(bool_, None)  # a scalar, if the dimensions differ when it runs
+
+
+def _broadcast_surely(x: Dims, y: Dims) -> bool:
+    """False where one dimension is open and the other is not 1, or a rank is open.
+
+    Two open dimensions are taken to be equal, as TensorFlow's shape inference takes them.
+    """
+    if x is None or y is None:
+        return False
+    return all(
+        (a is None) is (b is None) or 1 in (a, b) for a, b in zip(x[::-1], y[::-1], strict=False)
+    )
 
 
 @op

@@ -40,12 +40,12 @@ def _added(values: Any, size: int | None, weights: Any) -> Any:
     count = weights.spec.count
     if not size or (count and count != values.spec.count):
         return NotImplemented
-    places = raw.Minimum(values, constant(size, values))
-    given = raw.Reshape(weights, [-1])
+    indices = raw.Minimum(values, constant(size, values))
+    addends = raw.Reshape(weights, [-1])
     if not count:
-        given = raw.Fill([values.spec.count], constant(1, weights))
-    places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)
-    return raw.Slice(raw.ScatterNd(places, given, shape), [0], [size])
+        addends = raw.Fill([values.spec.count], constant(1, weights))
+    indices, shape = raw.ExpandDims(indices, 1), np.asarray([size + 1], values.dtype.numpy)
+    return raw.Slice(raw.ScatterNd(indices, addends, shape), [0], [size])
 
 
 def _checked(values, size, weights) -> int:
@@ -148,14 +148,14 @@ class HistogramFixedWidth(Op):
         if count <= 0:
             raise invalid_argument(f"nbins should be a positive number, but got '{count}'")
         step = (high - low) / count
-        place = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
-        place = np.clip(np.nan_to_num(place), 0, count - 1).astype(np.int64)
-        return np.bincount(place, minlength=count).astype(dtype.numpy)
+        bins = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
+        bins = np.clip(np.nan_to_num(bins), 0, count - 1).astype(np.int64)
+        return np.bincount(bins, minlength=count).astype(dtype.numpy)
 
 
 @op
 class Bucketize(Op):
-    """Between which boundaries each element lies."""
+    """The bucket of each element, by sorted boundaries."""
 
     signature = "input: T; boundaries: list(float) -> output: int32"
     differentiable = False

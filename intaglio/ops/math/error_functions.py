@@ -108,7 +108,7 @@ _TAIL = np.array(
 
 
 def erf_single(x: Any) -> Any:
-    """The error function of float32 numbers, two units in the last place off at the most."""
+    """The error function of float32 numbers, with an error of at most two units in the last place."""
     near = x * _polynomial(_NEAR, x * x) + x
     size = np.abs(x)
     tail = np.exp(_polynomial(_TAIL, np.minimum(size, np.float32(4))))
@@ -185,10 +185,10 @@ def erfc_outside(x: Any) -> Any:
     ratio = _ratio(middle, ERFC)
     if np.any(far):
         ratio = np.where(far, _ratio(beyond, ERFC_FAR), ratio)
-    held = np.minimum(size, 40.0)
+    bounded = np.minimum(size, 40.0)
     # exp(-x * x) with the rounding error of the square taken along.
-    head = np.floor(held * 16) / 16
-    rest = (held - head) * (held + head)
+    head = np.floor(bounded * 16) / 16
+    rest = (bounded - head) * (bounded + head)
     tail = np.exp(-head * head) * np.exp(-rest) * ratio
     tail = np.where(np.isnan(x), x, tail)
     return np.where(x < 0, 2 - tail, tail)
@@ -220,10 +220,10 @@ def erfinv(x: Any) -> Any:
     size = np.abs(x)
     y = -np.sign(x) * ndtri((1 - size) / 2) / math.sqrt(2)
     small = size < 0.5
-    held = np.where(small, y, 0.0)
+    safe_y = np.where(small, y, 0.0)
     # One step of Newton's method: near 0 the probability has lost digits.
-    slope = 2 / math.sqrt(math.pi) * np.exp(-held * held)
-    better = held - (erf(held) - np.where(small, x, 0.0)) / slope
+    slope = 2 / math.sqrt(math.pi) * np.exp(-safe_y * safe_y)
+    better = safe_y - (erf(safe_y) - np.where(small, x, 0.0)) / slope
     return np.where(size > 1, np.nan, np.where(small, better, y))
 
 
@@ -234,15 +234,15 @@ def _kernel(
 
     def of_part(x: Any) -> Any:
         if x.dtype.itemsize <= 4:
-            made = single(x.astype(np.float32, copy=False))
-            return made.astype(x.dtype, copy=False)
+            result = single(x.astype(np.float32, copy=False))
+            return result.astype(x.dtype, copy=False)
         return double(x).astype(x.dtype, copy=False)
 
     return as_function(name, in_blocks(of_part))
 
 
 class ErrorFunction(Unary):
-    """y = f(x), computed in double precision but for float32 where that is said."""
+    """y = f(x), computed in double precision, or in float32 where the family has such a function."""
 
     T = FLOATS
     blockwise = True

@@ -23,7 +23,7 @@ from intaglio.ops.math.gamma_functions import digamma, lgamma, lgamma_beyond_two
 
 FLOATS = (bfloat16, float16, float32, float64)
 State = tuple[Any, ...]
-# (turn, state) to the next state, and which elements go on; None in turns where nobody looks.
+# (step number, state) to the next state, and which elements go on; None in steps that are not checked.
 Step = Callable[[int, State], tuple[State, Any]]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -76,51 +76,51 @@ def _density(a: Any, x: Any, short: bool = False) -> Any:
     return np.exp(-power) * np.sqrt(a / (2 * math.pi))
 
 
-def _settled(step: Step, state: State, results: int) -> list[Any]:
+def _iterate_to_convergence(step: Step, state: State, results: int) -> list[Any]:
     """The last arrays of a state after as many steps as each element needs.
 
     Elements are left out once half of them are done: few need many steps.
     """
-    made = [np.empty_like(array) for array in state[-results:]]
-    rows = np.arange(len(made[0]))
-    for turn in range(1, MAX_TERMS):
-        state, going = step(turn, state)
+    finished = [np.empty_like(array) for array in state[-results:]]
+    rows = np.arange(len(finished[0]))
+    for n in range(1, MAX_TERMS):
+        state, going = step(n, state)
         if going is None:
             continue
         left = np.count_nonzero(going)
         if left and 2 * left > going.size:
             continue
-        for whole, part in zip(made, state[-results:], strict=True):
+        for whole, part in zip(finished, state[-results:], strict=True):
             whole[rows] = part
         if not left:
-            return made
+            return finished
         rows = rows[going]
         state = tuple([array[going] for array in state])
-    for whole, part in zip(made, state[-results:], strict=True):
+    for whole, part in zip(finished, state[-results:], strict=True):
         whole[rows] = part
-    return made
+    return finished
 
 
 def _lower_sum(a: Any, x: Any, short: bool) -> Any:
     """The sum of x^n / (a (a + 1) ... (a + n)) over n."""
     eps = SHORT_EPS if short else EPS / 4
 
-    def step(turn: int, state: State) -> tuple[State, Any]:
+    def step(count: int, state: State) -> tuple[State, Any]:
         x, n, term, total = state
         n += 1
         term *= x
         term /= n
         total += term
-        return state, term > eps * total if turn % LOOK == 0 else None
+        return state, term > eps * total if count % LOOK == 0 else None
 
     start = 1 / a
-    return _settled(step, (x.copy(), a.copy(), start, start.copy()), 1)[0]
+    return _iterate_to_convergence(step, (x.copy(), a.copy(), start, start.copy()), 1)[0]
 
 
 def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
     """`_lower_sum` and its derivative by a."""
 
-    def step(turn: int, state: State) -> tuple[State, Any]:
+    def step(count: int, state: State) -> tuple[State, Any]:
         x, n, term, slope, total, by_a = state
         n += 1
         slope *= x
@@ -130,7 +130,7 @@ def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
         term /= n
         total += term
         by_a += slope
-        if turn % LOOK:
+        if count % LOOK:
             return state, None
         going = term > EPS / 4 * total
         going |= np.abs(slope) > EPS / 4 * (np.abs(by_a) + EPS * total)
@@ -138,7 +138,7 @@ def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
 
     term, slope = 1 / a, -1 / (a * a)
     state = (x.copy(), a.copy(), term, slope, term.copy(), slope.copy())
-    total, by_a = _settled(step, state, 2)
+    total, by_a = _iterate_to_convergence(step, state, 2)
     return total, by_a
 
 
@@ -162,12 +162,12 @@ def _upper_value(a: Any, x: Any, short: bool) -> Any:
     """The fraction 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...))."""
     eps = SHORT_EPS if short else EPS / 2
 
-    def step(turn: int, state: State) -> tuple[State, Any]:
+    def step(n: int, state: State) -> tuple[State, Any]:
         a, b, p, p_old, q, q_old, open_, value = state
-        factor, width = turn * (a - turn), b + 2 * turn
+        factor, width = n * (a - n), b + 2 * n
         p, p_old = width * p + factor * p_old, p
         q, q_old = width * q + factor * q_old, q
-        if turn % LOOK:
+        if n % LOOK:
             return (a, b, p, p_old, q, q_old, open_, value), None
         value = p / np.where(q == 0, 1.0, q)
         moved = np.abs(value - p_old / q_old) > eps * np.abs(value)
@@ -179,7 +179,7 @@ def _upper_value(a: Any, x: Any, short: bool) -> Any:
 
     zero, one, b = np.zeros_like(x), np.ones_like(x), x + 1 - a
     state = (a, b, one, zero, b, one, np.ones(np.shape(x), bool), one)
-    return _settled(step, state, 1)[0]
+    return _iterate_to_convergence(step, state, 1)[0]
 
 
 def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
@@ -188,25 +188,25 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
     Numerators and denominators go forward with their derivatives by a.
     """
 
-    def step(turn: int, state: State) -> tuple[State, Any]:
+    def step(n: int, state: State) -> tuple[State, Any]:
         a, b, p, p_old, dp, dp_old, q, q_old, dq, dq_old, open_, value, by_a = state
-        factor, width = turn * (a - turn), b + 2 * turn
+        factor, width = n * (a - n), b + 2 * n
         p, p_old, dp, dp_old = (
             width * p + factor * p_old,
             p,
-            width * dp - p + factor * dp_old + turn * p_old,
+            width * dp - p + factor * dp_old + n * p_old,
             dp,
         )
         q, q_old, dq, dq_old = (
             width * q + factor * q_old,
             q,
-            width * dq - q + factor * dq_old + turn * q_old,
+            width * dq - q + factor * dq_old + n * q_old,
             dq,
         )
-        held = np.where(q == 0, 1.0, q)
+        safe_q = np.where(q == 0, 1.0, q)
         before, before_a = value, by_a
-        value = p / held
-        by_a = (dp - value * dq) / held
+        value = p / safe_q
+        by_a = (dp - value * dq) / safe_q
         moved = (np.abs(value - before) > EPS / 2 * np.abs(value)) | (
             np.abs(by_a - before_a) > 8 * EPS * (np.abs(by_a) + np.abs(value))
         )
@@ -233,7 +233,7 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
         1 / b,
         1 / (b * b),
     )
-    value, by_a = _settled(step, state, 2)
+    value, by_a = _iterate_to_convergence(step, state, 2)
     return value, by_a
 
 
@@ -290,10 +290,10 @@ def _by_parts(where: Any, yes: Callable[..., Any], no: Callable[..., Any], *arra
         return yes(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
     if not where.any():
         return no(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
-    made = np.empty(where.shape)
-    made[where] = yes(*[x[where] for x in arrays])
-    made[~where] = no(*[x[~where] for x in arrays])
-    return made
+    result = np.empty(where.shape)
+    result[where] = yes(*[x[where] for x in arrays])
+    result[~where] = no(*[x[~where] for x in arrays])
+    return result
 
 
 def _edges(a: Any, x: Any, regular: Any, value: Any, at_zero: float, far: float) -> Any:
@@ -330,26 +330,26 @@ def log_beta(a: Any, b: Any) -> Any:
     """log of the beta function, without cancellation for large arguments."""
     low, high = np.minimum(a, b), np.maximum(a, b)
     large = high >= 10
-    held = np.where(large, high, 10.0)
-    total = held + np.where(large, low, 1.0)
+    bounded = np.where(large, high, 10.0)
+    total = bounded + np.where(large, low, 1.0)
     lean = np.where(large, low, 1.0)
     big = lean >= 10
     inner = np.where(big, lean, 10.0)
     both = (
-        -0.5 * np.log(held)
+        -0.5 * np.log(bounded)
         + 0.5 * math.log(2 * math.pi)
-        + _stirling_rest(held)
+        + _stirling_rest(bounded)
         + _stirling_rest(inner)
-        - _stirling_rest(held + inner)
-        + (inner - 0.5) * np.log(inner / (held + inner))
-        - held * np.log1p(inner / held)
+        - _stirling_rest(bounded + inner)
+        + (inner - 0.5) * np.log(inner / (bounded + inner))
+        - bounded * np.log1p(inner / bounded)
     )
     # log(gamma(high) / gamma(total)) by Stirling's series.
     gap = (
-        (held - 0.5) * -np.log1p(lean / held)
+        (bounded - 0.5) * -np.log1p(lean / bounded)
         - lean * np.log(total)
         + lean
-        + _stirling_rest(held)
+        + _stirling_rest(bounded)
         - _stirling_rest(total)
     )
     one = lgamma(lean) + gap
@@ -363,13 +363,13 @@ def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
     regular = (a > 0) & (b > 0) & (x > 0) & (x < 1) & np.isfinite(a) & np.isfinite(b)
     p, q = np.where(regular, a, 1.0), np.where(regular, b, 1.0)
     y = np.where(regular, x, 0.5)
-    turned = y > p / (p + q)
-    first, second = np.where(turned, q, p), np.where(turned, p, q)
-    left, right = np.where(turned, 1 - y, y), np.where(turned, y, 1 - y)
+    swapped = y > p / (p + q)
+    first, second = np.where(swapped, q, p), np.where(swapped, p, q)
+    left, right = np.where(swapped, 1 - y, y), np.where(swapped, y, 1 - y)
     with np.errstate(all="ignore"):
         scale = np.exp(first * np.log(left) + second * np.log(right) - log_beta(first, second))
         value = scale * _beta_fraction(first, second, left) / first
-    value = np.where(turned, 1 - value, value)
+    value = np.where(swapped, 1 - value, value)
     good = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
     edge = np.where(good & (x == 0), 0.0, np.where(good & (x == 1), 1.0, np.nan))
     return np.where(regular, value, edge)
@@ -404,7 +404,7 @@ def _slope_by_x(a: Any, x: Any) -> Any:
 
 
 class IncompleteGamma(Op):
-    """A function of a shape and a place, computed in double precision."""
+    """A function of the shape parameter a and of x, computed in double precision."""
 
     signature = "a: T, x: T -> z: T"
     T: tuple[DType, ...] = FLOATS
@@ -415,7 +415,7 @@ class IncompleteGamma(Op):
         return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))
 
     def gradients(self, dz: Any, a: Any, x: Any, negative: bool) -> Any:
-        """The gradients of P, or of Q = 1 - P, by shape and place."""
+        """The gradients of P, or of Q = 1 - P, by a and by x."""
         dz = raw.Neg(dz) if negative else dz
         by_a = lambda: raw.Mul(dz, raw.IgammaGradA(a, x))  # noqa: E731
         by_x = lambda: raw.Mul(dz, _slope_by_x(a, x))  # noqa: E731
@@ -470,9 +470,9 @@ class RandomGammaGrad(Op):
 
 
 def _computed(function: Any, *arrays: Any, **options: bool) -> Any:
-    made = function(*(np.asarray(a, np.float64) for a in arrays), **options)
+    result = function(*(np.asarray(a, np.float64) for a in arrays), **options)
     with np.errstate(over="ignore"):
-        return np.asarray(made).astype(arrays[0].dtype)
+        return np.asarray(result).astype(arrays[0].dtype)
 
 
 @op

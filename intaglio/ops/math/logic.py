@@ -96,18 +96,18 @@ class BitwiseXor(Bitwise):
         return s.bit_xor(x, y)
 
 
-def _places(x: Any, y: Any) -> Any:
-    """Shift distances held inside the width of the type, as TensorFlow holds them."""
+def _shift_counts(x: Any, y: Any) -> Any:
+    """Shift counts clamped to the width of the type, as in TensorFlow."""
     number = x.dtype.type
     return np.clip(y, number(0), number(x.dtype.itemsize * 8 - 1))
 
 
 @op
 class LeftShift(Bitwise):
-    """x with its bits moved y places up."""
+    """x shifted left by y bits."""
 
     def kernel(self, x, y):
-        return np.left_shift(x, _places(x, y))
+        return np.left_shift(x, _shift_counts(x, y))
 
     def scalar(self, s, x, y):
         return s.left_shift(x, y)
@@ -115,10 +115,10 @@ class LeftShift(Bitwise):
 
 @op
 class RightShift(Bitwise):
-    """x with its bits moved y places down; signed numbers keep their sign."""
+    """x shifted right by y bits; arithmetic for signed numbers."""
 
     def kernel(self, x, y):
-        return np.right_shift(x, _places(x, y))
+        return np.right_shift(x, _shift_counts(x, y))
 
     def scalar(self, s, x, y):
         return s.right_shift(x, y)

@@ -131,9 +131,9 @@ def kept_shape(x: Spec, axis: Any) -> Any:
         return np.asarray(dims, np.int32)
     whole = shape_of(x)
     rank = raw.Size(whole)
-    places = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank), [-1])
+    axes = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank), [-1])
     one, zero = np.asarray(1, np.int32), np.asarray(0, np.int32)
-    marks = raw.Sum(raw.OneHot(places, rank, one, zero), zero)
+    marks = raw.Sum(raw.OneHot(axes, rank, one, zero), zero)
     return raw.AddV2(raw.Mul(whole, raw.Sub(one, marks)), marks)
 
 
@@ -146,7 +146,7 @@ def numbers_in(axis: Any) -> list[int] | None:
     return None if array is None else np.asarray(array).reshape(-1).tolist()
 
 
-def spread(gradient: Any, x: Spec, axis: Any, keep_dims: bool) -> Any:
+def expand_reduced(gradient: Any, x: Spec, axis: Any, keep_dims: bool) -> Any:
     """The gradient of a reduction, with the axes that it lost as dimensions of 1."""
     return gradient if keep_dims else raw.Reshape(gradient, kept_shape(x, axis))
 
@@ -161,7 +161,10 @@ class Sum(Reduction):
         return total(input, axes_of(axis, input.ndim), keep_dims)
 
     def gradient(self, doutput, input: Spec, axis, keep_dims) -> Any:
-        return (raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input)), None)
+        return (
+            raw.BroadcastTo(expand_reduced(doutput, input, axis, keep_dims), shape_of(input)),
+            None,
+        )
 
 
 def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
@@ -211,16 +214,16 @@ class Mean(Reduction):
         return mean.astype(dtype)
 
     def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
-        spreaded = raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input))
+        expanded = raw.BroadcastTo(expand_reduced(doutput, input, axis, keep_dims), shape_of(input))
         if shapes.known(input.shape) and shapes.known(output.shape):
             factor = (input.count or 0) // max(output.count or 0, 1)
             count: Any = np.asarray(max(factor, 1)).astype(input.dtype.numpy)
-            return raw.RealDiv(spreaded, count), None
+            return raw.RealDiv(expanded, count), None
         factor = raw.FloorDiv(
             raw.Prod(shape_of(input), [0]),
             raw.Maximum(raw.Prod(shape_of(output), [0]), np.asarray(1, np.int32)),
         )
-        return raw.RealDiv(spreaded, raw.Cast(factor, DstT=input.dtype)), None
+        return raw.RealDiv(expanded, raw.Cast(factor, DstT=input.dtype)), None
 
 
 @op
@@ -243,7 +246,7 @@ class Prod(Reduction):
         # The product of all others, found from both sides: right where elements are 0.
         spec = spec_of(input)
         shape = shape_of(spec)
-        across = raw.BroadcastTo(spread(doutput, spec, axis, keep_dims), shape)
+        across = raw.BroadcastTo(expand_reduced(doutput, spec, axis, keep_dims), shape)
         moved, back, others = _reduced_first(input, spec, axis)
         flat = raw.Reshape(moved, raw.ConcatV2([[-1], others], 0))
         zero = np.asarray(0, np.int32)
@@ -275,9 +278,9 @@ def _reduced_first(x: Any, spec: Spec, axis: Any) -> tuple[Any, Any, Any]:
         others = raw.GatherV2(shape_of(spec), np.asarray(rest, np.int32), 0)
     else:
         rank_now = raw.Rank(x)
-        places = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank_now), [-1])
-        rest_now = raw.ListDiff(raw.Range(0, rank_now, 1), places, out_idx=int32).out
-        order = raw.ConcatV2([places, rest_now], 0)
+        axes = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank_now), [-1])
+        rest_now = raw.ListDiff(raw.Range(0, rank_now, 1), axes, out_idx=int32).out
+        order = raw.ConcatV2([axes, rest_now], 0)
         back = raw.InvertPermutation(order)
         others = raw.GatherV2(shape_of(spec), rest_now, 0)
     return raw.Transpose(x, order), back, others

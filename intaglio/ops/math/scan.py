@@ -42,9 +42,9 @@ class Scan(Op):
     def infer(self, x: Spec, axis: Spec) -> Spec:
         if axis.rank not in (None, 0):
             raise ShapeError(f"Shape must be rank 0 but is rank {axis.rank}")
-        place, rank = number(axis), x.rank
-        if place is not None and rank is not None and not -rank <= place < rank:
-            raise ShapeError(_outside(place, rank))
+        along, rank = number(axis), x.rank
+        if along is not None and rank is not None and not -rank <= along < rank:
+            raise ShapeError(_outside(along, rank))
         return Spec(x.dtype, x.shape)
 
 
@@ -56,22 +56,22 @@ def scanned(x: Any, axis: Any, exclusive: bool, reverse: bool, ufunc: Any, start
     """A running total by a ufunc. Raises InvalidArgumentError for a wrong axis."""
     if axis.ndim:
         raise invalid_argument(f"ScanOp: axis must be a scalar, not {brackets(axis.shape)}")
-    place = int(axis)
-    if not -x.ndim <= place < x.ndim:
-        raise invalid_argument(_outside(place, x.ndim))
-    place %= x.ndim
+    along = int(axis)
+    if not -x.ndim <= along < x.ndim:
+        raise invalid_argument(_outside(along, x.ndim))
+    along %= x.ndim
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         wide = x.astype(np.float32)
         return scanned(wide, axis, exclusive, reverse, ufunc, start).astype(dtype)
-    ahead = np.flip(x, place) if reverse else x
-    total = ufunc.accumulate(ahead, axis=place, dtype=dtype)
-    if exclusive and x.shape[place]:
-        first = np.full_like(np.take(total, [0], place), start)
+    ahead = np.flip(x, along) if reverse else x
+    total = ufunc.accumulate(ahead, axis=along, dtype=dtype)
+    if exclusive and x.shape[along]:
+        first = np.full_like(np.take(total, [0], along), start)
         rest = [slice(None)] * x.ndim
-        rest[place] = slice(0, -1)
-        total = np.concatenate([first, total[tuple(rest)]], place)
-    return np.flip(total, place) if reverse else total
+        rest[along] = slice(0, -1)
+        total = np.concatenate([first, total[tuple(rest)]], along)
+    return np.flip(total, along) if reverse else total
 
 
 @op
@@ -99,13 +99,13 @@ class Cumprod(Scan):
         end = ending(x, axis, reverse)
         term = following(dout, axis, reverse, end) if exclusive else dout
         factor = following(x, axis, reverse, end)
-        steps = doublings(spec_of(x), _place(axis))
+        steps = doublings(spec_of(x), _known_axis(axis))
         after = recurrence(factor, term, axis, reverse, steps)
         before = raw.Cumprod(x, axis, exclusive=True, reverse=reverse)
         return raw.Mul(before, after), None
 
 
-def _place(axis: Any) -> int | None:
+def _known_axis(axis: Any) -> int | None:
     """The number of the axis that a gradient rule holds, None if not known."""
     found = numbers_in(axis)
     return found[0] if found else None
@@ -132,7 +132,7 @@ class CumulativeLogsumexp(Scan):
         ahead = raw.Roll(out, 1 if reverse else -1, axis)
         step = raw.Exp(raw.Sub(out, raw.SelectV2(end, out, ahead)))
         factor = raw.SelectV2(end, constant(0, x), step)
-        steps = doublings(spec_of(x), _place(axis))
+        steps = doublings(spec_of(x), _known_axis(axis))
         after = recurrence(factor, term, axis, reverse, steps)
         return raw.Mul(raw.Exp(raw.Sub(x, out)), after), None
 
@@ -151,25 +151,25 @@ class IndexOfExtreme(Op):
     def infer(self, input: Spec, dimension: Spec, output_type: DType) -> Spec:
         if dimension.rank not in (None, 0):
             raise ShapeError(f"Shape must be rank 0 but is rank {dimension.rank}")
-        dims, place = input.shape, number(dimension)
+        dims, along = input.shape, number(dimension)
         if dims is None:
             return Spec(output_type, None)
         rank = len(dims)
-        if place is None:
+        if along is None:
             return Spec(output_type, None if not rank else (None,) * (rank - 1))
-        if not -rank <= place < rank:
+        if not -rank <= along < rank:
             raise ShapeError(
-                f"Dimension ({place}) must be in the range [{-rank}, {rank}), where"
+                f"Dimension ({along}) must be in the range [{-rank}, {rank}), where"
                 f" {rank} is the number of dimensions in the input."
             )
-        place %= rank
-        return Spec(output_type, dims[:place] + dims[place + 1 :])
+        along %= rank
+        return Spec(output_type, dims[:along] + dims[along + 1 :])
 
 
-def _at(x: Any, found: Any, place: int) -> Any:
+def _at(x: Any, found: Any, along: int) -> Any:
     """The elements that indices along an axis name."""
-    if place != x.ndim - 1:
-        return np.take_along_axis(x, np.expand_dims(found, place), place)
+    if along != x.ndim - 1:
+        return np.take_along_axis(x, np.expand_dims(found, along), along)
     rows = x.reshape(-1, x.shape[-1])  # what `take_along_axis` does, in half the calls
     return rows[np.arange(len(rows)), found.reshape(-1)]
 
@@ -180,22 +180,22 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
         raise invalid_argument(
             f"dim must be a scalar, but received tensor of shape: {brackets(dimension.shape)}"
         )
-    place, rank = int(dimension), x.ndim
-    if not -rank <= place < rank:
+    along, rank = int(dimension), x.ndim
+    if not -rank <= along < rank:
         raise invalid_argument(
-            f"Expected dimension in the range [{-rank}, {rank}), but got {place}"
+            f"Expected dimension in the range [{-rank}, {rank}), but got {along}"
         )
-    place %= rank
-    if not x.shape[place]:
-        raise invalid_argument(f"Reduction axis {place} is empty in shape {brackets(x.shape)}")
+    along %= rank
+    if not x.shape[along]:
+        raise invalid_argument(f"Reduction axis {along} is empty in shape {brackets(x.shape)}")
     if x.dtype == bfloat16.numpy:
         x = x.astype(np.float32)
     find = np.argmin if lowest else np.argmax
-    found = find(x, place)
+    found = find(x, along)
     # NumPy finds these first, TensorFlow passes them over.
-    if x.dtype.kind == "f" and np.isnan(_at(x, found, place)).any():
+    if x.dtype.kind == "f" and np.isnan(_at(x, found, along)).any():
         worst = x.dtype.type(np.inf if lowest else -np.inf)
-        found = find(np.where(np.isnan(x), worst, x), place)
+        found = find(np.where(np.isnan(x), worst, x), along)
     return np.asarray(found).astype(output_type.numpy)
 
 
@@ -266,7 +266,7 @@ class LinSpace(Op):
         wide = float32 if start.dtype.size <= 4 else float64
         first, last = (raw.Cast(v, DstT=wide) for v in (start, stop))
         step = raw.RealDiv(raw.Sub(last, first), constant(count - 1, first))
-        places = np.arange(count - 1, dtype=np.int32)
-        line = raw.AddV2(first, raw.Mul(step, raw.Cast(places, DstT=wide)))
+        positions = np.arange(count - 1, dtype=np.int32)
+        line = raw.AddV2(first, raw.Mul(step, raw.Cast(positions, DstT=wide)))
         whole = raw.ConcatV2([line, raw.Reshape(last, [1])], 0)
         return raw.Cast(whole, DstT=start.dtype)

@@ -16,15 +16,15 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.scattering import starts_of_runs
-from intaglio.ops.compiled import taken_over
+from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import constant, spec_of
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
-# Rows of so many elements are put together in turn.
-WIDE = 32
-# A turn costs as much as so many segments that are reduced alone.
-TURN = 4
+# Rows of at least so many elements are reduced one after the other.
+MIN_ROW_ELEMENTS = 32
+# A step over all segments costs as much as so many segments that are reduced alone.
+SEGMENTS_PER_STEP = 4
 
 
 def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any) -> Any:
@@ -37,11 +37,11 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     kept = flat >= 0
     if not kept.all():
         rows, flat = rows[kept], flat[kept]
-    wide_rows = rows.size >= WIDE * len(rows)
+    wide_rows = rows.size >= MIN_ROW_ELEMENTS * len(rows)
     if ufunc is np.add and wide_rows:
-        made = _added(rows, flat, count)
-        if made is not None:
-            return made.astype(dtype) if wide else made
+        added = _added(rows, flat, count)
+        if added is not None:
+            return added.astype(dtype) if wide else added
     result = np.full((count, *rows.shape[1:]), start, values.dtype)
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
@@ -51,7 +51,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
             order = np.argsort(flat, kind="stable")
             ordered, rows = flat[order], rows[order]
         begins = starts_of_runs(ordered)
-        put_together = _in_turn(ufunc) if wide_rows else ufunc.reduceat
+        put_together = _row_by_row(ufunc) if wide_rows else ufunc.reduceat
         parts = put_together(rows, begins, axis=0, dtype=values.dtype)
         result[ordered[begins]] = parts
     if empty is not start:
@@ -61,21 +61,21 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     return result.astype(dtype) if wide else result
 
 
-def _in_turn(ufunc: Any) -> Any:
+def _row_by_row(ufunc: Any) -> Any:
     """What `reduceat` does along the first axis, one row of each segment after the other.
 
-    NumPy goes through each column by itself, and adds the numbers of a column up in pairs, which
-    is the better way for short rows only.
+    NumPy reduces each column by itself, and sums a column pairwise, which
+    is faster for short rows only.
     """
 
     def reduceat(rows: Any, begins: Any, axis: int, dtype: Any) -> Any:
         sizes = np.diff(begins, append=len(rows))
         result = rows[begins]
-        more, turn, longest = np.flatnonzero(sizes > 1), 1, sizes.max()
-        while more.size > TURN * (longest - turn):
-            result[more] = ufunc(result[more], rows[begins[more] + turn])
-            turn += 1
-            more = more[sizes[more] > turn]
+        more, done, longest = np.flatnonzero(sizes > 1), 1, sizes.max()
+        while more.size > SEGMENTS_PER_STEP * (longest - done):
+            result[more] = ufunc(result[more], rows[begins[more] + done])
+            done += 1
+            more = more[sizes[more] > done]
         for i in more.tolist():
             segment = rows[begins[i] : begins[i] + sizes[i]]
             result[i] = ufunc.reduce(segment, axis=axis, dtype=dtype)
@@ -86,7 +86,7 @@ def _in_turn(ufunc: Any) -> Any:
 
 def _added(rows: Any, ids: Any, count: int) -> Any:
     """The sums of rows in machine code; None where there is none."""
-    run = taken_over("segment sums", rows.size, rows.dtype)
+    run = compiled_function("segment sums", rows.size, rows.dtype)
     if run is None:
         return None
     order = np.arange(ids.size)
@@ -99,9 +99,9 @@ def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     """The sums of `data[indices]` by numbers that rise."""
     run = None
     # Short rows NumPy adds up in pairs, and those of 16 bits are added as wider ones.
-    if data.size >= WIDE * len(data) and data.dtype.itemsize > 2:
+    if data.size >= MIN_ROW_ELEMENTS * len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
-        run = taken_over("segment sums", work, data.dtype)
+        run = compiled_function("segment sums", work, data.dtype)
     if run is not None:
         return run(data, indices, ids, count)
     return gathered(data[indices], ids, count, np.add, 0, 0)
@@ -141,7 +141,7 @@ def sorted_ids(data: Any, ids: Any) -> int:
 
 
 def risen(ids: Any) -> int:
-    """The number of segments that numbers say. Raises InvalidArgumentError if they do not rise."""
+    """The number of segments from sorted ids. Raises InvalidArgumentError if they are not sorted."""
     if not ids.size:
         return 0
     count = int(ids[-1]) + 1
@@ -217,8 +217,8 @@ class SegmentExtreme(Segments):
 
     def gradient(self, doutput, data, segment_ids, output) -> Any:
         # Elements that tie share the gradient.
-        spread = raw.GatherV2(output, segment_ids, 0)
-        hits = raw.Equal(data, spread)
+        by_element = raw.GatherV2(output, segment_ids, 0)
+        hits = raw.Equal(data, by_element)
         count = raw.SegmentSum(raw.Cast(hits, DstT=data.dtype), segment_ids)
         share = raw.GatherV2(raw.RealDiv(doutput, count), segment_ids, 0)
         return raw.SelectV2(hits, share, constant(0, data)), None
@@ -305,9 +305,9 @@ def checked_ids(data: Any, ids: Any, num_segments: Any) -> int:
     if ids.size and int(ids.max()) >= count:
         flat = ids.reshape(-1)
         at = int(np.argmax(flat >= count))
-        place = ", ".join([str(i) for i in np.unravel_index(at, ids.shape)])
+        index = ", ".join([str(i) for i in np.unravel_index(at, ids.shape)])
         raise invalid_argument(
-            f"segment_ids[{place}] = {int(flat[at])} is out of range [0, {count})"
+            f"segment_ids[{index}] = {int(flat[at])} is out of range [0, {count})"
         )
     return count
 
@@ -347,8 +347,8 @@ class UnsortedExtreme(UnsortedSegments):
     T = ORDERED
 
     def gradient(self, doutput, data, segment_ids, num_segments, output) -> Any:
-        spread, inside, positive = _gathered_or_zeros(output, segment_ids)
-        hits = raw.LogicalAnd(raw.Equal(data, spread), positive)
+        by_element, inside, positive = _gathered_or_zeros(output, segment_ids)
+        hits = raw.LogicalAnd(raw.Equal(data, by_element), positive)
         count = raw.UnsortedSegmentSum(
             raw.Cast(hits, DstT=doutput.dtype), segment_ids, num_segments
         )

@@ -175,7 +175,7 @@ _SPENCE = (
 def dawson(x: Any) -> Any:
     """exp(-x^2) times the integral of exp(t^2) from 0 to x."""
     size = np.abs(x)
-    made = pieces(
+    result = pieces(
         size,
         [
             (size <= 2.5, lambda s: s * series(s * s / 3.125 - 1, _DAWSON_NEAR)),
@@ -186,7 +186,7 @@ def dawson(x: Any) -> Any:
             (size > 5, lambda s: series(50 / (s * s) - 1, _DAWSON_FAR) / s),
         ],
     )
-    return np.where(x < 0, -made, made)
+    return np.where(x < 0, -result, result)
 
 
 def _ei_near(x: Any) -> Any:
@@ -208,11 +208,11 @@ def _around_zero(h: Any) -> Any:
 
 def _around() -> list[float]:
     """Its coefficients: those of exp(x) / x, integrated."""
-    z, slope, made = EI_ZERO, 0.0, []
+    z, slope, coefficients = EI_ZERO, 0.0, []
     for k in range(12):
         slope = (math.exp(z) / math.factorial(k) - slope) / z
-        made.append(slope / (k + 1))
-    return made
+        coefficients.append(slope / (k + 1))
+    return coefficients
 
 
 _AROUND = _around()
@@ -220,7 +220,7 @@ _AROUND = _around()
 
 def expint(x: Any) -> Any:
     """The integral of exp(t) / t from -infinity to x, for x > 0; NaN below 0."""
-    made = pieces(
+    result = pieces(
         x,
         [
             ((x > 0) & (x <= 6), _ei_near),
@@ -228,7 +228,7 @@ def expint(x: Any) -> Any:
             (x > 24, lambda s: np.exp(s) / s * series(48 / s - 1, _EI_FAR)),
         ],
     )
-    return np.where(x == 0, -np.inf, made)
+    return np.where(x == 0, -np.inf, result)
 
 
 def _fresnel(x: Any) -> tuple[Any, Any]:
@@ -243,7 +243,7 @@ def _fresnel(x: Any) -> tuple[Any, Any]:
     t = 2 * (1.6 / outside) ** 4 - 1
     f = series(t, _FRESNEL_F) / (math.pi * outside)
     g = series(t, _FRESNEL_G) / (math.pi * outside * (math.pi * outside) * outside)
-    # The angle modulo a full turn, from the part of x that a square keeps exactly.
+    # The angle modulo 2 pi, from the part of x whose square is exact.
     angle = math.pi / 2 * np.fmod(outside * outside, 4.0)
     angle = np.where(outside > 1e8, 0.0, angle)
     c_far = 0.5 + f * np.sin(angle) - g * np.cos(angle)
@@ -261,7 +261,7 @@ def _small_spence(w: Any) -> Any:
 def spence(x: Any) -> Any:
     """The integral of log(t) / (1 - t) from 1 to x: the dilogarithm of 1 - x."""
     third = math.pi * math.pi / 6
-    made = pieces(
+    result = pieces(
         x,
         [
             ((x > 0) & (x < 0.5), lambda s: third - np.log(s) * np.log1p(-s) - _small_spence(s)),
@@ -275,8 +275,8 @@ def spence(x: Any) -> Any:
             ),
         ],
     )
-    made = np.where(np.isinf(x), np.nan, made)
-    return np.where(x == 0, third, made)
+    result = np.where(np.isinf(x), np.nan, result)
+    return np.where(x == 0, third, result)
 
 
 def _inverted(x: Any, at_inverse: Any) -> Any:
@@ -350,6 +350,6 @@ class Spence(Integral):
     def gradient(self, dy, x) -> Any:
         one = constant(1, x)
         at_one = raw.Equal(x, one)
-        held = raw.SelectV2(at_one, constant(2, x), x)
-        slope = raw.RealDiv(raw.Log(held), raw.Sub(one, held))
+        safe_x = raw.SelectV2(at_one, constant(2, x), x)
+        slope = raw.RealDiv(raw.Log(safe_x), raw.Sub(one, safe_x))
         return raw.Mul(dy, raw.SelectV2(at_one, raw.Neg(one), slope))

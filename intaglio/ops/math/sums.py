@@ -107,7 +107,7 @@ class AccumulateNV2(Op):
 
 @op
 class ClipByValue(Op):
-    """t, held between two limits, each a scalar or of the shape of t."""
+    """t clipped to two limits, each a scalar or of the shape of t."""
 
     blockwise = True
     signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"

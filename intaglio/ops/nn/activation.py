@@ -263,8 +263,8 @@ class SoftsignGrad(ActivationGrad):
     def gradient(self, dbackprops, gradients, features) -> Any:
         # The slope of (|x| + 1) ** -2 is -2 sign(x) (|x| + 1) ** -3.
         inner = raw.AddV2(raw.Abs(features), _like(1, features))
-        turn = raw.Mul(_like(-2, features), raw.Sign(features))
-        slope = raw.RealDiv(turn, raw.Mul(raw.Mul(inner, inner), inner))
+        numerator = raw.Mul(_like(-2, features), raw.Sign(features))
+        slope = raw.RealDiv(numerator, raw.Mul(raw.Mul(inner, inner), inner))
         return (
             raw.SoftsignGrad(dbackprops, features),
             raw.Mul(raw.Mul(dbackprops, gradients), slope),

@@ -67,6 +67,6 @@ class ApproxTopK(Op):
         # One matrix [k, size] of zeros and ones for each row.
         one, zero = (np.asarray(v, dvalues.dtype.numpy) for v in (1, 0))
         at = reduction_dimension % (shape.rank or 1)
-        spread = raw.OneHot(indices, size, one, zero, axis=at + 1)
-        held = raw.Mul(raw.ExpandDims(dvalues, np.int32(at + 1)), spread)
-        return raw.Sum(held, np.array([at], np.int32))
+        one_hot = raw.OneHot(indices, size, one, zero, axis=at + 1)
+        products = raw.Mul(raw.ExpandDims(dvalues, np.int32(at + 1)), one_hot)
+        return raw.Sum(products, np.array([at], np.int32))

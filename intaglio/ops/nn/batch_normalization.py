@@ -73,8 +73,8 @@ def normalize(
     kind = scale.dtype
     run = _offered("batch normalization", wide, column, wide.shape, training, epsilon, factor)
     if run is not None:
-        given = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]
-        y, *kept = run(wide, *given)
+        parameters = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]
+        y, *kept = run(wide, *parameters)
     else:
         y, *kept = _normalized(
             wide, scale, offset, mean, variance, epsilon, factor, over, column, training
@@ -139,8 +139,8 @@ def normalize_gradient(
         "batch normalization gradient", wide, column, wide.shape, training, epsilon, "", same
     )
     if run is not None:
-        given = [v.astype(wide.dtype, copy=False) for v in (scale, mean, variance)]
-        by_x, by_scale, by_offset = run(d.flat[:1] if same else d, wide, *given)
+        parameters = [v.astype(wide.dtype, copy=False) for v in (scale, mean, variance)]
+        by_x, by_scale, by_offset = run(d.flat[:1] if same else d, wide, *parameters)
     else:
         by_x, by_scale, by_offset = _gradient(
             d, wide, scale, mean, variance, epsilon, over, column, training
@@ -219,7 +219,7 @@ class BatchNorm(Op):
         data_format,
         is_training,
     ):
-        made = normalize(
+        results = normalize(
             x,
             scale,
             offset,
@@ -231,8 +231,8 @@ class BatchNorm(Op):
             is_training,
         )
         if self.back == "FusedBatchNormGradV3":
-            return (*made, np.zeros((), scale.dtype))
-        return made
+            return (*results, np.zeros((), scale.dtype))
+        return results
 
     def gradient(
         self,
@@ -251,7 +251,7 @@ class BatchNorm(Op):
         third = ()
         if self.back == "FusedBatchNormGradV3":
             third = (np.zeros((), scale.dtype.numpy),)
-        made = getattr(raw, self.back)(
+        gradients = getattr(raw, self.back)(
             dy,
             x,
             scale,
@@ -261,7 +261,7 @@ class BatchNorm(Op):
             data_format=data_format,
             is_training=is_training,
         )
-        return *made[:3], None, None
+        return *gradients[:3], None, None
 
 
 class BatchNormGrad(Op):
@@ -294,7 +294,7 @@ class BatchNormGrad(Op):
                 f"x and y_backprop must have same shape, but got {brackets(x.shape)} "
                 f"and {brackets(y_backprop.shape)}"
             )
-        made = normalize_gradient(
+        gradients = normalize_gradient(
             y_backprop,
             x,
             scale,
@@ -305,7 +305,7 @@ class BatchNormGrad(Op):
             is_training,
         )
         nothing = np.zeros(0, reserve_space_1.dtype)
-        return *made, nothing, nothing
+        return *gradients, nothing, nothing
 
     def gradient(
         self,
@@ -341,8 +341,8 @@ class _Second:
         self.column = np.asarray([-1 if i == at else 1 for i in range(rank)], np.int32)
         self.training = training
         small = np.asarray(epsilon, self.wide.numpy)
-        spread = raw.AddV2(raw.Cast(variance, DstT=self.wide), small)
-        self.rate = raw.Rsqrt(spread)
+        shifted_variance = raw.AddV2(raw.Cast(variance, DstT=self.wide), small)
+        self.rate = raw.Rsqrt(shifted_variance)
         self.unit = raw.Mul(
             raw.Sub(x, self.lay(raw.Cast(mean, DstT=self.wide))), self.lay(self.rate)
         )
@@ -365,7 +365,7 @@ class _Second:
 
     def gradients(self, d: Any, scale: Any, by_x: Any, by_scale: Any, by_offset: Any) -> Any:
         """The gradients by y_backprop, x and scale."""
-        given, given_scale, out = d.dtype, scale.dtype, self.wide
+        dtype, scale_dtype, out = d.dtype, scale.dtype, self.wide
         d, scale = raw.Cast(d, DstT=out), raw.Cast(scale, DstT=out)
         zero = raw.ZerosLike(d)
         a = zero if by_x is None else raw.Cast(by_x, DstT=out)
@@ -383,9 +383,9 @@ class _Second:
         if self.training:
             to_x = self._to_x(a, d, scale, b, matched)
         return (
-            raw.Cast(to_d, DstT=given),
-            raw.Cast(to_x, DstT=given),
-            raw.Cast(to_scale, DstT=given_scale),
+            raw.Cast(to_d, DstT=dtype),
+            raw.Cast(to_x, DstT=dtype),
+            raw.Cast(to_scale, DstT=scale_dtype),
         )
 
     def _to_x(self, a: Any, d: Any, scale: Any, b: Any, matched: Any) -> Any:

@@ -50,11 +50,11 @@ def _infer(value: Spec, bias: Spec, data_format: str) -> Spec:
     if value.shape is None or bias.shape is None:
         return Spec(value.dtype, value.shape)
     at = 1 if windows.channels_first(data_format) else len(value.shape) - 1
-    mine, theirs = value.shape[at], bias.shape[0]
-    if mine is not None and theirs is not None and mine != theirs:
-        raise ShapeError(f"Dimensions must be equal, but are {mine} and {theirs}")
+    channels, bias_size = value.shape[at], bias.shape[0]
+    if channels is not None and bias_size is not None and channels != bias_size:
+        raise ShapeError(f"Dimensions must be equal, but are {channels} and {bias_size}")
     dims = list(value.shape)
-    dims[at] = theirs if mine is None else mine
+    dims[at] = bias_size if channels is None else channels
     return Spec(value.dtype, tuple(dims))
 
 
@@ -148,6 +148,6 @@ class BiasAddGrad(Op):
 
     def gradient(self, out_backprop, doutput, data_format) -> Any:
         if windows.channels_first(data_format):
-            # (C,) spread over (N, C, ...): as a bias added to zeros.
+            # (C,) broadcast to (N, C, ...): as a bias added to zeros.
             return raw.BiasAdd(raw.ZerosLike(out_backprop), doutput, data_format=data_format)
         return raw.BroadcastTo(doutput, raw.Shape(out_backprop))

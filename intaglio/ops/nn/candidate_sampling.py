@@ -1,4 +1,4 @@
-"""Candidate samplers: a few classes drawn to stand for all, and how often each is expected.
+"""Candidate samplers: a sample of the classes, and the expected count of each.
 
 Uniform, log-uniform and learned classes are TensorFlow's own for the same seeds. Those of fixed
 frequencies have the same distribution, but are drawn from one number each.
@@ -37,11 +37,11 @@ def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
     """(the first `wanted` different classes, after how many draws)."""
     count = 4 * wanted
     while True:
-        drawn = draw(stream, count)
-        _, first = np.unique(drawn, return_index=True)
+        sampled = draw(stream, count)
+        _, first = np.unique(sampled, return_index=True)
         if len(first) >= wanted:
             first = np.sort(first)[:wanted]
-            return drawn[first], int(first[-1]) + 1
+            return sampled[first], int(first[-1]) + 1
         count *= 4
 
 
@@ -157,8 +157,8 @@ class LogUniformCandidateSampler(Sampler):
         whole = np.log1p(range_max)
 
         def draw(start: Stream, count: int) -> Any:
-            drawn = np.exp(philox.uniform(start, count, DOUBLE) * whole)
-            return (drawn.astype(np.int64) - 1) % range_max
+            numbers = np.exp(philox.uniform(start, count, DOUBLE) * whole)
+            return (numbers.astype(np.int64) - 1) % range_max
 
         def probability(classes: Any) -> Any:
             return np.log((classes + 2.0) / (classes + 1.0)) / whole
@@ -198,9 +198,9 @@ class FixedUnigramCandidateSampler(Sampler):
     ):
         if bool(vocab_file) == bool(len(unigrams)):
             raise invalid_argument("Must provide either vocab_file or unigrams.")
-        given = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
-        weights = np.zeros(num_reserved_ids + len(given))
-        weights[num_reserved_ids:] = given**distortion
+        frequencies = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
+        weights = np.zeros(num_reserved_ids + len(frequencies))
+        weights[num_reserved_ids:] = frequencies**distortion
         if len(weights) != range_max:
             raise invalid_argument(
                 f"range_max is {range_max}, but there are {len(weights)} classes with "
@@ -210,8 +210,8 @@ class FixedUnigramCandidateSampler(Sampler):
         sums, total = np.cumsum(own), weights.sum()
 
         def draw(start: Stream, count: int) -> Any:
-            places = philox.uniform(start, count, DOUBLE) * sums[-1]
-            return np.searchsorted(sums, places, side="right")
+            positions = philox.uniform(start, count, DOUBLE) * sums[-1]
+            return np.searchsorted(sums, positions, side="right")
 
         return self.sampled(
             true_classes,
@@ -235,8 +235,8 @@ class Learned(Sampler):
             return seen
 
         def draw(start: Stream, count: int) -> Any:
-            places = philox.bits32(start, count) % sums[-1]
-            return np.searchsorted(sums, places, side="right")
+            positions = philox.bits32(start, count) % sums[-1]
+            return np.searchsorted(sums, positions, side="right")
 
         self.check(true_classes, num_true, num_sampled, unique, range_max)
         before = stream.exchange(counted)
@@ -305,7 +305,7 @@ class AllCandidateSampler(Op):
 
 @op
 class ComputeAccidentalHits(Op):
-    """Where sampled classes are true ones: (rows, places among the sampled, -infinity or nearly)."""
+    """Where sampled classes are true ones: (rows, indices into the sample, the lowest float)."""
 
     signature = (
         "true_classes: int64, sampled_candidates: int64; num_true: int, seed: int = 0,"
@@ -323,13 +323,13 @@ class ComputeAccidentalHits(Op):
             raise invalid_argument("true_classes must be a batch_size * num_true matrix")
         if sampled_candidates.ndim != 1:
             raise invalid_argument("sampled_candidates must be a vector")
-        # Of a class that is sampled twice, the last place counts.
-        last, turned = np.unique(sampled_candidates[::-1], return_index=True)
+        # Of a class that is sampled twice, the last index counts.
+        last, from_end = np.unique(sampled_candidates[::-1], return_index=True)
         hits = true_classes[:, :, None] == last
         rows, _, at = np.nonzero(hits)
-        places = len(sampled_candidates) - 1 - turned[at]
+        positions = len(sampled_candidates) - 1 - from_end[at]
         return (
             rows.astype(np.int32),
-            places.astype(np.int64),
+            positions.astype(np.int64),
             np.full(len(rows), LOWEST_FLOAT32, np.float32),
         )

@@ -202,7 +202,7 @@ def convolve(plan: Plan, x: Any, filters: Any) -> np.ndarray:
 
 def convolve_by_input(plan: Plan, sizes: Any, filters: Any, d: Any) -> np.ndarray:
     """The kernel of the gradient by the input."""
-    shape = _given_sizes(plan, sizes, filters, d)
+    shape = _declared_sizes(plan, sizes, filters, d)
     data = plan.last(d, "out_backprop")
     along = plan.prepare(shape, filters.shape, "convolution")
     plan.check_out(data.shape, along, "Conv2DCustomBackpropInput", shape[0], filters.shape[-1])
@@ -212,7 +212,7 @@ def convolve_by_input(plan: Plan, sizes: Any, filters: Any, d: Any) -> np.ndarra
     return windows.restored(result.astype(d.dtype, copy=False), plan.format)
 
 
-def _given_sizes(plan: Plan, sizes: Any, filters: Any, d: Any) -> tuple[int, ...]:
+def _declared_sizes(plan: Plan, sizes: Any, filters: Any, d: Any) -> tuple[int, ...]:
     """The input's shape, channels last; two numbers are its spatial sizes alone."""
     numbers = [int(n) for n in sizes]
     if len(numbers) == 2 and plan.rank == 4:

@@ -126,5 +126,5 @@ class Conv(Op):
             raise invalid_argument(
                 f"filter must not have zero elements, but has the shape {filter.shape}"
             )
-        made = convolve(plan, input.reshape((prod(batch), *rest)), filter)
-        return made.reshape((*batch, *made.shape[1:]))
+        result = convolve(plan, input.reshape((prod(batch), *rest)), filter)
+        return result.reshape((*batch, *result.shape[1:]))

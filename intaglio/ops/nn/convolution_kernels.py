@@ -18,7 +18,7 @@ from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
 
-# Elements of the matrix of windows made at a time.
+# Elements of the im2col matrix built at a time.
 PIECE = 1 << 18
 # With fewer channels than this, windows are copied element by element of the window
 # (long runs along the rows) rather than window by window (runs of `channels` numbers).
@@ -28,10 +28,10 @@ LONG = 256
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
-    """The window's elements: index in the window, and where it lies in the padded array."""
+    """The window's taps: the index in the window, and its slices of the padded array."""
     for index in itertools.product(*[range(a.window) for a in along]):
-        places = [a.places(i) for a, i in zip(along, index, strict=True)]
-        yield index, (slice(None), *places)
+        slices = [a.slice_of(i) for a, i in zip(along, index, strict=True)]
+        yield index, (slice(None), *slices)
 
 
 def wide(x: np.ndarray) -> np.ndarray:
@@ -60,13 +60,13 @@ def _rows(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
 
 
 def _skips(along: Sequence[Axis]) -> bool:
-    """True for windows of one place each that leave places out."""
+    """True for windows of one element with strides."""
     return all(a.window == 1 and not a.padded for a in along) and any(a.stride > 1 for a in along)
 
 
 def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]]:
-    """The places that such windows see, and the windows over them: all of them."""
-    seen = np.ascontiguousarray(x[:, *[a.places(0) for a in along]])
+    """The elements that such windows see, and windows of one element without strides over them."""
+    seen = np.ascontiguousarray(x[:, *[a.slice_of(0) for a in along]])
     return seen, [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
 
 
@@ -133,7 +133,7 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     if _skips(along):
         result = np.zeros(shape, d.dtype)
         seen = [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
-        result[:, *[a.places(0) for a in along]] = by_input(d, filters, seen)
+        result[:, *[a.slice_of(0) for a in along]] = by_input(d, filters, seen)
         return result
     if all(a.stride == 1 and _reversible(a) for a in along) and (
         outputs <= 2 * channels
@@ -145,9 +145,9 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     result = np.zeros(shape, d.dtype)
     if d.size:
         flat = d.reshape(-1, outputs)
-        for index, places in taps(along):
+        for index, slices in taps(along):
             part = dot(flat, filters[index].T)
-            result[places] += part.reshape(*d.shape[:-1], channels)
+            result[slices] += part.reshape(*d.shape[:-1], channels)
     return np.ascontiguousarray(result[windows.inside(along)])
 
 
@@ -158,13 +158,13 @@ def _reversible(a: Axis) -> bool:
 
 def _by_input_reversed(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """With stride 1 the gradient is the convolution with the filters turned round."""
-    turned = filters[tuple([slice(None, None, -1)] * len(along))].swapaxes(-1, -2)
+    flipped = filters[tuple([slice(None, None, -1)] * len(along))].swapaxes(-1, -2)
     back = []
     for a in along:
         reach = (a.window - 1) * a.dilation
         after = a.size + reach - a.out - (reach - a.before)
         back.append(Axis(a.out, a.window, 1, a.dilation, reach - a.before, after, a.size))
-    return forward(d, np.ascontiguousarray(turned), back)
+    return forward(d, np.ascontiguousarray(flipped), back)
 
 
 # -- groups ----------------------------------------------------------------------------
@@ -243,8 +243,8 @@ def depthwise(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.n
     result = np.zeros((len(x), *outs, channels, many), x.dtype)
     product = np.empty_like(result)
     x = windows.padded(x, along)
-    for index, places in taps(along):
-        np.multiply(x[places][..., None], filters[index], out=product)
+    for index, slices in taps(along):
+        np.multiply(x[slices][..., None], filters[index], out=product)
         result += product
     return result.reshape(len(x), *outs, channels * many)
 
@@ -263,8 +263,8 @@ def depthwise_filter_gradient(
     d = d.reshape(*d.shape[:-1], channels, many)
     x = windows.padded(x, along)
     over = tuple(range(len(along) + 1))
-    for index, places in taps(along):
-        result[index] = (x[places][..., None] * d).sum(axis=over)
+    for index, slices in taps(along):
+        result[index] = (x[slices][..., None] * d).sum(axis=over)
     return result
 
 
@@ -279,6 +279,6 @@ def depthwise_by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]
     shape = (len(d), *[a.before + a.size + a.after for a in along], channels)
     result = np.zeros(shape, d.dtype)
     d = d.reshape(*d.shape[:-1], channels, many)
-    for index, places in taps(along):
-        result[places] += (d * filters[index]).sum(axis=-1)
+    for index, slices in taps(along):
+        result[slices] += (d * filters[index]).sum(axis=-1)
     return np.ascontiguousarray(result[windows.inside(along)])

@@ -42,17 +42,17 @@ def _collapsed(labels: Any, lengths: Any) -> tuple[Any, Any]:
     inside = np.arange(labels.shape[1]) < lengths[:, None]
     keep = inside.copy()
     keep[:, 1:] &= labels[:, 1:] != labels[:, :-1]
-    made, counts = np.zeros_like(labels), keep.sum(axis=1)
-    made[np.arange(labels.shape[1]) < counts[:, None]] = labels[keep]
-    return made, counts
+    collapsed, counts = np.zeros_like(labels), keep.sum(axis=1)
+    collapsed[np.arange(labels.shape[1]) < counts[:, None]] = labels[keep]
+    return collapsed, counts
 
 
-def _shifted(x: Any, places: int) -> Any:
-    """Positions moved on by `places`, impossible ones moving in."""
-    made = np.full_like(x, -np.inf)
-    if places < x.shape[1]:
-        made[:, places:] = x[:, : x.shape[1] - places]
-    return made
+def _shifted(x: Any, count: int) -> Any:
+    """Positions moved on by `count`, impossible ones moving in."""
+    shifted = np.full_like(x, -np.inf)
+    if count < x.shape[1]:
+        shifted[:, count:] = x[:, : x.shape[1] - count]
+    return shifted
 
 
 class _Lattice:
@@ -74,7 +74,7 @@ class _Lattice:
             self.stay[:, 1::2] = False
 
     def forward(self, log_probs: Any, active: Any) -> Any:
-        """[time, batch, position]: log-probabilities of all ways that lead there."""
+        """[time, batch, position]: log-probabilities of all paths to it."""
         steps = log_probs.shape[0]
         emitted = np.take_along_axis(log_probs, self.symbols[None], axis=2)
         alpha = np.full((steps, *self.symbols.shape), -np.inf)
@@ -84,29 +84,29 @@ class _Lattice:
                 new = np.full(self.symbols.shape, -np.inf)
                 new[:, :2] = 0.0
             else:
-                held = np.where(self.stay, state, -np.inf)
+                stayed = np.where(self.stay, state, -np.inf)
                 jumped = np.where(self.no_skip, -np.inf, _shifted(state, 2))
-                new = np.logaddexp(np.logaddexp(held, _shifted(state, 1)), jumped)
+                new = np.logaddexp(np.logaddexp(stayed, _shifted(state, 1)), jumped)
             new = np.where(self.outside, -np.inf, new + emitted[t])
             state = np.where(active[t][:, None], new, state)
             alpha[t] = state
         return alpha
 
     def backward(self, log_probs: Any, active: Any, lengths: Any) -> Any:
-        """[time, batch, position]: log-probabilities of all ways from there to the end."""
+        """[time, batch, position]: log-probabilities of all paths from it to the end."""
         steps = log_probs.shape[0]
         emitted = np.take_along_axis(log_probs, self.symbols[None], axis=2)
-        places = np.arange(self.symbols.shape[1])
-        ends = (places == self.size[:, None] - 1) | (places == self.size[:, None] - 2)
+        positions = np.arange(self.symbols.shape[1])
+        ends = (positions == self.size[:, None] - 1) | (positions == self.size[:, None] - 2)
         start = np.where(ends, 0.0, -np.inf)
         beta = np.full((steps, *self.symbols.shape), -np.inf)
         state = start
         for t in range(steps - 1, -1, -1):
             if t + 1 < steps:
                 ahead = state + emitted[t + 1]
-                held = np.where(self.stay, ahead, -np.inf)
+                stayed = np.where(self.stay, ahead, -np.inf)
                 jumped = np.where(self.no_skip, -np.inf, ahead)
-                moved = np.logaddexp(held, _shifted(ahead[:, ::-1], 1)[:, ::-1])
+                moved = np.logaddexp(stayed, _shifted(ahead[:, ::-1], 1)[:, ::-1])
                 moved = np.logaddexp(moved, _shifted(jumped[:, ::-1], 2)[:, ::-1])
                 last = (lengths - 1 == t)[:, None]
                 state = np.where(last, start, np.where(active[t][:, None], moved, state))
@@ -124,19 +124,19 @@ def loss_and_gradient(
     with np.errstate(all="ignore"):
         alpha = lattice.forward(log_probs, active)
         beta = lattice.backward(log_probs, active, steps)
-        ways = alpha + beta
-        top = ways.max(axis=2, initial=-np.inf, keepdims=True)
-        held = np.where(np.isfinite(top), top, 0.0)
-        shares = np.exp(ways - held)
+        log_paths = alpha + beta
+        top = log_paths.max(axis=2, initial=-np.inf, keepdims=True)
+        finite_top = np.where(np.isfinite(top), top, 0.0)
+        shares = np.exp(log_paths - finite_top)
         total = shares.sum(axis=2, keepdims=True)
-        likelihood = np.log(total[..., 0]) + held[..., 0]
+        likelihood = np.log(total[..., 0]) + finite_top[..., 0]
         chosen = np.maximum(steps - 1, 0)
         loss = -likelihood[chosen, np.arange(len(steps))] if len(inputs) else 0.0
         expected = np.zeros_like(log_probs)
         t, b = np.indices(shares.shape[:2])
-        for place in range(lattice.symbols.shape[1]):
-            share = shares[:, :, place] / total[..., 0]
-            expected[t, b, lattice.symbols[:, place]] += np.nan_to_num(share)
+        for position in range(lattice.symbols.shape[1]):
+            share = shares[:, :, position] / total[..., 0]
+            expected[t, b, lattice.symbols[:, position]] += np.nan_to_num(share)
     possible = np.isfinite(loss)
     kept = active[..., None] & possible[None, :, None]
     empty = steps == 0

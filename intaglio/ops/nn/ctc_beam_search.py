@@ -42,9 +42,9 @@ class _Prefixes:
         new = np.flatnonzero(~known)
         numbers[new] = len(self.parents) + np.arange(len(new))
         order = new[np.argsort(keys[new], kind="stable")]
-        places = at[order]
-        self._keys = np.insert(self._keys, places, keys[order])
-        self._numbers = np.insert(self._numbers, places, numbers[order])
+        positions = at[order]
+        self._keys = np.insert(self._keys, positions, keys[order])
+        self._numbers = np.insert(self._numbers, positions, numbers[order])
         self.parents = np.concatenate([self.parents, parents[new]])
         self.labels = np.concatenate([self.labels, labels[new]])
         return numbers
@@ -61,12 +61,12 @@ class _Prefixes:
             at = np.where(labels >= 0, self.parents[at], NONE)
         if not taken:
             return np.zeros((len(numbers), 0), np.int64), np.zeros(len(numbers), int)
-        # Read from the end: what ends earlier lies at the end of its row.
+        # Read from the end: shorter prefixes are aligned to the end of their row.
         back = np.stack(taken, axis=1)
         lengths = (back >= 0).sum(axis=1)
-        places = lengths[:, None] - 1 - np.arange(back.shape[1])
-        whole = np.take_along_axis(back, np.maximum(places, 0), axis=1)
-        return np.where(places >= 0, whole, NONE), lengths
+        positions = lengths[:, None] - 1 - np.arange(back.shape[1])
+        whole = np.take_along_axis(back, np.maximum(positions, 0), axis=1)
+        return np.where(positions >= 0, whole, NONE), lengths
 
 
 class _Beams:
@@ -85,9 +85,9 @@ class _Beams:
     def step(self, log_probs: Any, active: Any) -> None:
         """Goes on by one step with log-probabilities [batch, classes]."""
         total = np.logaddexp(self.label, self.blank)
-        lasts, held = self.prefixes.labels[self.numbers], self.numbers >= 0
+        lasts, used = self.prefixes.labels[self.numbers], self.numbers >= 0
         parent = self.prefixes.parents[self.numbers]
-        same = (parent[:, :, None] == self.numbers[:, None, :]) & held[:, :, None]
+        same = (parent[:, :, None] == self.numbers[:, None, :]) & used[:, :, None]
         same &= (parent >= 0)[:, :, None]
         stands, source = same.any(axis=2), same.argmax(axis=2)
 
@@ -106,16 +106,16 @@ class _Beams:
         longer[rows, source[rows, beams], lasts[rows, beams]] = -np.inf
         standing = np.logaddexp(label, blank)
         followed = stands & (source < np.arange(self.width))
-        places = source * self.blank_class + lasts
-        longer[_forgotten(standing, held, longer, followed, source, places)] = -np.inf
-        self._choose(label, blank, held, longer, active)
+        columns = source * self.blank_class + lasts
+        longer[_forgotten(standing, used, longer, followed, source, columns)] = -np.inf
+        self._choose(label, blank, used, longer, active)
 
-    def _choose(self, label: Any, blank: Any, held: Any, longer: Any, active: Any) -> None:
+    def _choose(self, label: Any, blank: Any, used: Any, longer: Any, active: Any) -> None:
         batch, width, count = longer.shape
         total = np.logaddexp(label, blank)
         scores = np.concatenate([total, longer.reshape(batch, -1)], axis=1)
-        possible = np.concatenate([held, longer.reshape(batch, -1) > -np.inf], axis=1)
-        # Of equal ones those that stand come first; what is impossible comes last.
+        possible = np.concatenate([used, longer.reshape(batch, -1) > -np.inf], axis=1)
+        # Of equal ones existing beams come first; impossible ones come last.
         ranks = np.where(possible, -scores, np.inf)
         best = np.lexsort((~possible, ranks), axis=1)[:, :width]
         stays = best < width
@@ -124,11 +124,11 @@ class _Beams:
         source = new // count if count else new
         picked = new % count if count else new
         numbers = np.take_along_axis(self.numbers, at, axis=1)
-        made = ~stays & np.take_along_axis(possible, best, axis=1)
-        made &= active[:, None]
+        extended = ~stays & np.take_along_axis(possible, best, axis=1)
+        extended &= active[:, None]
         parents = np.take_along_axis(self.numbers, source, axis=1)
-        numbers[made] = self.prefixes.longer(parents[made], picked[made])
-        numbers[~stays & ~made] = NONE
+        numbers[extended] = self.prefixes.longer(parents[extended], picked[extended])
+        numbers[~stays & ~extended] = NONE
         score = np.take_along_axis(scores, best, axis=1)
         kept = active[:, None]
         label = np.where(stays, np.take_along_axis(label, at, axis=1), score)
@@ -138,7 +138,7 @@ class _Beams:
         self.blank = np.where(kept, blank, self.blank).astype(self.blank.dtype)
 
 
-def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, places: Any) -> Any:
+def _forgotten(total: Any, used: Any, longer: Any, followed: Any, source: Any, columns: Any) -> Any:
     """Which beams get no longer prefixes, [batch, beam], as TensorFlow's search has it.
 
     It looks at the labels that may follow each beam in order, and keeps the best so far. A beam
@@ -146,7 +146,7 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, p
     follow an earlier beam, is forgotten with all that may follow it.
     """
     batch, width, count = longer.shape
-    least = np.where(held.all(axis=1), total.min(axis=1), -np.inf)
+    least = np.where(used.all(axis=1), total.min(axis=1), -np.inf)
     # What may come in, in order, one row for each sequence.
     row, beam, label = np.nonzero(longer > least[:, None, None])
     counts = np.bincount(row, minlength=batch)
@@ -157,8 +157,8 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, p
     origin[row, at], order[row, at] = beam, beam * count + label
     row, beam = np.nonzero(followed)
     own = total[row, beam]
-    ahead = ((total[row] > own[:, None]) & held[row]).sum(axis=1)
-    better = (score[row] > own[:, None]) & (order[row] < places[row, beam, None])
+    ahead = ((total[row] > own[:, None]) & used[row]).sum(axis=1)
+    better = (score[row] > own[:, None]) & (order[row] < columns[row, beam, None])
     forgotten = np.zeros((batch, width), bool)
     while True:
         # What is decided of a beam depends on earlier ones alone, so that this ends.
@@ -172,10 +172,10 @@ def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, p
 
 def _sparse(labels: Any, lengths: Any) -> tuple[Any, Any, Any]:
     """Rows of labels as a sparse matrix: (indices, values, shape)."""
-    rows, places = np.nonzero(np.arange(labels.shape[1]) < lengths[:, None])
-    indices = np.stack([rows, places], axis=1).astype(np.int64)
+    rows, columns = np.nonzero(np.arange(labels.shape[1]) < lengths[:, None])
+    indices = np.stack([rows, columns], axis=1).astype(np.int64)
     shape = np.array([len(labels), lengths.max(initial=0)], np.int64)
-    return indices, labels[rows, places].astype(np.int64), shape
+    return indices, labels[rows, columns].astype(np.int64), shape
 
 
 def _without_repeats(labels: Any, lengths: Any) -> tuple[Any, Any]:
@@ -253,6 +253,6 @@ class CTCBeamSearchDecoder(Op):
             labels, lengths = _without_repeats(labels, lengths)
         labels = labels.reshape(batch, top_paths, -1)
         lengths = lengths.reshape(batch, top_paths)
-        made = [_sparse(labels[:, i], lengths[:, i]) for i in range(top_paths)]
-        indices, values, shapes = map(list, zip(*made, strict=True))
+        paths = [_sparse(labels[:, i], lengths[:, i]) for i in range(top_paths)]
+        indices, values, shapes = map(list, zip(*paths, strict=True))
         return indices, values, shapes, scores

@@ -29,7 +29,7 @@ def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any
 
 
 def _rounded(x: Any, low: Any, high: Any, step: Any, steps: Any, zero: Any) -> Any:
-    """`steps(width)` says how many steps a width is."""
+    """`steps(width)` is the number of steps of a width."""
     inside = np.maximum(np.minimum(x, high), low)
     return np.floor(steps(inside - low) - zero + _F(0.5)) * step
 
@@ -49,7 +49,7 @@ def _inside(x: Any, low: Any, high: Any) -> Any:
     return (x >= low) & (x <= high)
 
 
-def _demand_rank(rank: int, **shapes: Any) -> None:
+def _check_rank(rank: int, **shapes: Any) -> None:
     for name, dims in shapes.items():
         if dims is not None and len(dims) != rank:
             raise ShapeError(
@@ -114,11 +114,11 @@ class FakeQuantWithMinMaxVars(Op):
     signature = f"inputs: float32, min: float32, max: float32; {_VARS} -> outputs: float32"
 
     def infer(self, inputs: Spec, min: Spec, max: Spec) -> Spec:
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         return inputs.like()
 
     def kernel(self, inputs, min, max, num_bits, narrow_range):
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         if min == 0 == max:
             return np.zeros_like(inputs)
         return _by_division(inputs, *_nudged(min, max, num_bits, narrow_range))
@@ -139,13 +139,13 @@ class FakeQuantWithMinMaxVarsGradient(Op):
     differentiable = False
 
     def infer(self, gradients: Spec, min: Spec, max: Spec) -> list[Spec]:
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         return [gradients.like(), min.like(shape=()), max.like(shape=())]
 
     def kernel(self, gradients, inputs, min, max, num_bits, narrow_range):
         if gradients.shape != inputs.shape:
             raise invalid_argument("gradient and input must be the same size")
-        _demand_rank(0, min=min.shape, max=max.shape)
+        _check_rank(0, min=min.shape, max=max.shape)
         if min == 0 == max:
             return np.array(gradients), np.zeros((), _F), np.zeros((), _F)
         low, high, _ = _nudged(min, max, num_bits, narrow_range)
@@ -160,19 +160,19 @@ def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
     if inputs == ():
         raise ShapeError("Shape must be at least rank 1 but is rank 0")
     depth = None if inputs is None else inputs[-1]
-    _demand_rank(1, min=low, max=high)
+    _check_rank(1, min=low, max=high)
     for name, dims in (("min", low), ("max", high)):
-        given = dims[0] if dims else None
-        if None not in (depth, given) and depth != given:
+        channels = dims[0] if dims else None
+        if None not in (depth, channels) and depth != channels:
             raise ShapeError(
-                f"Dimensions must be equal, but are {depth} and {given}",
-                eager=f"{name} has incorrect size, expected {depth} was {given}",
+                f"Dimensions must be equal, but are {depth} and {channels}",
+                eager=f"{name} has incorrect size, expected {depth} was {channels}",
             )
 
 
 @op
 class FakeQuantWithMinMaxVarsPerChannel(Op):
-    """As FakeQuantWithMinMaxVars, with bounds for each place of the last dimension."""
+    """As FakeQuantWithMinMaxVars, with bounds for each channel of the last dimension."""
 
     signature = FakeQuantWithMinMaxVars.signature
 
@@ -193,7 +193,7 @@ class FakeQuantWithMinMaxVarsPerChannel(Op):
 
 @op
 class FakeQuantWithMinMaxVarsPerChannelGradient(Op):
-    """As FakeQuantWithMinMaxVarsGradient, for each place of the last dimension."""
+    """As FakeQuantWithMinMaxVarsGradient, for each channel of the last dimension."""
 
     signature = FakeQuantWithMinMaxVarsGradient.signature
     differentiable = False

@@ -47,12 +47,12 @@ def _stretched(stream: Stream, size: int, count: int) -> tuple[Any, int]:
 
 def _folded(x: Any, ends: Any, overlapping: bool, axis: int, by: np.ufunc) -> Any:
     """Each window of an axis as one element; overlapping, with the first of the next one."""
-    made = by.reduceat(x, ends[:-1], axis=axis, dtype=x.dtype)
+    result = by.reduceat(x, ends[:-1], axis=axis, dtype=x.dtype)
     if overlapping:
         most = [slice(None)] * x.ndim
         most[axis] = slice(None, -1)
-        by(made[tuple(most)], x.take(ends[1:-1], axis), out=made[tuple(most)])
-    return made
+        by(result[tuple(most)], x.take(ends[1:-1], axis), out=result[tuple(most)])
+    return result
 
 
 def _widths(ends: Any, overlapping: bool) -> Any:
@@ -68,7 +68,7 @@ def _counts(rows: Any, columns: Any, overlapping: bool) -> Any:
 
 
 def _owners(ends: Any, overlapping: bool) -> list[Any]:
-    """The windows that each place of an axis lies in, the earlier first; -1 for none."""
+    """The windows that contain each index of an axis, the earlier first; -1 for none."""
     own = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     if not overlapping:
         return [own]
@@ -113,12 +113,12 @@ class Fractional(Op):
             seed, seed2 = secrets.randbits(63), secrets.randbits(63)
         stream = philox.from_seed(seed, seed2)
         draw = _stretched if pseudo_random else _shuffled
-        rows, drawn = draw(stream, value.shape[ROWS], counts[ROWS])
-        columns, _ = draw(stream.skipped(drawn), value.shape[COLUMNS], counts[COLUMNS])
+        rows, counters = draw(stream, value.shape[ROWS], counts[ROWS])
+        columns, _ = draw(stream.skipped(counters), value.shape[COLUMNS], counts[COLUMNS])
         return self.pooled(value, rows, columns, overlapping), rows, columns
 
     def pooled(self, x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
-        """What stands for every window."""
+        """The pooled value of every window."""
         raise NotImplementedError
 
 
@@ -252,25 +252,25 @@ class FractionalMaxPoolGrad(Op):
         return _to_maxima(x, out_backprop, rows, columns, overlapping)
 
 
-def _places(ends: Any, overlapping: bool) -> Any:
-    """The places of each window, [window, widest]; narrower ones repeat their last."""
+def _cell_indices(ends: Any, overlapping: bool) -> Any:
+    """The indices of each window, [window, widest]; narrower ones repeat their last."""
     widths = _widths(ends, overlapping)
     steps = np.arange(widths.max(initial=1))
     return ends[:-1, None] + np.minimum(steps, widths[:, None] - 1)
 
 
 def _to_maxima(x: Any, gradient: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
-    down, across = _places(rows, overlapping), _places(columns, overlapping)
+    down, across = _cell_indices(rows, overlapping), _cell_indices(columns, overlapping)
     whole = x[:, down[:, None, :, None], across[None, :, None, :]]
     batch, tall, wide, high, broad, depth = whole.shape
     best = whole.reshape(batch, tall, wide, high * broad, depth).argmax(axis=3)
     i = np.arange(tall)[:, None, None]
     j = np.arange(wide)[:, None]
-    made = np.zeros_like(x)
+    result = np.zeros_like(x)
     first, last = np.ogrid[:batch, :depth]
     at = (first[:, None, None], down[i, best // broad], across[j, best % broad], last)
-    np.add.at(made, at, gradient)
-    return made
+    np.add.at(result, at, gradient)
+    return result
 
 
 @op
@@ -313,10 +313,10 @@ class FractionalAvgPoolGrad(Op):
         # As a mean: integers lose what is behind the point once, at the end.
         share = np.zeros((batch, outs[1] + 1, outs[2] + 1, depth))
         share[:, :-1, :-1] = out_backprop / _counts(rows, columns, overlapping)
-        made: Any = 0
+        gradient: Any = 0
         for down in _owners(rows, overlapping):
             for across in _owners(columns, overlapping):
-                made = made + share[:, down[:, None], across]
+                gradient = gradient + share[:, down[:, None], across]
         result = np.zeros((batch, tall, wide, depth), out_backprop.dtype)
-        result[:, : made.shape[1], : made.shape[2]] = made
+        result[:, : gradient.shape[1], : gradient.shape[2]] = gradient
         return result

@@ -62,7 +62,7 @@ class IsotonicRegression(Op):
 
 
 def _averaged(x: Any, segments: Any) -> Any:
-    """Each part's mean, in its places: pooling is its own transpose."""
+    """Each block's mean at its indices: pooling is its own transpose."""
     same = raw.Equal(raw.ExpandDims(segments, np.int32(-1)), raw.ExpandDims(segments, np.int32(-2)))
     weights = raw.Cast(same, DstT=x.dtype)
     weights = raw.RealDiv(weights, raw.Sum(weights, np.int32(-1), keep_dims=True))

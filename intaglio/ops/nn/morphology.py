@@ -18,12 +18,12 @@ ATTRS = "strides: list(int), rates: list(int), padding: str"
 
 def _plan(input: Any, filter: Any, strides: Any, rates: Any, padding: str) -> Any:
     """The axes for rows and columns. Raises InvalidArgumentError."""
-    for name, given in (("strides", strides), ("rates", rates)):
-        if len(given) != 4:
-            raise invalid_argument(f"{name} must have 4 numbers, got {list(given)}")
-        if given[0] != 1 or given[3] != 1:
+    for name, numbers in (("strides", strides), ("rates", rates)):
+        if len(numbers) != 4:
+            raise invalid_argument(f"{name} must have 4 numbers, got {list(numbers)}")
+        if numbers[0] != 1 or numbers[3] != 1:
             raise UnimplementedError(
-                None, None, f"{name} must be [1, rows, columns, 1], got {list(given)}"
+                None, None, f"{name} must be [1, rows, columns, 1], got {list(numbers)}"
             )
     if input.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional: {list(input.shape)}")
@@ -55,11 +55,11 @@ def _padded(input: Any, plan: Any) -> Any:
 
 
 def _sums(padded: Any, filter: Any, plan: Any) -> Any:
-    """For each tap of the filter: (row, column, input and filter added where it lies)."""
+    """For each tap of the filter: (row, column, the sum of the filter and the input under it)."""
     rows, columns = plan
     for i in range(filter.shape[0]):
         for j in range(filter.shape[1]):
-            window = padded[:, rows.places(i), columns.places(j)]
+            window = padded[:, rows.slice_of(i), columns.slice_of(j)]
             yield i, j, window + filter[i, j]
 
 
@@ -70,7 +70,7 @@ def _best(input: Any, filter: Any, plan: Any) -> tuple[Any, Any]:
     shape = (len(input), plan[0].out, plan[1].out, input.shape[3])
     best, which = np.zeros(shape, input.dtype), np.full(shape, -1)
     for i, j, total in _sums(padded, filter, plan):
-        seen = inside[:, plan[0].places(i), plan[1].places(j)]
+        seen = inside[:, plan[0].slice_of(i), plan[1].slice_of(j)]
         better = seen & ((which < 0) | (total > best))
         best = np.where(better, total, best)
         which = np.where(better, i * filter.shape[1] + j, which)
@@ -117,7 +117,7 @@ class Dilation2D(Op):
 
 
 class Backprop(Op):
-    """What reaches the element, of input or filter, that gave each greatest sum."""
+    """The gradient of the elements, of input or filter, that have the greatest sums."""
 
     T = REAL
 
@@ -146,16 +146,16 @@ class Dilation2DBackpropInput(Backprop):
         attrs = (strides, rates, padding)
         plan, which = self.checked(input, filter, out_backprop, attrs)
         rows, columns = plan
-        held = _padded(np.zeros_like(input), plan)
-        held[...] = 0
+        padded = _padded(np.zeros_like(input), plan)
+        padded[...] = 0
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
-                mine = which == i * filter.shape[1] + j
-                held[:, rows.places(i), columns.places(j)] += np.where(
-                    mine, out_backprop, input.dtype.type(0)
+                hit = which == i * filter.shape[1] + j
+                padded[:, rows.slice_of(i), columns.slice_of(j)] += np.where(
+                    hit, out_backprop, input.dtype.type(0)
                 )
         top, left = rows.before, columns.before
-        return held[:, top : top + rows.size, left : left + columns.size].copy()
+        return padded[:, top : top + rows.size, left : left + columns.size].copy()
 
 
 @op
@@ -170,10 +170,10 @@ class Dilation2DBackpropFilter(Backprop):
     def kernel(self, input, filter, out_backprop, strides, rates, padding):
         attrs = (strides, rates, padding)
         _, which = self.checked(input, filter, out_backprop, attrs)
-        made = np.zeros_like(filter)
+        gradient = np.zeros_like(filter)
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
-                mine = which == i * filter.shape[1] + j
-                moved = np.where(mine, out_backprop, filter.dtype.type(0))
-                made[i, j] = moved.sum(axis=(0, 1, 2))
-        return made
+                hit = which == i * filter.shape[1] + j
+                moved = np.where(hit, out_backprop, filter.dtype.type(0))
+                gradient[i, j] = moved.sum(axis=(0, 1, 2))
+        return gradient

@@ -43,9 +43,9 @@ def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
     depth = x.shape[-1]
     sums = np.zeros((*x.shape[:-1], depth + 1), np.float64)
     np.cumsum(x, axis=-1, out=sums[..., 1:])
-    places = np.arange(depth)
-    upper = np.minimum(places + radius + 1, depth)
-    lower = np.maximum(places - radius, 0)
+    channels = np.arange(depth)
+    upper = np.minimum(channels + radius + 1, depth)
+    lower = np.maximum(channels - radius, 0)
     return sums[..., upper] - sums[..., lower]
 
 
@@ -107,6 +107,6 @@ class LRNGrad(Op):
             )
         d, x, y = (a.astype(np.float64) for a in (input_grads, input_image, output_image))
         norm = bias + alpha * _neighbours(np.square(x), depth_radius)
-        spread = _neighbours(d * y / norm, depth_radius)
-        result = d * norm**-beta - 2 * alpha * beta * x * spread
+        neighbour_sums = _neighbours(d * y / norm, depth_radius)
+        result = d * norm**-beta - 2 * alpha * beta * x * neighbour_sums
         return result.astype(input_grads.dtype)

@@ -264,7 +264,7 @@ class MeanGrad(Op):
 
 
 class Averages(Op):
-    """The mean of every window; what lies outside the array does not count."""
+    """The mean of every window; padding does not count."""
 
     T = FLOATING
     back: str
@@ -316,19 +316,19 @@ class AvgPool3DGrad(MeanGrad):
     rank = 5
 
 
-# -- maximum with its place ------------------------------------------------------------
+# -- maximum with argmax ---------------------------------------------------------------
 
 
-def _flat_places(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
-    places = np.arange(int(np.prod(shape[1:], dtype=np.int64))).reshape(1, *shape[1:])
+def _flat_positions(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
+    positions = np.arange(int(np.prod(shape[1:], dtype=np.int64))).reshape(1, *shape[1:])
     if not with_batch:
-        return np.broadcast_to(places, shape)
-    return places + np.arange(shape[0]).reshape(-1, 1, 1, 1) * places.size
+        return np.broadcast_to(positions, shape)
+    return positions + np.arange(shape[0]).reshape(-1, 1, 1, 1) * positions.size
 
 
 @op
 class MaxPoolWithArgmax(Op):
-    """The maximum of every window and its place, counted in the flat array."""
+    """The maximum of every window and its index in the flat array."""
 
     Targmax = INDEX
 
@@ -348,8 +348,8 @@ class MaxPoolWithArgmax(Op):
             raise invalid_argument(f"tensor_in must not be empty, its shape is {list(input.shape)}")
         along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
         output = kernels.maximum(input, along)
-        places = _flat_places(input.shape, include_batch_in_index)
-        found = kernels.at_maxima(input, output, places, along)
+        positions = _flat_positions(input.shape, include_batch_in_index)
+        found = kernels.at_maxima(input, output, positions, along)
         return output, found.astype(Targmax.numpy, copy=False)
 
     def gradient(
@@ -367,7 +367,7 @@ class MaxPoolWithArgmax(Op):
 
 
 def _flat_argmax(argmax: Any, shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
-    """The places counted through the whole batch. Raises InvalidArgumentError for bad ones."""
+    """The flat indices into the whole batch. Raises InvalidArgumentError for bad ones."""
     size = int(np.prod(shape, dtype=np.int64))
     flat = argmax
     if not with_batch:
@@ -422,7 +422,7 @@ class MaxPoolGradWithArgmax(Op):
 
 @op
 class MaxPoolGradGradWithArgmax(Op):
-    """The elements of `grad` at the places of the maxima."""
+    """The elements of `grad` at the indices of the maxima."""
 
     signature = (
         "input: T, grad: T, argmax: Targmax; ksize: list(int), strides: list(int), "

@@ -63,9 +63,9 @@ def plan(
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
-    """Where each element of the window lies, for all windows at once."""
+    """The slices of each tap of the window, for all windows at once."""
     for index in itertools.product(*[range(a.window) for a in along]):
-        yield tuple([a.places(i) for a, i in zip(along, index, strict=True)])
+        yield tuple([a.slice_of(i) for a, i in zip(along, index, strict=True)])
 
 
 def padded(x: np.ndarray, along: Sequence[Axis], fill: Any) -> np.ndarray:
@@ -79,11 +79,11 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any) -> np.ndarray:
 
 
 def inside(along: Sequence[Axis]) -> tuple[slice, ...]:
-    """Where the array lies in its padded form."""
+    """The slices of the array in its padded form."""
     return tuple([slice(a.before, a.before + a.size) for a in along])
 
 
-def _room(along: Sequence[Axis], dtype: Any) -> np.ndarray:
+def _gradient_array(along: Sequence[Axis], dtype: Any) -> np.ndarray:
     return np.zeros([a.before + a.size + a.after for a in along], dtype)
 
 
@@ -113,8 +113,8 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
         return run(x)
     full = padded(x, along, lowest(x.dtype))
     result: Any = None
-    for places in taps(along):
-        part = full[places]
+    for slices in taps(along):
+        part = full[slices]
         # As in TensorFlow the search begins at the least finite number and passes over NaN.
         if result is None:
             result = np.fmax(part, _least_finite(x.dtype))
@@ -136,14 +136,14 @@ def _first_hits(
     """For each element of the window, the windows whose first maximum it is."""
     full = padded(x, along, lowest(x.dtype))
     free: Any = None
-    for places in taps(along):
-        hit = full[places] == y
+    for slices in taps(along):
+        hit = full[slices] == y
         if free is None:
             free = ~hit
         else:
             hit &= free
             free ^= hit
-        yield places, hit
+        yield slices, hit
 
 
 def maximum_gradient(
@@ -153,14 +153,14 @@ def maximum_gradient(
     run = offered("maximum gradient", d.dtype, _work(along), tuple(along))
     if run is not None and x.dtype == y.dtype == d.dtype:
         return run(x, y, d)
-    result = _room(along, d.dtype)
+    result = _gradient_array(along, d.dtype)
     if d.size:
         apart = all(a.window <= a.stride for a in along)
-        for places, hit in _first_hits(x, y, along):
+        for slices, hit in _first_hits(x, y, along):
             if apart:
-                np.multiply(d, hit, out=result[places], casting="unsafe")
+                np.multiply(d, hit, out=result[slices], casting="unsafe")
             else:
-                result[places] += np.multiply(d, hit, dtype=d.dtype)
+                result[slices] += np.multiply(d, hit, dtype=d.dtype)
     return np.ascontiguousarray(result[inside(along)])
 
 
@@ -169,8 +169,8 @@ def at_maxima(x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
     result = np.zeros(y.shape, d.dtype)
     if y.size:
         full = padded(d, along, 0)
-        for places, hit in _first_hits(x, y, along):
-            np.copyto(result, full[places], where=hit)
+        for slices, hit in _first_hits(x, y, along):
+            np.copyto(result, full[slices], where=hit)
     return result
 
 
@@ -188,7 +188,7 @@ def _counts(along: tuple[Axis, ...]) -> np.ndarray:
 
 
 def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
-    """The mean of every window's elements that lie inside the array."""
+    """The mean of every window's elements inside the array."""
     run = offered("mean", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)
@@ -196,8 +196,8 @@ def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     result = np.zeros(outs(along), wide.dtype)
     if result.size:
         full = padded(wide, along, 0)
-        for places in taps(along):
-            result += full[places]
+        for slices in taps(along):
+            result += full[slices]
         result /= _counts(along).astype(wide.dtype)
     return result.astype(x.dtype, copy=False)
 
@@ -208,9 +208,9 @@ def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     if run is not None:
         return run(d)
     wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
-    result = _room(along, wide.dtype)
+    result = _gradient_array(along, wide.dtype)
     if d.size:
         share = wide / _counts(along).astype(wide.dtype)
-        for places in taps(along):
-            result[places] += share
+        for slices in taps(along):
+            result[slices] += share
     return np.ascontiguousarray(result[inside(along)]).astype(d.dtype, copy=False)

@@ -76,18 +76,18 @@ def _check_axis(dims: Dims, bounds: Dims, axis: int) -> None:
     size = dims[axis]
     if bounds is None:
         return
-    given = bounds[0] if bounds else None
-    if len(bounds) != 1 or (None not in (size, given) and size != given):
+    channels = bounds[0] if bounds else None
+    if len(bounds) != 1 or (None not in (size, channels) and size != channels):
         raise ShapeError(
             "If axis is specified, min_range must be a 1-D tensor whose size matches the "
             f"axis dimension of the input and output tensors, but min_range is a {len(bounds)}-D "
-            f"tensor of size {given} and input's axis dimension is of size {size}"
+            f"tensor of size {channels} and input's axis dimension is of size {size}"
         )
 
 
 @op
 class QuantizeV2(Op):
-    """Floats as quantised numbers, with the range that these stand for."""
+    """Floats as quantised numbers, with the range that these represent."""
 
     signature = (
         "input: float32, min_range: float32, max_range: float32; T: type,"
@@ -186,7 +186,7 @@ def _scaled(
 
 @op
 class Dequantize(Op):
-    """Quantised numbers as the floats that they stand for."""
+    """Quantised numbers as the floats that they represent."""
 
     signature = (
         "input: T, min_range: float32, max_range: float32; mode: str = 'MIN_COMBINED',"

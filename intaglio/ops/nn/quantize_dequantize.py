@@ -80,7 +80,7 @@ def _side(bound: int, value: Any) -> Any:
 
 
 def _rounded(
-    x: Any, low: Any, high: Any, bits: int, signed: bool, given: bool, up: bool, narrow: bool
+    x: Any, low: Any, high: Any, bits: int, signed: bool, range_given: bool, up: bool, narrow: bool
 ) -> Any:
     """`x` in the steps of a range that is widened on one side to have 0 among its steps."""
     if not 1 <= bits <= (62 if signed else 63):
@@ -104,7 +104,7 @@ def _rounded(
         )
         scale, step = np.where(none, kind(0), scale), np.where(none, kind(0), step)
         inside = x
-        if given:
+        if range_given:
             inside = np.clip(
                 x,
                 np.where(from_low, low, step * kind(first)),
@@ -129,17 +129,17 @@ def _computed(
     high: Any,
     num_bits: int,
     signed: bool,
-    given: bool,
+    range_given: bool,
     up: bool,
     narrow: bool,
     axis: int,
 ) -> Any:
-    if given:
+    if range_given:
         _check_shapes(x, low, high, axis)
     else:
         _check_axis(x, axis)
-    found = _bounds(low, high, x.ndim, axis) if given else _found(x, axis)
-    return _rounded(x, *found, num_bits, signed, given, up, narrow)
+    found = _bounds(low, high, x.ndim, axis) if range_given else _found(x, axis)
+    return _rounded(x, *found, num_bits, signed, range_given, up, narrow)
 
 
 class _FixedBits(_Rounding):

@@ -161,13 +161,13 @@ class SoftmaxCrossEntropyWithLogits(Op):
         )
 
 
-def _unbroadcast_to(gradient: Any, mine: Any, other: Any) -> Any:
+def _unbroadcast_to(gradient: Any, operand: Any, other: Any) -> Any:
     if gradient is None:
         return None
-    if mine.dims == other.dims and shapes.known(mine.dims):
+    if operand.dims == other.dims and shapes.known(operand.dims):
         return gradient
-    axes, _ = raw.BroadcastGradientArgs(shape_of(spec_of(mine)), shape_of(spec_of(other)))
-    return raw.Reshape(raw.Sum(gradient, axes), shape_of(spec_of(mine)))
+    axes, _ = raw.BroadcastGradientArgs(shape_of(spec_of(operand)), shape_of(spec_of(other)))
+    return raw.Reshape(raw.Sum(gradient, axes), shape_of(spec_of(operand)))
 
 
 def _broadcast_rows(logits: Any, labels: Any) -> tuple[Any, Any]:

@@ -47,9 +47,9 @@ def step(kind: Any, slots: list[Any], gradient: Any, numbers: dict[str, Any]) ->
     for name, value in numbers.items():
         if name in SCALARS and np.ndim(value):
             raise invalid_argument(f"{name} is not a scalar: {brackets(value.shape)}")
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for slot in sorted(slots, key=id):
-            held.enter_context(slot.lock)
+            locks.enter_context(slot.lock)
         values = [slot.read() for slot in slots]
         for value in values:
             if value.shape != gradient.shape:
@@ -61,8 +61,8 @@ def step(kind: Any, slots: list[Any], gradient: Any, numbers: dict[str, Any]) ->
                     f"var and grad do not have the same dtype: {value.dtype} {gradient.dtype}"
                 )
         changed = kind.update(*values, gradient, **numbers)
-        made = [np.asarray(new, gradient.dtype) for new in changed]
-        for slot, new in zip(slots, made, strict=True):
+        new_values = [np.asarray(new, gradient.dtype) for new in changed]
+        for slot, new in zip(slots, new_values, strict=True):
             slot.assign(new)
 
 
@@ -70,11 +70,11 @@ def step_rows(
     kind: Any, slots: list[Any], gradient: Any, indices: Any, numbers: dict[str, Any]
 ) -> None:
     """As `step`, for the rows named by indices; rows named twice are updated twice."""
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for slot in sorted(slots, key=id):
-            held.enter_context(slot.lock)
-        made = [np.array(slot.read()) for slot in slots]
-        first = made[0]
+            locks.enter_context(slot.lock)
+        new_values = [np.array(slot.read()) for slot in slots]
+        first = new_values[0]
         if gradient.shape != indices.shape + first.shape[1:]:
             raise invalid_argument(
                 "grad must be the same size as indices in the first dimension and as var in the others: "
@@ -85,10 +85,10 @@ def step_rows(
                 raise invalid_argument(
                     f"Index {number} at offset 0 in indices is out of range [0, {len(first)})"
                 )
-            changed = kind.update(*[v[number] for v in made], row, **numbers)
-            for value, new in zip(made, changed, strict=True):
+            changed = kind.update(*[v[number] for v in new_values], row, **numbers)
+            for value, new in zip(new_values, changed, strict=True):
                 value[number] = new
-        for slot, new in zip(slots, made, strict=True):
+        for slot, new in zip(slots, new_values, strict=True):
             slot.assign(new)
 
 
@@ -261,7 +261,7 @@ class ResourceApplyAdam(Step):
 
 @op
 class ResourceApplyAdaMax(Step):
-    """Adam with the largest gradient so far in the place of the average square."""
+    """Adam with the largest gradient so far instead of the average square."""
 
     signature = (
         "var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T,"
@@ -372,7 +372,7 @@ class ResourceApplyRMSProp(Step):
 
 @op
 class ResourceApplyCenteredRMSProp(Step):
-    """RMSProp with the variance of the gradient in the place of its average square."""
+    """RMSProp with the variance of the gradient instead of its average square."""
 
     signature = (
         "var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T,"

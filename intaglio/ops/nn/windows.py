@@ -15,7 +15,7 @@ PADDINGS = ("SAME", "VALID", "EXPLICIT")
 
 
 class Axis(NamedTuple):
-    """How windows slide along one axis: `out` of them, over `before + size + after` places."""
+    """How windows slide along one axis: `out` of them, over `before + size + after` elements."""
 
     size: int
     window: int
@@ -27,16 +27,16 @@ class Axis(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """False if every place is a window of its own."""
+        """False if every window is one element."""
         return self.window != 1 or self.stride != 1 or self.padded
 
     @property
     def padded(self) -> bool:
-        """True if there are places outside the array."""
+        """True if there is padding."""
         return self.before != 0 or self.after != 0
 
-    def places(self, tap: int) -> slice:
-        """Where the window's element `tap` lies, for all windows, in the padded array."""
+    def slice_of(self, tap: int) -> slice:
+        """The slice of the padded array under tap `tap`, for all windows."""
         start = tap * self.dilation
         return slice(start, start + (self.out - 1) * self.stride + 1, self.stride)
 
@@ -51,14 +51,14 @@ def axis(
         total = max((out - 1) * stride + reach - size, 0)
         return Axis(size, window, stride, dilation, total // 2, total - total // 2, out)
     before, after = ends if padding == "EXPLICIT" else (0, 0)
-    room = size + before + after - reach
+    free = size + before + after - reach
     # TensorFlow divides towards zero: a window that is too large by less is no window.
-    if room + stride <= -stride:
+    if free + stride <= -stride:
         raise ShapeError(
-            f"Computed output size would be negative: {-(-(room + stride) // stride)} "
+            f"Computed output size would be negative: {-(-(free + stride) // stride)} "
             f"[input_size: {size}, effective_filter_size: {reach}, stride: {stride}]"
         )
-    return Axis(size, window, stride, dilation, before, after, max(0, room // stride + 1))
+    return Axis(size, window, stride, dilation, before, after, max(0, free // stride + 1))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -98,12 +98,12 @@ def out_size(
         return -(-size // stride)
     reach = ((window or 1) - 1) * dilation + 1
     before, after = ends if padding == "EXPLICIT" else (0, 0)
-    room = size + before + after - reach
-    if room < 0 and -(-(room + 1) // stride) < 0:
+    free = size + before + after - reach
+    if free < 0 and -(-(free + 1) // stride) < 0:
         raise ShapeError(
             f"Negative dimension size caused by subtracting {reach} from {size + before + after}"
         )
-    return room // stride + 1 if room >= 0 else 0
+    return free // stride + 1 if free >= 0 else 0
 
 
 # -- layouts ---------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def channels_last(x: Any, data_format: str) -> Any:
 
 
 def restored(x: Any, data_format: str) -> Any:
-    """A channels-last array in the layout asked for, contiguous."""
+    """A channels-last array in the requested layout, contiguous."""
     if channels_first(data_format):
         return np.ascontiguousarray(np.moveaxis(x, -1, 1))
     return x
@@ -185,7 +185,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any = 0) -> np.ndarray:
 
 
 def inside(along: Sequence[Axis]) -> tuple[slice, ...]:
-    """Where the array lies in its padded form."""
+    """The slice of the array in its padded form."""
     return (slice(None), *[slice(a.before, a.before + a.size) for a in along])
 
 

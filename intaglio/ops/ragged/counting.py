@@ -11,7 +11,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import check_rank
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _WEIGHTS = (int32, int64, float32, float64)
 
@@ -98,20 +98,20 @@ class SparseBincount(Op):
             raise invalid_argument(f"size ({count}) must be non-negative")
         if weights.size and weights.size != values.size:
             raise invalid_argument("Weights and values must have the same size")
-        places.check(indices, values, dense_shape)
+        coordinates.check(indices, values, dense_shape)
         flat = dense_shape.size == 1
         rows = 1 if flat else int(dense_shape[0])
         ids = np.zeros(values.size, np.int64) if flat else indices[:, 0]
         # Negative ones are left out, as those that are too large.
         kept = (values >= 0) & (values < count)
-        place = ids[kept] * count + values[kept].astype(np.int64)
+        bins = ids[kept] * count + values[kept].astype(np.int64)
         found = np.zeros(rows * count, weights.dtype)
         if binary_output:
-            found[place] = 1
+            found[bins] = 1
         elif weights.size:
-            np.add.at(found, place, weights[kept])
+            np.add.at(found, bins, weights[kept])
         else:
-            found = np.bincount(place, minlength=rows * count).astype(weights.dtype)
+            found = np.bincount(bins, minlength=rows * count).astype(weights.dtype)
         return found.reshape(count if flat else (rows, count))
 
 
@@ -142,7 +142,7 @@ def _counted(
         )
     kept = np.ones(values.shape, bool) if maxlength < 0 else values < maxlength
     rows, values = rows[kept], values[kept].astype(np.int64)
-    # A limit says how many there are, whichever occur.
+    # With a limit the number of bins is fixed, whichever occur.
     width = max(int(values.max(initial=0)) + 1, minlength)
     width = maxlength if maxlength >= 0 else width
     keys, where, counts = np.unique(

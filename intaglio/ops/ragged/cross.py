@@ -76,9 +76,9 @@ class RaggedCross(Op):
         rows = {splits.size - 1 for _, splits in columns}
         if len(rows) > 1:
             raise invalid_argument("inputs must all have the same batch dimension size.")
-        places, counts = combinations([np.diff(s) for _, s in columns], rows)
+        combined, counts = combinations([np.diff(s) for _, s in columns], rows)
         taken = [
-            v[np.repeat(s[:-1], counts) + p] for (v, s), p in zip(columns, places, strict=True)
+            v[np.repeat(s[:-1], counts) + p] for (v, s), p in zip(columns, combined, strict=True)
         ]
         values = (
             hashed(taken, num_buckets, hash_key, int(counts.sum()))
@@ -143,7 +143,7 @@ def _dense_rows(values: Any) -> tuple[Any, Any]:
 
 
 def combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
-    """For each input the place in its row that each combination takes, and their counts."""
+    """For each input the offset in its row of each combination's value, and their counts."""
     count = next(iter(rows), 0)
     totals = np.ones(count, np.int64)
     strides: list[Any] = []
@@ -153,11 +153,11 @@ def combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
     if not lengths:
         totals = np.zeros(count, np.int64)
     inside = positions(np.zeros(count, np.int64), totals)
-    places = [
+    combined = [
         inside // np.maximum(np.repeat(stride, totals), 1) % np.maximum(np.repeat(one, totals), 1)
         for one, stride in zip(lengths, reversed(strides), strict=True)
     ]
-    return places, totals
+    return combined, totals
 
 
 def texts(columns: list[Any], separator: bytes = b"_X_") -> Any:

@@ -49,16 +49,16 @@ class RaggedFillEmptyRows(Op):
         order = np.argsort(value_rowids, kind="stable")
         sorted_ids = value_rowids[order]
         first = np.cumsum(counts) - counts
-        places = np.empty(values.shape[0], np.int64)
-        places[order] = starts[sorted_ids] + np.arange(order.size) - first[sorted_ids]
+        targets = np.empty(values.shape[0], np.int64)
+        targets[order] = starts[sorted_ids] + np.arange(order.size) - first[sorted_ids]
         filled = np.empty(int(sizes.sum()), values.dtype)
         filled[...] = default_value
-        filled[places] = values
-        return np.repeat(np.arange(count), sizes), filled, empty, places
+        filled[targets] = values
+        return np.repeat(np.arange(count), sizes), filled, empty, targets
 
     def gradient(self, doutput_values, reverse_index_map) -> Any:
-        made = raw.RaggedFillEmptyRowsGrad(reverse_index_map, doutput_values)
-        return None, made.d_values, None, made.d_default_value
+        gradients = raw.RaggedFillEmptyRowsGrad(reverse_index_map, doutput_values)
+        return None, gradients.d_values, None, gradients.d_default_value
 
 
 def _check(value_rowids: Any, values: Any, nrows: Any, default_value: Any) -> None:

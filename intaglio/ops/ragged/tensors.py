@@ -136,15 +136,15 @@ class RaggedGather(Op):
     def gradient(
         self, doutput_dense_values, params_nested_splits, params_dense_values: Spec, indices
     ) -> Any:
-        # The values' places are gathered as the values are.
+        # The values' indices are gathered like the values.
         def by_values() -> Any:
             shape: Any = shape_of(params_dense_values)
             rows = raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
             zero, one = np.asarray(0, np.int64), np.asarray(1, np.int64)
-            places = raw.Range(zero, raw.Cast(rows, DstT=int64), one)
+            positions = raw.Range(zero, raw.Cast(rows, DstT=int64), one)
             rank = len(params_nested_splits)
             flat = raw.Reshape(indices, np.asarray([-1], np.int32))
-            found = raw.RaggedGather(params_nested_splits, places, flat, OUTPUT_RAGGED_RANK=rank)
+            found = raw.RaggedGather(params_nested_splits, positions, flat, OUTPUT_RAGGED_RANK=rank)
             return raw.UnsortedSegmentSum(doutput_dense_values, found.output_dense_values, rows)
 
         return [None] * len(params_nested_splits), by_values, None
@@ -158,14 +158,14 @@ def _check_ragged_rank(rank: int) -> None:
 
 
 def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
-    """The row splits of the rows taken, and the places of their values."""
+    """The row splits of the gathered rows, and the indices of their values."""
     outer = splits[0]
     size = outer.size - 1
     flat = indices.reshape(-1)
     if flat.size and (flat.min() < 0 or flat.max() >= size):
         bad = int(np.flatnonzero((flat < 0) | (flat >= size))[0])
         raise invalid_argument(f"indices[{bad}] = {flat[bad]} is not in [0, {size})")
-    places = flat
+    row_indices = flat
     found: list[Any] = []
     for level in splits:
         if level.size and level.min() < 0:
@@ -176,13 +176,13 @@ def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
             raise invalid_argument(
                 "Ragged splits must be sorted, but one is smaller than the one before it"
             )
-        starts = level[:-1][places]
-        lengths = level[1:][places] - starts
+        starts = level[:-1][row_indices]
+        lengths = level[1:][row_indices] - starts
         found.append(splits_from(lengths, level.dtype))
-        places = positions(starts, lengths)
-    if places.size and (values.ndim == 0 or places.max() >= values.shape[0]):
+        row_indices = positions(starts, lengths)
+    if row_indices.size and (values.ndim == 0 or row_indices.max() >= values.shape[0]):
         raise invalid_argument("Ragged splits must not be greater than the values")
-    return found, places
+    return found, row_indices
 
 
 # -- dense ---------------------------------------------------------------------------
@@ -236,19 +236,19 @@ class RaggedTensorToTensor(Op):
         result = np.empty(dims, values.dtype)
         result[...] = default_value
         inner = math.prod(dims[len(partitions) + 1 :])
-        place, taken = _places(partitions, dims, values.shape[0])
+        targets, taken = _dense_positions(partitions, dims, values.shape[0])
         rows = result.reshape((math.prod(dims[: len(partitions) + 1]), inner))
         source = values.reshape((values.shape[0], math.prod(values.shape[1:])))
         if source.shape[1] == inner and tuple(values.shape[1:]) == tuple(
             dims[len(partitions) + 1 :]
         ):
-            rows[place] = source[taken]
+            rows[targets] = source[taken]
             return rows.reshape(dims)
         flat = result.reshape((rows.shape[0], *dims[len(partitions) + 1 :]))
         cut = tuple(
             slice(0, min(a, b)) for a, b in zip(values.shape[1:], flat.shape[1:], strict=True)
         )
-        flat[(place, *cut)] = values[(taken, *cut)]
+        flat[(targets, *cut)] = values[(taken, *cut)]
         return flat.reshape(dims)
 
     def gradient(
@@ -261,7 +261,7 @@ class RaggedTensorToTensor(Op):
         row_partition_types,
         result: Spec,
     ) -> Any:
-        # Where each value went: its number stands in a tensor made in the same way.
+        # Where each value went: the same op scatters the values' numbers.
         levels = len(row_partition_tensors)
         first = row_partition_types[0] == "FIRST_DIM_SIZE"
         outer = levels if first else levels + 1
@@ -271,14 +271,14 @@ class RaggedTensorToTensor(Op):
             raw.Shape(values, out_type=int64), [0], [1], [1], shrink_axis_mask=1
         )
         zero, one = np.asarray(0, np.int64), np.asarray(1, np.int64)
-        places = raw.RaggedTensorToTensor(
+        positions = raw.RaggedTensorToTensor(
             lead,
             raw.Range(zero, count, one),
             np.asarray(-1, np.int64),
             row_partition_tensors,
             row_partition_types=row_partition_types,
         )
-        flat = raw.Reshape(places, np.asarray([-1], np.int32))
+        flat = raw.Reshape(positions, np.asarray([-1], np.int32))
         tail = raw.StridedSlice(dense, [outer], [0], [1], end_mask=1)
         rows = raw.Reshape(dresult, raw.ConcatV2([np.asarray([-1], np.int64), tail], 0))
         dvalues = raw.UnsortedSegmentSum(rows, flat, count)
@@ -289,7 +289,7 @@ class RaggedTensorToTensor(Op):
             one = np.asarray(1, np.int32)
             own: Any = default_value.rank
             own = raw.Rank(default_value.tensor) if own is None else np.asarray(own, np.int32)
-            # What the default was stretched over, and the values that it stands for.
+            # The shape to which the default was broadcast, and the elements that have it.
             wide = raw.Sub(raw.Rank(chosen), own)
             summed = raw.Sum(chosen, raw.Range(np.asarray(0, np.int32), wide, one))
             return raw.Reshape(summed, shape_of(default_value))
@@ -358,19 +358,19 @@ def _check_default(default: Any, values: Any) -> None:
         )
 
 
-def _places(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any]:
-    """Where in the dense outer dimensions values stand, and which values they are."""
+def _dense_positions(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any]:
+    """The positions of values in the dense outer dimensions, and the values' indices."""
     rows = min(partitions[0].size - 1, dims[0])
-    place = np.arange(rows)
+    targets = np.arange(rows)
     index = np.arange(rows)
     for splits, width in zip(partitions, dims[1:], strict=False):
         starts = splits[:-1][index].astype(np.int64)
         lengths = np.minimum(splits[1:][index].astype(np.int64) - starts, width)
-        place = positions(place * width, lengths)
+        targets = positions(targets * width, lengths)
         index = positions(starts, lengths)
     if index.size and index.max() >= size:
         raise invalid_argument("row splits reach beyond the values")
-    return place, index
+    return targets, index
 
 
 # -- sparse --------------------------------------------------------------------------
@@ -378,7 +378,7 @@ def _places(partitions: list[Any], dims: list[int], size: int) -> tuple[Any, Any
 
 @op
 class RaggedTensorToSparse(Op):
-    """The values of a ragged tensor with their places."""
+    """The values of a ragged tensor with their indices."""
 
     signature = (
         "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: T"

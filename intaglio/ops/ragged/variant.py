@@ -93,7 +93,7 @@ def _rows(splits: list[Any], values: Any) -> list[EncodedRagged]:
 
 @op
 class RaggedTensorFromVariant(Op):
-    """The ragged tensor that one value stands for, or those of a tensor of values, stacked."""
+    """The ragged tensor in one variant, or those of a tensor of variants, stacked."""
 
     signature = (
         "encoded_ragged: variant; input_ragged_rank: int, output_ragged_rank: int,"

@@ -33,15 +33,15 @@ def _for_each(shape: Spec, parameter: Spec) -> Any:
     return (*lead, *parameter.shape)
 
 
-def _places(size: int, parameters: int) -> Any:
-    """Where in the stream each output lies: one parameter's draws after another's."""
+def _stream_numbers(size: int, parameters: int) -> Any:
+    """The position in the stream of each output: one parameter's samples after another's."""
     if not parameters:
         return np.zeros(0, np.int64)
     each = size // parameters
     return (np.arange(parameters) * each + np.arange(each)[:, None]).reshape(-1)
 
 
-def _drawn(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...]) -> Any:
+def _sampled(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...]) -> Any:
     """`function` of a parameter repeated to fill the shape, whose last dimensions it has."""
     wide = np.asarray(parameter, np.float64).reshape(-1)
     size = shapes.count(dims) or 0
@@ -54,7 +54,7 @@ def _drawn(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...])
     if not size:
         return np.zeros(dims)
     repeated = np.tile(wide, size // len(wide))
-    return function(stream, repeated, _places(size, len(wide))).reshape(dims)
+    return function(stream, repeated, _stream_numbers(size, len(wide))).reshape(dims)
 
 
 def _gamma_slope(alpha: Any, output: Any, doutput: Any) -> Any:
@@ -80,7 +80,7 @@ class RandomGamma(Op):
     def kernel(self, shape, alpha, stream):
         dims = (*dims_of(shape), *np.shape(alpha))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
-        return _drawn(gamma, start, alpha, dims).astype(alpha.dtype)
+        return _sampled(gamma, start, alpha, dims).astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, _gamma_slope(alpha, output, doutput)
@@ -99,8 +99,8 @@ class StatelessRandomGammaV2(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, alpha):
-        made = _drawn(gamma, seeded(seed), alpha, dims_of(shape))
-        return made.astype(alpha.dtype)
+        result = _sampled(gamma, seeded(seed), alpha, dims_of(shape))
+        return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, None, _gamma_slope(alpha, output, doutput)
@@ -121,8 +121,8 @@ class StatelessRandomGammaV3(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, alpha):
-        made = _drawn(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
-        return made.astype(alpha.dtype)
+        result = _sampled(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
+        return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, None, None, None, _gamma_slope(alpha, output, doutput)
@@ -132,11 +132,11 @@ def _poisson(stream: Stream, rate: Any, dims: tuple[int, ...], dtype: DType) -> 
     numeric = dtype.numpy
     info: Any = np.iinfo(numeric) if dtype.is_integer else np.finfo(numeric)
 
-    def draw(start: Stream, wide: Any, places: Any) -> Any:
-        return poisson(start, wide, places, float(info.max))
+    def draw(start: Stream, wide: Any, streams: Any) -> Any:
+        return poisson(start, wide, streams, float(info.max))
 
-    made = _drawn(draw, stream, rate, dims)
-    return made.astype(numeric)
+    result = _sampled(draw, stream, rate, dims)
+    return result.astype(numeric)
 
 
 @op
@@ -196,11 +196,11 @@ def _binomial(stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dt
     size = shapes.count(dims) or 0
     n = np.broadcast_to(np.asarray(counts, np.float64), dims).reshape(-1)
     p = np.broadcast_to(np.asarray(probs, np.float64), dims).reshape(-1)
-    places = _places(size, own)
-    made = binomial(stream, n, p, places).reshape(dims)
+    streams = _stream_numbers(size, own)
+    result = binomial(stream, n, p, streams).reshape(dims)
     if dtype.is_integer:
-        made = np.where(np.isnan(made), -1.0, made)
-    return made.astype(dtype.numpy)
+        result = np.where(np.isnan(result), -1.0, result)
+    return result.astype(dtype.numpy)
 
 
 @op
@@ -249,27 +249,27 @@ class StatefulRandomBinomial(Op):
 
 
 def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any) -> Any:
-    """Normals between two bounds: the uniform draw's place between the bounds' probabilities.
+    """Normals between two bounds, by the inverse distribution function.
 
     On the side where the bounds' probabilities are near 1 the other tail is used.
     """
     low, high = (minvals - means) / stddevs, (maxvals - means) / stddevs
-    turned = low > 0
-    a, b = np.where(turned, -high, low), np.where(turned, -low, high)
+    mirrored = low > 0
+    a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
     bottom, top = 0.5 * erfc(-a / np.sqrt(2)), 0.5 * erfc(-b / np.sqrt(2))
-    place = ndtri(bottom + uniform * (top - bottom))
-    place = np.clip(np.where(np.isfinite(place), place, a), a, b)
-    return np.where(turned, -place, place) * stddevs + means
+    quantile = ndtri(bottom + uniform * (top - bottom))
+    quantile = np.clip(np.where(np.isfinite(quantile), quantile, a), a, b)
+    return np.where(mirrored, -quantile, quantile) * stddevs + means
 
 
 class TruncatedNormals(Op):
     """Normals of given means and deviations between given bounds."""
 
-    def drawn(self, stream: Stream, dims: tuple[int, ...], given: Any, own: Any) -> Any:
+    def sampled(self, stream: Stream, dims: tuple[int, ...], parameters: Any, own: Any) -> Any:
         """The numbers. Raises InvalidArgumentError for an empty range."""
         if not dims or not all(dims):
             raise invalid_argument(f"Shape must not be empty, got {list(dims)}")
-        means, stddevs, low, high = (np.asarray(g, np.float64) for g in given)
+        means, stddevs, low, high = (np.asarray(g, np.float64) for g in parameters)
         if np.any(stddevs <= 0) or np.any(low >= high):
             raise invalid_argument("Invalid parameters: stddev > 0 and minval < maxval")
         uniform = philox.uniform(stream, shapes.count(dims) or 0, np.dtype(np.float64))
@@ -293,15 +293,15 @@ class StatelessParameterizedTruncatedNormal(TruncatedNormals):
         return Spec(means.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, means, stddevs, minvals, maxvals):
-        given = (means, stddevs, minvals, maxvals)
+        parameters = (means, stddevs, minvals, maxvals)
         dims = dims_of(shape)
-        both = np.broadcast_shapes(*(np.shape(g) for g in given))
+        both = np.broadcast_shapes(*(np.shape(g) for g in parameters))
         if dims[max(len(dims) - len(both), 0) :] != both:
             raise invalid_argument(
                 f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
                 f"end with {list(both)}"
             )
-        return self.drawn(seeded(seed), dims, given, means.dtype)
+        return self.sampled(seeded(seed), dims, parameters, means.dtype)
 
 
 @op
@@ -332,8 +332,8 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
                 raise invalid_argument(
                     f"Input parameters must be scalars or vectors, got shape {list(np.shape(g))}"
                 )
-        given = [
+        parameters = [
             np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g
             for g in (means, stdevs, minvals, maxvals)
         ]
-        return self.drawn(start, dims, given, means.dtype)
+        return self.sampled(start, dims, parameters, means.dtype)

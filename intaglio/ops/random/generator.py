@@ -21,7 +21,7 @@ STATE_SIZE = 3
 
 @op
 class RngReadAndSkip(Op):
-    """The state, which then stands `delta` numbers further on."""
+    """The state; advances it by `delta` numbers."""
 
     signature = "resource: resource, alg: int32, delta: uint64 -> value: int64"
     stateful = True
@@ -38,7 +38,7 @@ class RngReadAndSkip(Op):
 
 
 def moved_on(resource: Any, algorithm: int, numbers: int) -> np.ndarray:
-    """The state of a generator, which then stands that many numbers further on."""
+    """The state of a generator; advances it by that many numbers."""
     if algorithm not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
         raise invalid_argument(f"Unsupported algorithm id: {algorithm}")
     before: list[np.ndarray] = []

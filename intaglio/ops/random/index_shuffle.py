@@ -1,9 +1,9 @@
-"""Where an index stands in a permutation that is never written out.
+"""The position of an index in a permutation that is never materialised.
 
 The permutation is the Simon cipher (Beaulieu et al., "The Simon and Speck families of
 lightweight block ciphers", 2013) of three key words and few rounds, on blocks of as many bits
 as the indices have and at least 16; what it puts beyond the range goes through it again. Its
-constants are what TensorFlow's answers say.
+constants were found from TensorFlow's answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.opdef.spec import Spec
 
 WORDS = 3
 LEAST_BITS = 16
-# One bit for each round key that is made, from the lowest.
+# One bit for each round key, from the lowest.
 SEQUENCE = 0xF5
 # Up to here a block holds so many more numbers than are wanted that all of them are put
 # through the cipher once, rather than some of them again and again.
@@ -28,7 +28,7 @@ MAX_FULL_BLOCK = 4096
 TOGETHER = 16
 
 
-def _turned(x: Any, by: int, half: Any, mask: Any) -> Any:
+def _rotate_left(x: Any, by: int, half: Any, mask: Any) -> Any:
     """Words of `half` bits, turned to the left."""
     return ((x << np.uint64(by)) | (x >> (half - np.uint64(by)))) & mask
 
@@ -49,8 +49,8 @@ def _round_keys(key: Any, rounds: int, half: Any, mask: Any) -> list[Any]:
 def _enciphered(x: Any, keys: list[Any], half: Any, mask: Any) -> Any:
     left, right = x & mask, (x >> half) & mask
     for key in keys:
-        bits = _turned(left, 1, half, mask) & _turned(left, 8, half, mask)
-        left, right = right ^ bits ^ _turned(left, 2, half, mask) ^ key, left
+        bits = _rotate_left(left, 1, half, mask) & _rotate_left(left, 8, half, mask)
+        left, right = right ^ bits ^ _rotate_left(left, 2, half, mask) ^ key, left
     return left | (right << half)
 
 
@@ -99,7 +99,7 @@ def _table(key: tuple[int, ...], largest: int, rounds: int) -> Any:
 
 
 def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
-    """Where each index stands; all are vectors of uint64, keys [index, word]."""
+    """The position of each index; all are vectors of uint64, keys [index, word]."""
     found = np.empty_like(index)
     few = largest < MAX_FULL_BLOCK
     if not few.all():
@@ -113,19 +113,19 @@ def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
             words = tuple(kinds[0, :WORDS].tolist())
             found[few] = _table(words, int(kinds[0, WORDS]), rounds)[own]
             return found
-        made = np.empty(len(own), np.uint64)
+        result = np.empty(len(own), np.uint64)
         for start in range(0, len(kinds), TOGETHER):
             part = kinds[start : start + TOGETHER]
             tables = _tables(part[:, :WORDS], part[:, WORDS], rounds)
             here = (which >= start) & (which < start + len(part))
-            made[here] = tables[which[here] - start, own[here]]
-        found[few] = made
+            result[here] = tables[which[here] - start, own[here]]
+        found[few] = result
     return found
 
 
 @op
 class RandomIndexShuffle(Op):
-    """The place of `index` in the permutation of 0 to `max_index` that `seed` stands for."""
+    """The position of `index` in the permutation of 0 to `max_index` determined by `seed`."""
 
     signature = "index: dtype, seed: Tseed, max_index: dtype; rounds: int = 4 -> output: dtype"
     differentiable = False
@@ -151,14 +151,14 @@ class RandomIndexShuffle(Op):
         shape = (max(sizes),) if sizes else ()
         count = (max(sizes),) if sizes else (1,)
 
-        def spread(x: Any) -> Any:
+        def broadcast(x: Any) -> Any:
             return np.broadcast_to(x.astype(np.uint64), count)
 
         words = (seed.astype(np.uint64) & np.uint64(0xFFFFFFFF)).reshape(-1, WORDS)
-        made = shuffled(
-            spread(index), np.broadcast_to(words, (*count, WORDS)), spread(max_index), rounds
+        result = shuffled(
+            broadcast(index), np.broadcast_to(words, (*count, WORDS)), broadcast(max_index), rounds
         )
-        return made.astype(index.dtype).reshape(shape)
+        return result.astype(index.dtype).reshape(shape)
 
 
 def _check(index: Any, seed: Any, largest: Any, rounds: int) -> None:

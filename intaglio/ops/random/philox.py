@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from intaglio.ops.compiled import offered, taken_over
+from intaglio.ops.compiled import compiled_function, offered
 
 MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
@@ -53,9 +53,9 @@ class Stream(NamedTuple):
 
 def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     """`count` blocks, `step` counters apart, as uint32 of shape (count, 4)."""
-    made = _compiled("bits", stream, 4 * count, step)
-    if made is not None:
-        return made.reshape(count, 4)
+    result = _compiled("bits", stream, 4 * count, step)
+    if result is not None:
+        return result.reshape(count, 4)
     if count <= MAX_PYTHON_BLOCKS:
         few = [_one(stream.skipped(i * step)) for i in range(count)]
         return np.array(few, np.uint32).reshape(count, 4)
@@ -66,7 +66,7 @@ def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     """So many numbers of a kind from machine code; None where there is none."""
     draw = offered("random", np.float32, WORK * count, kind, count)
     if draw is None and kind != "normal":  # the others are the same bits
-        draw = taken_over("random", WORK * count, kind, count)
+        draw = compiled_function("random", WORK * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))
 
 
@@ -156,9 +156,9 @@ def unit(bits: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     if dtype == np.float32:
         single = bits & np.uint32(0x7FFFFF)
         single |= np.uint32(0x3F800000)
-        made = single.view(np.float32)
-        made -= np.float32(1)
-        return made
+        unit = single.view(np.float32)
+        unit -= np.float32(1)
+        return unit
     if dtype == np.float64:
         pairs = bits.reshape(-1, 2).astype(np.uint64)
         mantissa = (pairs[:, 0] & np.uint64(0xFFFFF)) << HIGH | pairs[:, 1]
@@ -176,9 +176,9 @@ def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
     wide = 2 if dtype == np.float64 else 1
     if dtype.itemsize > 2:
         kind = "uniform" if wide == 1 else "uniform_double"
-        made = _compiled(kind, stream, count)
-        if made is not None:
-            return made
+        result = _compiled(kind, stream, count)
+        if result is not None:
+            return result
     return unit(bits32(stream, count * wide), dtype)
 
 
@@ -187,10 +187,10 @@ def uniform_int(
 ) -> np.ndarray:
     """`count` integers in [low, high): the draw modulo the width of the range."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    drawn = full_int(stream, count, unsigned)
+    words = full_int(stream, count, unsigned)
     span = int(high) - int(low)
     offset = unsigned.type(int(low) % (1 << 8 * dtype.itemsize))
-    return (drawn % unsigned.type(span) + offset).view(dtype)
+    return (words % unsigned.type(span) + offset).view(dtype)
 
 
 def full_int(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -206,7 +206,7 @@ def box_muller(bits: np.ndarray, double: bool) -> np.ndarray:
     """Two normals for each two uniform draws: sin and cos of one angle, in this order.
 
     float64 equals TensorFlow's. For float32 the C library rounds a few logarithms, sines and
-    cosines another way than correctly, which is what is done here: 98.5 % of the numbers are
+    cosines incorrectly, while here they are rounded correctly: 98.5 % of the numbers are
     equal, the others differ by 3 units in the last place at most.
     """
     dtype = np.dtype(np.float64 if double else np.float32)
@@ -231,16 +231,16 @@ def normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
     """`count` standard normals; float16 and bfloat16 are computed in float32."""
     if dtype == np.float64:
         return box_muller(blocks(stream, -(-count // 2)), True).reshape(-1)[:count]
-    made = _single_normals(stream, -(-count // 4)).reshape(-1)[:count]
-    return made.astype(dtype, copy=False)
+    result = _single_normals(stream, -(-count // 4)).reshape(-1)[:count]
+    return result.astype(dtype, copy=False)
 
 
 def _single_normals(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     """The four normal float32s of each of `count` blocks, `step` counters apart."""
-    made = _compiled("normal", stream, 4 * count, step)
-    if made is None:
-        made = box_muller(blocks(stream, count, step), False)
-    return made.reshape(count, 4)
+    result = _compiled("normal", stream, 4 * count, step)
+    if result is None:
+        result = box_muller(blocks(stream, count, step), False)
+    return result.reshape(count, 4)
 
 
 def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -253,31 +253,31 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
     group = 2 if double else 4
     groups = -(-count // group)
     step = RESERVED * group // 4
-    made = np.empty((groups, group), np.float64 if double else np.float32)
+    result = np.empty((groups, group), np.float64 if double else np.float32)
     filled = np.zeros(groups, np.int64)
     left = np.arange(groups)
     if double:
         normals = box_muller(blocks(stream, groups, step), True).reshape(groups, group)
     else:
         normals = _single_normals(stream, groups, step)
-    turn = 0
+    attempt = 0
     while len(left):
-        _fill(made, filled, left, normals)
+        _fill(result, filled, left, normals)
         left = left[filled[left] < group]
-        turn += 1
-        offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(turn)
-        drawn = blocks_at(stream, offsets)
-        normals = box_muller(drawn, double).reshape(len(left), group)
-    return made.reshape(-1)[:count].astype(dtype, copy=False)
+        attempt += 1
+        offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(attempt)
+        words = blocks_at(stream, offsets)
+        normals = box_muller(words, double).reshape(len(left), group)
+    return result.reshape(-1)[:count].astype(dtype, copy=False)
 
 
-def _fill(made: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray) -> None:
-    """Puts the normals that are near enough into the next places of their groups."""
+def _fill(result: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray) -> None:
+    """Appends the normals within the bounds to their groups."""
     near = np.abs(normals) < TRUNCATE_AT
     for column in range(normals.shape[1]):
-        good = near[:, column] & (filled[rows] < made.shape[1])
+        good = near[:, column] & (filled[rows] < result.shape[1])
         taken = rows[good]
-        made[taken, filled[taken]] = normals[good, column]
+        result[taken, filled[taken]] = normals[good, column]
         filled[taken] += 1
 
 
@@ -285,16 +285,16 @@ def _fill(made: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.nd
 
 
 def permutation(stream: Stream, count: int) -> np.ndarray:
-    """A permutation of range(count): each place swaps with one of those not yet fixed."""
+    """A permutation of range(count), by a Fisher-Yates shuffle."""
     if count < 2:
         return np.arange(count)
     left = np.arange(count, 1, -1, dtype=np.uint32)
-    places = bits32(stream, max(count - 1, 0)) % left
-    swapped = taken_over("permutation", SWAP * count, count)
+    swaps = bits32(stream, max(count - 1, 0)) % left
+    swapped = compiled_function("permutation", SWAP * count, count)
     if swapped is not None:
-        return swapped(places)
+        return swapped(swaps)
     order = list(range(count))
-    for i, offset in enumerate(places.tolist()):
+    for i, offset in enumerate(swaps.tolist()):
         j = i + offset
         order[i], order[j] = order[j], order[i]
     return np.array(order, np.int64)
@@ -306,13 +306,13 @@ def categories(stream: Stream, logits: np.ndarray, count: int) -> np.ndarray:
     Rows take their draws one after the other; logits that are not finite are never drawn.
     """
     rows = len(logits)
-    drawn = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)
+    uniforms = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)
     finite = np.isfinite(logits)
     wide = np.where(finite, logits.astype(np.float64), -np.inf)
     top = wide.max(axis=1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
     sums = np.cumsum(np.where(finite, np.exp(wide - top), 0.0), axis=1)
-    wanted = drawn * sums[:, -1:]
+    wanted = uniforms * sums[:, -1:]
     result = np.empty((rows, count), np.int64)
     if count < rows:
         for draw in range(count):

@@ -29,15 +29,15 @@ RESERVED_FOR_SUMS = 42
 class Blocks:
     """For each output the next block of its own stretch of the stream."""
 
-    def __init__(self, stream: Stream, places: Any, reserved: Any = RESERVED) -> None:
+    def __init__(self, stream: Stream, streams: Any, reserved: Any = RESERVED) -> None:
         self._stream = stream
-        self._next = places.astype(np.uint64) * np.asarray(reserved, np.uint64)
+        self._next = streams.astype(np.uint64) * np.asarray(reserved, np.uint64)
 
     def take(self, rows: Any) -> Any:
         """The next block of each of these outputs, [rows, 4] uint32."""
-        made = philox.blocks_at(self._stream, self._next[rows])
+        blocks = philox.blocks_at(self._stream, self._next[rows])
         self._next[rows] += np.uint64(1)
-        return made
+        return blocks
 
 
 class Pairs:
@@ -66,15 +66,15 @@ def _normals(blocks: Blocks, count: int) -> Pairs:
     return Pairs(blocks, count, lambda b: philox.box_muller(b.reshape(-1), True).reshape(-1, 2))
 
 
-def gamma(stream: Stream, alpha: Any, places: Any) -> Any:
-    """Gamma numbers of the shapes `alpha` (float64), each at its place in the stream."""
+def gamma(stream: Stream, alpha: Any, streams: Any) -> Any:
+    """Gamma numbers of the shapes `alpha` (float64), each from its position in the stream."""
     count = len(alpha)
-    blocks = Blocks(stream, places)
+    blocks = Blocks(stream, streams)
     uniforms, normals = _uniforms(blocks, count), _normals(blocks, count)
-    made = np.full(count, np.nan)
+    result = np.full(count, np.nan)
     one = np.flatnonzero(alpha == 1)
     if len(one):
-        made[one] = -np.log1p(-uniforms.take(one))
+        result[one] = -np.log1p(-uniforms.take(one))
     low = alpha < 1
     d = np.where(low, alpha + 1, alpha) - 1 / 3
     c = 1 / 3 / np.sqrt(np.where(d > 0, d, 1.0))
@@ -95,16 +95,16 @@ def gamma(stream: Stream, alpha: Any, places: Any) -> Any:
         if short.any():
             power = uniforms.take(taken[short]) ** (1 / alpha[taken[short]])
             value[short] *= power
-        made[taken] = value
+        result[taken] = value
         left = np.setdiff1d(left, taken, assume_unique=True)
-    return made
+    return result
 
 
-def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
+def poisson(stream: Stream, rate: Any, streams: Any, most: float) -> Any:
     """Poisson numbers of the means `rate` (float64), as float64; 0 for a bad mean."""
     count = len(rate)
-    uniforms = _uniforms(Blocks(stream, places), count)
-    made = np.zeros(count)
+    uniforms = _uniforms(Blocks(stream, streams), count)
+    result = np.zeros(count)
     usable = (rate >= 0) & np.isfinite(rate)
     small = np.flatnonzero(usable & (rate < SMALL_MEAN))
     product, x = np.ones(count), np.zeros(count)
@@ -112,7 +112,7 @@ def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
     while len(small):
         product[small] *= uniforms.take(small)
         done = product[small] <= floor[small]
-        made[small[done]] = x[small[done]]
+        result[small[done]] = x[small[done]]
         small = small[~done]
         x[small] += 1
     left = np.flatnonzero(usable & (rate >= SMALL_MEAN))
@@ -128,26 +128,26 @@ def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
             k = np.floor((2 * a / us + b) * u + mean + 0.43)
             quick = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
             s = np.log(v * inverse / (a / (us * us) + b))
-            held = np.maximum(k, 0.0)
-            t = -mean + held * np.log(mean) - lgamma(held + 1)
+            clipped = np.maximum(k, 0.0)
+            t = -mean + clipped * np.log(mean) - lgamma(clipped + 1)
             slow = (k >= 0) & ~((us < 0.013) & (v > us)) & (s <= t)
         good = (quick | slow) & (k <= most)
-        made[left[good]] = k[good]
+        result[left[good]] = k[good]
         left = left[~good]
-    return made
+    return result
 
 
-def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
+def binomial(stream: Stream, counts: Any, probs: Any, streams: Any) -> Any:
     """How many of `counts` trials succeed, each with its probability, as float64."""
     size = len(counts)
-    made = np.full(size, np.nan)
+    result = np.full(size, np.nan)
     usable = (counts >= 0) & (probs >= 0) & (probs <= 1) & np.isfinite(counts)
     p = np.where(probs <= 0.5, probs, 1 - probs)
     sure = usable & ((p == 0) | (counts == 0))
-    made[sure] = 0.0
+    result[sure] = 0.0
     few = counts * p < SMALL_MEAN
     reserved = np.where(few, RESERVED_FOR_SUMS, RESERVED)
-    uniforms = _uniforms(Blocks(stream, places, reserved), size)
+    uniforms = _uniforms(Blocks(stream, streams, reserved), size)
     small = np.flatnonzero(usable & ~sure & few)
     total, found = np.zeros(size), np.zeros(size)
     while len(small):
@@ -155,19 +155,19 @@ def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
             steps = np.ceil(np.log(uniforms.take(small)) / np.log1p(-p[small]))
         total[small] += steps
         done = total[small] > counts[small]
-        made[small[done]] = found[small[done]]
+        result[small[done]] = found[small[done]]
         small = small[~done]
         found[small] += 1
-    _rejected(made, np.flatnonzero(usable & ~sure & ~few), counts, p, uniforms)
-    return np.where(probs <= 0.5, made, counts - made)
+    _rejected(result, np.flatnonzero(usable & ~sure & ~few), counts, p, uniforms)
+    return np.where(probs <= 0.5, result, counts - result)
 
 
-def _rejected(made: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) -> None:
-    """Binomial numbers with large means, by transformed rejection, into `made`."""
+def _rejected(result: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) -> None:
+    """Binomial numbers with large means, by transformed rejection, into `result`."""
     while len(left):
         n, p = counts[left], probs[left]
-        spread = np.sqrt(n * p * (1 - p))
-        b = 1.15 + 2.53 * spread
+        deviation = np.sqrt(n * p * (1 - p))
+        b = 1.15 + 2.53 * deviation
         a = -0.0873 + 0.0248 * b + 0.01 * p
         u = uniforms.take(left)
         v = uniforms.take(left)
@@ -177,7 +177,7 @@ def _rejected(made: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) ->
             k = np.floor((2 * a / us + b) * u + n * p + 0.5)
             quick = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
             r, m = p / (1 - p), np.floor((n + 1) * p)
-            alpha = (2.83 + 5.1 / b) * spread
+            alpha = (2.83 + 5.1 / b) * deviation
             level = np.log(v * alpha / (a / (us * us) + b))
             bound = (
                 (m + 0.5) * np.log((m + 1) / (r * (n - m + 1)))
@@ -190,7 +190,7 @@ def _rejected(made: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) ->
             )
             slow = (k >= 0) & (k <= n) & (level <= bound)
         good = quick | slow
-        made[left[good]] = k[good]
+        result[left[good]] = k[good]
         left = left[~good]
 
 

@@ -1,7 +1,7 @@
 """Sobol's sequence: points that fill a cube more evenly than random ones.
 
 Follows Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections"
-(2008). Their primitive polynomials and first direction numbers, for 21200 dimensions, stand in
+(2008). Their primitive polynomials and first direction numbers, for 21200 dimensions, are in
 `sobol_directions.bin`, bit after bit: dimension after dimension from the second, with each
 degree's polynomials together; of a polynomial the coefficients between the first and last, of a
 direction number all bits but its last, which is one.
@@ -45,20 +45,20 @@ def _blocks(wanted: int) -> Iterator[tuple[int, Any]]:
 
 def _grown(degree: int, bits: Any) -> Any:
     """All direction numbers [number, dimension] of one degree, as fractions of 2**32."""
-    made = np.zeros((BITS, len(bits)), np.uint64)
+    directions = np.zeros((BITS, len(bits)), np.uint64)
     coefficients = bits[:, : degree - 1].astype(np.uint64).T
     at = degree - 1
     for i in range(1, degree + 1):
         own = bits[:, at : at + i - 1].astype(np.uint64)
         at += i - 1
         value = 1 + (own << np.arange(1, i, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-        made[i - 1] = value << np.uint64(32 - i)
+        directions[i - 1] = value << np.uint64(32 - i)
     for k in range(degree, BITS):
-        back = made[k - degree]
-        made[k] = back ^ (back >> np.uint64(degree))
+        back = directions[k - degree]
+        directions[k] = back ^ (back >> np.uint64(degree))
         for i in range(1, degree):
-            made[k] ^= made[k - i] * coefficients[i - 1]
-    return made
+            directions[k] ^= directions[k - i] * coefficients[i - 1]
+    return directions
 
 
 @functools.lru_cache(maxsize=4)
@@ -81,9 +81,9 @@ class SobolSample(Op):
     differentiable = False
 
     def infer(self, dim: Spec, num_results: Spec, skip: Spec, dtype) -> Spec:
-        for given in (dim, num_results, skip):
-            if given.rank not in (None, 0):
-                raise ShapeError(f"Shape must be rank 0 but is rank {given.rank}")
+        for spec in (dim, num_results, skip):
+            if spec.rank not in (None, 0):
+                raise ShapeError(f"Shape must be rank 0 but is rank {spec.rank}")
         sizes = [numbers(s) for s in (num_results, dim)]
         dims = tuple([None if n is None or n[0] < 0 else n[0] for n in sizes])
         return Spec(dtype, dims)
@@ -101,10 +101,10 @@ class SobolSample(Op):
         if dims > DIMENSIONS:
             raise invalid_argument(f"dim must be at most {DIMENSIONS}, not {dims}")
         found = directions(dims)
-        place = np.arange(start + 1, start + count + 1, dtype=np.uint64)
-        gray = place ^ (place >> np.uint64(1))
-        made = np.zeros((count, dims), np.uint64)
+        numbers = np.arange(start + 1, start + count + 1, dtype=np.uint64)
+        gray = numbers ^ (numbers >> np.uint64(1))
+        points = np.zeros((count, dims), np.uint64)
         for bit in range((start + count).bit_length()):
             has = (gray >> np.uint64(bit)) & np.uint64(1)
-            made ^= np.multiply.outer(has, found[bit])
-        return (made * 2.0**-32).astype(dtype.numpy)
+            points ^= np.multiply.outer(has, found[bit])
+        return (points * 2.0**-32).astype(dtype.numpy)

@@ -1,9 +1,9 @@
 """Random ops with a state of their own: each use draws further along its stream.
 
-A kernel asks for `stream`, the state of its node (or eagerly, of the calls with the same
+A kernel requests `stream`, the state of its node (or eagerly, of the calls with the same
 seeds), and takes from it as many counters as TensorFlow's kernels set aside.
 Since every node has a stream of its own, the nodes of a graph need no order, and one whose
-numbers nobody takes is dropped.
+numbers are unused is dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from intaglio.ops.random.philox import RESERVED
 
 
 def drawn_shape(shape: Spec) -> Any:
-    """The shape that a shape input asks for. Raises ShapeError unless it is a vector."""
+    """The shape of a shape input. Raises ShapeError unless it is a vector."""
     if shape.rank not in (None, 1):
         raise ShapeError(
             f"shape must be a vector of {{int32,int64}}, got shape {_text(shape.shape)}"
@@ -140,8 +140,8 @@ class RandomUniformInt(Op):
         check_range(minval, maxval)
         count = shapes.count(dims) or 0
         start = stream.take(count * RESERVED)
-        made = philox.uniform_int(start, count, minval, maxval, minval.dtype)
-        return made.reshape(dims)
+        result = philox.uniform_int(start, count, minval, maxval, minval.dtype)
+        return result.reshape(dims)
 
 
 @op
@@ -184,8 +184,8 @@ class Multinomial(Op):
         check_categorical(logits, num_samples)
         count = int(num_samples)
         start = stream.take(len(logits) * (-(-count // 4) * 4) * 2 * RESERVED)
-        made = philox.categories(start, logits, count)
-        return made.astype(output_dtype.numpy, copy=False)
+        result = philox.categories(start, logits, count)
+        return result.astype(output_dtype.numpy, copy=False)
 
 
 def categorical_shape(logits: Spec, num_samples: Spec) -> Any:
@@ -198,7 +198,7 @@ def categorical_shape(logits: Spec, num_samples: Spec) -> Any:
 
 
 def check_categorical(logits: Any, num_samples: Any) -> None:
-    """Raises InvalidArgumentError for arguments that no draws can be made from."""
+    """Raises InvalidArgumentError for arguments without a distribution."""
     if np.ndim(logits) != 2:
         raise invalid_argument(f"logits should be a matrix, got shape {_text(np.shape(logits))}")
     if np.ndim(num_samples) != 0:

@@ -223,8 +223,8 @@ class StatelessRandomUniformIntV2(Op):
         check_range(minval, maxval)
         start = keyed(key, counter, alg)
         count = shapes.count(dims) or 0
-        made = philox.uniform_int(start, count, minval, maxval, minval.dtype)
-        return made.reshape(dims)
+        result = philox.uniform_int(start, count, minval, maxval, minval.dtype)
+        return result.reshape(dims)
 
 
 @op
@@ -246,8 +246,8 @@ class StatelessRandomUniformInt(Op):
         check_range(minval, maxval)
         count = shapes.count(dims) or 0
         start = seeded(seed)
-        made = philox.uniform_int(start, count, minval, maxval, minval.dtype)
-        return made.reshape(dims)
+        result = philox.uniform_int(start, count, minval, maxval, minval.dtype)
+        return result.reshape(dims)
 
 
 @op
@@ -269,8 +269,8 @@ class StatelessRandomUniformFullIntV2(Op):
         dims = dims_of(shape)
         _check_integer(dtype)
         start = keyed(key, counter, alg)
-        made = philox.full_int(start, shapes.count(dims) or 0, dtype.numpy)
-        return made.reshape(dims)
+        result = philox.full_int(start, shapes.count(dims) or 0, dtype.numpy)
+        return result.reshape(dims)
 
 
 @op
@@ -289,8 +289,8 @@ class StatelessRandomUniformFullInt(Op):
     def kernel(self, shape, seed, dtype: DType):
         dims = dims_of(shape)
         _check_integer(dtype)
-        made = philox.full_int(seeded(seed), shapes.count(dims) or 0, dtype.numpy)
-        return made.reshape(dims)
+        result = philox.full_int(seeded(seed), shapes.count(dims) or 0, dtype.numpy)
+        return result.reshape(dims)
 
 
 def _check_integer(dtype: DType) -> None:
@@ -339,5 +339,5 @@ class StatelessMultinomial(Op):
 
     def kernel(self, logits, num_samples, seed, output_dtype: DType):
         check_categorical(logits, num_samples)
-        made = philox.categories(seeded(seed), logits, int(num_samples))
-        return made.astype(output_dtype.numpy, copy=False)
+        result = philox.categories(seeded(seed), logits, int(num_samples))
+        return result.astype(output_dtype.numpy, copy=False)

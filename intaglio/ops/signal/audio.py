@@ -183,8 +183,8 @@ class AudioSpectrogram(Op):
         if not frames:
             return np.zeros((channels, 0, bins), np.float32)
         windows = np.lib.stride_tricks.sliding_window_view(input, window_size, axis=0)
-        turn = 2 * np.pi * np.arange(window_size) / window_size
-        parts = windows[: frames * stride : stride] * (0.5 - 0.5 * np.cos(turn))
+        angles = 2 * np.pi * np.arange(window_size) / window_size
+        parts = windows[: frames * stride : stride] * (0.5 - 0.5 * np.cos(angles))
         found = np.fft.rfft(parts, 2 * (bins - 1), axis=-1)
         power = np.square(found.real) + np.square(found.imag)
         loud = power if magnitude_squared else np.sqrt(power)
@@ -283,6 +283,6 @@ class Mfcc(Op):
             return np.zeros((*spectrogram.shape[:2], wanted), np.float32)
         loud = np.sqrt(spectrogram.astype(np.float64)) @ bank
         levels = np.log(np.maximum(loud, QUIETEST))
-        turns = np.arange(wanted) * (np.arange(channels)[:, None] + 0.5)
-        cosines = np.sqrt(2.0 / channels) * np.cos(turns * np.pi / channels)
+        angles = np.arange(wanted) * (np.arange(channels)[:, None] + 0.5)
+        cosines = np.sqrt(2.0 / channels) * np.cos(angles * np.pi / channels)
         return (levels @ cosines).astype(np.float32)

@@ -35,10 +35,10 @@ def _check_length(fft_length: Spec, rank: int) -> None:
         )
 
 
-def _check_kinds(real: DType, wide: DType, way: str) -> None:
+def _check_kinds(real: DType, wide: DType, direction: str) -> None:
     if WIDE[wide] is not real:
         raise invalid_argument(
-            f"Wrong types for {way} real FFT: {real.name} and {wide.name}: "
+            f"Wrong types for {direction} real FFT: {real.name} and {wide.name}: "
             "float32 goes with complex64, float64 with complex128"
         )
 
@@ -116,14 +116,14 @@ class Complex(Op):
         if not input.size:
             return np.zeros(input.shape, input.dtype)
         if self.axes == 1:
-            made = self.function(input)
+            result = self.function(input)
         else:
-            made = self.function(input, axes=axes)
-        return made.astype(input.dtype, copy=False)
+            result = self.function(input, axes=axes)
+        return result.astype(input.dtype, copy=False)
 
 
 class Forward(Complex):
-    """A sum over all elements, each turned round by its place."""
+    """A discrete Fourier transform of complex arrays."""
 
     def gradient(self, input: Spec, doutput) -> Any:
         count = _product(_sizes(input, self.axes), input.dtype)
@@ -131,7 +131,7 @@ class Forward(Complex):
 
 
 class Backward(Complex):
-    """The inverse transform: a mean over all elements, each turned back by its place."""
+    """The inverse discrete Fourier transform, divided by the number of elements."""
 
     def gradient(self, input: Spec, doutput) -> Any:
         count = _product(_sizes(input, self.axes), input.dtype)
@@ -194,17 +194,17 @@ class IFFT3D(Backward):
 
 
 def _weights(length: Any, inner: float, dtype: DType) -> Any:
-    """1 for the frequencies that stand once in a real signal's spectrum, `inner` for the others.
+    """1 for the frequencies that occur once in a real signal's spectrum, `inner` for the others.
 
-    These are 0 and, if the length is even, the last one; all others stand for two.
+    These are 0 and, if the length is even, the last one; all others represent two.
     """
     if isinstance(length, np.ndarray):
         n = int(length[-1])
-        made = np.full(n // 2 + 1, inner, dtype.numpy)
-        made[0] = 1
+        weights = np.full(n // 2 + 1, inner, dtype.numpy)
+        weights[0] = 1
         if n % 2 == 0:
-            made[-1] = 1
-        return made
+            weights[-1] = 1
+        return weights
     n = raw.StridedSlice(length, [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
     zero, one, two = (np.int32(i) for i in range(3))
     steps = raw.Range(zero, raw.AddV2(raw.FloorDiv(n, two), one), one)
@@ -223,8 +223,8 @@ def _fitted(x: Any, like: Spec, rank: int) -> Any:
     return raw.Pad(x, raw.Pack([raw.ZerosLike(missing), missing], axis=1))
 
 
-def _given_lengths(fft_length: Any) -> Any:
-    """The data of a length input, as far as they are known while a gradient is made."""
+def _declared_lengths(fft_length: Any) -> Any:
+    """The data of a length input, as far as they are known when a gradient is recorded."""
     known = numbers(spec_of(fft_length)) if hasattr(fft_length, "dims") else None
     if known is None:
         known = getattr(fft_length, "_array", None)
@@ -232,7 +232,7 @@ def _given_lengths(fft_length: Any) -> Any:
 
 
 class RealForward(Op):
-    """The half of the transform of a real array that says all of it."""
+    """The non-redundant half of the transform of a real array."""
 
     signature = "input: Treal, fft_length: int32; Tcomplex: type = complex64 -> output: Tcomplex"
     Treal: tuple[DType, ...] = (float32, float64)
@@ -260,15 +260,15 @@ class RealForward(Op):
         return _transformed(np.fft.rfftn, input, lengths, axes, shape, Tcomplex)
 
     def gradient(self, input: Spec, fft_length, doutput, Tcomplex: DType) -> Any:
-        length = _given_lengths(fft_length)
+        length = _declared_lengths(fft_length)
         weighed = raw.Mul(doutput, _weights(length, 0.5, Tcomplex))
-        made = getattr(raw, self.back)(weighed, fft_length, Treal=input.dtype)
-        made = raw.Mul(made, _product(length, input.dtype))
-        return _fitted(made, input, self.axes), None
+        result = getattr(raw, self.back)(weighed, fft_length, Treal=input.dtype)
+        result = raw.Mul(result, _product(length, input.dtype))
+        return _fitted(result, input, self.axes), None
 
 
 class RealBackward(Op):
-    """The real array that a half spectrum stands for."""
+    """The real array of a half spectrum."""
 
     signature = "input: Tcomplex, fft_length: int32; Treal: type = float32 -> output: Treal"
     Treal: tuple[DType, ...] = (float32, float64)
@@ -294,11 +294,11 @@ class RealBackward(Op):
         return _transformed(np.fft.irfftn, input, lengths, axes, shape, Treal)
 
     def gradient(self, input: Spec, fft_length, doutput) -> Any:
-        length = _given_lengths(fft_length)
-        made = getattr(raw, self.back)(doutput, fft_length, Tcomplex=input.dtype)
+        length = _declared_lengths(fft_length)
+        result = getattr(raw, self.back)(doutput, fft_length, Tcomplex=input.dtype)
         weights = _weights(length, 2.0, input.dtype)
-        made = raw.Div(raw.Mul(made, weights), _product(length, input.dtype))
-        return _fitted(made, input, self.axes), None
+        result = raw.Div(raw.Mul(result, weights), _product(length, input.dtype))
+        return _fitted(result, input, self.axes), None
 
 
 @op
@@ -391,7 +391,7 @@ class AnyAxes(Op):
     function: Any = None
     back: str = ""
 
-    def made(self, x: Any, fft_length: Any, axes: Any, dtype: DType, kind: str) -> Any:
+    def transformed_array(self, x: Any, fft_length: Any, axes: Any, dtype: DType, kind: str) -> Any:
         """The transform of an array."""
         along = _axes_of(axes, x.ndim)
         lengths = _lengths(fft_length, x, along, kind == "irfft")
@@ -413,7 +413,7 @@ class ComplexAnyAxes(AnyAxes):
 
     def kernel(self, input, fft_length, axes):
         kind = complex128 if input.itemsize == 16 else complex64
-        return self.made(input, fft_length, axes, kind, "fft")
+        return self.transformed_array(input, fft_length, axes, kind, "fft")
 
 
 @op
@@ -423,9 +423,9 @@ class FFTND(ComplexAnyAxes):
     function = staticmethod(np.fft.fftn)
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
-        count = _product(_given_lengths(fft_length), input.dtype)
-        made = raw.Mul(raw.IFFTND(doutput, fft_length, axes), count)
-        return _fitted(made, input, 0), None, None
+        count = _product(_declared_lengths(fft_length), input.dtype)
+        result = raw.Mul(raw.IFFTND(doutput, fft_length, axes), count)
+        return _fitted(result, input, 0), None, None
 
 
 @op
@@ -435,21 +435,21 @@ class IFFTND(ComplexAnyAxes):
     function = staticmethod(np.fft.ifftn)
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
-        count = _product(_given_lengths(fft_length), input.dtype)
-        made = raw.Div(raw.FFTND(doutput, fft_length, axes), count)
-        return _fitted(made, input, 0), None, None
+        count = _product(_declared_lengths(fft_length), input.dtype)
+        result = raw.Div(raw.FFTND(doutput, fft_length, axes), count)
+        return _fitted(result, input, 0), None, None
 
 
 def _along(weights: Any, axes: Any, x: Spec) -> Any:
     """Weights of the last of `axes`, in a shape that broadcasts along it."""
     last = raw.StridedSlice(axes, [-1], [0], [1], end_mask=1)
     rank = x.rank if x.rank is not None else raw.Rank(x.tensor)
-    place = raw.FloorMod(last, np.int32(rank) if isinstance(rank, int) else rank)
+    last_axis = raw.FloorMod(last, np.int32(rank) if isinstance(rank, int) else rank)
     ones = raw.Fill(
         raw.Reshape(np.int32(rank) if isinstance(rank, int) else rank, [1]), np.int32(1)
     )
     count = raw.Reshape(raw.Size(weights), [1])
-    shape = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), count)
+    shape = raw.TensorScatterUpdate(ones, raw.Reshape(last_axis, [1, 1]), count)
     return raw.Reshape(weights, shape)
 
 
@@ -468,14 +468,14 @@ class RFFTND(AnyAxes):
 
     def kernel(self, input, fft_length, axes, Tcomplex: DType):
         _check_kinds(float64 if input.itemsize == 8 else float32, Tcomplex, "forward")
-        return self.made(input, fft_length, axes, Tcomplex, "rfft")
+        return self.transformed_array(input, fft_length, axes, Tcomplex, "rfft")
 
     def gradient(self, input: Spec, fft_length, axes, doutput, Tcomplex: DType) -> Any:
-        length = _given_lengths(fft_length)
+        length = _declared_lengths(fft_length)
         weights = _along(_weights(length, 0.5, Tcomplex), axes, input)
-        made = raw.IRFFTND(raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype)
-        made = raw.Mul(made, _product(length, input.dtype))
-        return _fitted(made, input, 0), None, None
+        result = raw.IRFFTND(raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype)
+        result = raw.Mul(result, _product(length, input.dtype))
+        return _fitted(result, input, 0), None, None
 
 
 @op
@@ -493,11 +493,11 @@ class IRFFTND(AnyAxes):
     def kernel(self, input, fft_length, axes, Treal: DType):
         wide = complex128 if input.itemsize == 16 else complex64
         _check_kinds(Treal, wide, "backward")
-        return self.made(input, fft_length, axes, Treal, "irfft")
+        return self.transformed_array(input, fft_length, axes, Treal, "irfft")
 
     def gradient(self, input: Spec, fft_length, axes, doutput) -> Any:
-        length = _given_lengths(fft_length)
-        made = raw.RFFTND(doutput, fft_length, axes, Tcomplex=input.dtype)
+        length = _declared_lengths(fft_length)
+        result = raw.RFFTND(doutput, fft_length, axes, Tcomplex=input.dtype)
         weights = _along(_weights(length, 2.0, input.dtype), axes, input)
-        made = raw.Div(raw.Mul(made, weights), _product(length, input.dtype))
-        return _fitted(made, input, 0), None, None
+        result = raw.Div(raw.Mul(result, weights), _product(length, input.dtype))
+        return _fitted(result, input, 0), None, None

@@ -16,7 +16,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.array.scattering import add_rows
 from intaglio.ops.families import conjugate, constant, shape_of, spec_of
 from intaglio.ops.linalg.matmul import dot
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _NUMBERS = NUMERIC + QUANTIZED
 
@@ -36,28 +36,28 @@ class SparseAdd(Op):
     Treal = REAL
 
     def infer(self, a_indices: Spec, a_values: Spec, a_shape: Spec) -> Any:
-        places.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1))
+        coordinates.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1))
         dims = a_shape.as_shape()
-        rank = places.rank_of(a_indices, a_shape)
-        return places.parts(a_values.dtype, None, rank, dims)
+        rank = coordinates.rank_of(a_indices, a_shape)
+        return coordinates.parts(a_values.dtype, None, rank, dims)
 
     def kernel(self, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
-        places.check(a_indices, a_values, a_shape, "a")
-        places.check(b_indices, b_values, b_shape, "b")
-        places.check_same_shape(a_shape, b_shape)
+        coordinates.check(a_indices, a_values, a_shape, "a")
+        coordinates.check(b_indices, b_values, b_shape, "b")
+        coordinates.check_same_shape(a_shape, b_shape)
         if np.ndim(thresh):
             raise invalid_argument(
                 f"The magnitude threshold must be a scalar: got shape {brackets(np.shape(thresh))}"
             )
-        table, mine, theirs = places.merged(a_indices, b_indices)
+        table, a_rows, b_rows = coordinates.merged(a_indices, b_indices)
         total = np.zeros(len(table), a_values.dtype)
-        np.add.at(total, mine, a_values)
-        np.add.at(total, theirs, b_values)
+        np.add.at(total, a_rows, a_values)
+        np.add.at(total, b_rows, b_values)
         kept = np.abs(total) >= thresh
         if kept.all():
             return table, total, a_shape
         # Only what has been added up can fall below the threshold.
-        added = np.concatenate([mine, theirs])
+        added = np.concatenate([a_rows, b_rows])
         kept |= np.bincount(added, minlength=len(table)) == 1
         return table[kept], total[kept], a_shape
 
@@ -78,7 +78,7 @@ class SparseAddGrad(Op):
     T = _NUMBERS
 
     def infer(self, backprop_val_grad: Spec, a_indices: Spec, b_indices: Spec) -> Any:
-        places.need_ranks((backprop_val_grad, 1), (a_indices, 2), (b_indices, 2))
+        coordinates.need_ranks((backprop_val_grad, 1), (a_indices, 2), (b_indices, 2))
         dtype = backprop_val_grad.dtype
         counts = [x.shape[0] if x.shape else None for x in (a_indices, b_indices)]
         return Spec(dtype, (counts[0],)), Spec(dtype, (counts[1],))
@@ -96,7 +96,7 @@ class SparseAddGrad(Op):
 
 
 def _picked(values: Any, wanted: Any, there: Any) -> Any:
-    at, found = places.matched(wanted, there)
+    at, found = coordinates.matched(wanted, there)
     result = np.zeros(len(wanted), values.dtype)
     result[found] = values[at[found]]
     return result
@@ -113,19 +113,19 @@ class SparseExtreme(Op):
     choose: Callable[..., Any]
 
     def infer(self, a_indices: Spec, a_values: Spec, a_shape: Spec) -> Any:
-        places.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1))
-        rank = places.rank_of(a_indices, a_shape)
-        return places.parts(a_values.dtype, None, rank)[:2]
+        coordinates.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1))
+        rank = coordinates.rank_of(a_indices, a_shape)
+        return coordinates.parts(a_values.dtype, None, rank)[:2]
 
     def kernel(self, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
-        places.check(a_indices, a_values, a_shape, "a")
-        places.check(b_indices, b_values, b_shape, "b")
-        places.check_same_shape(a_shape, b_shape)
-        places.check_bounds(a_indices, a_shape)
-        places.check_bounds(b_indices, b_shape)
-        table, mine, theirs = places.merged(a_indices, b_indices)
+        coordinates.check(a_indices, a_values, a_shape, "a")
+        coordinates.check(b_indices, b_values, b_shape, "b")
+        coordinates.check_same_shape(a_shape, b_shape)
+        coordinates.check_bounds(a_indices, a_shape)
+        coordinates.check_bounds(b_indices, b_shape)
+        table, a_rows, b_rows = coordinates.merged(a_indices, b_indices)
         a, b = np.zeros((2, len(table)), a_values.dtype)
-        a[mine], b[theirs] = a_values, b_values
+        a[a_rows], b[b_rows] = a_values, b_values
         return table, self.choose(a, b)
 
 
@@ -160,7 +160,7 @@ class SparseTensorDenseAdd(Op):
         return Spec(b.dtype, b.shape)
 
     def kernel(self, a_indices, a_values, a_shape, b):
-        places.check(a_indices, a_values, a_shape, "a")
+        coordinates.check(a_indices, a_values, a_shape, "a")
         if a_shape.size != b.ndim:
             raise invalid_argument(
                 f"Two operands have different ranks; received: {a_shape.size} and {b.ndim}"
@@ -194,15 +194,15 @@ class WithDense(Op):
     T = _NUMBERS
 
     def infer(self, sp_indices: Spec, sp_values: Spec, sp_shape: Spec) -> Spec:
-        places.need_ranks((sp_indices, 2), (sp_values, 1), (sp_shape, 1))
-        return Spec(sp_values.dtype, (places.size_of(sp_indices, sp_values),))
+        coordinates.need_ranks((sp_indices, 2), (sp_values, 1), (sp_shape, 1))
+        return Spec(sp_values.dtype, (coordinates.size_of(sp_indices, sp_values),))
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
-        """The result of a value and the dense element at its place."""
+        """The result of a value and the dense element at its index."""
         raise NotImplementedError
 
     def kernel(self, sp_indices, sp_values, sp_shape, dense):
-        places.check(sp_indices, sp_values, sp_shape, "sp")
+        coordinates.check(sp_indices, sp_values, sp_shape, "sp")
         facing = sp_shape[sp_shape.size - dense.ndim :]
         fits = dense.ndim <= sp_shape.size and all(
             [d in (1, s) for d, s in zip(dense.shape, facing.tolist(), strict=True)]
@@ -213,16 +213,16 @@ class WithDense(Op):
                 f"incompatible shapes: {brackets(tuple(sp_shape.tolist()))} vs. "
                 f"{brackets(dense.shape)}"
             )
-        places.check_bounds(sp_indices, sp_shape)
+        coordinates.check_bounds(sp_indices, sp_shape)
         inner = sp_indices[:, sp_shape.size - dense.ndim :]
         at = np.minimum(inner, np.array(dense.shape, np.int64) - 1)
         return self.combine(sp_values, dense[tuple(at.T)], dense)
 
 
 def _where(indices: Any, dense: Any) -> tuple[Any, Any]:
-    """The places in the dense tensor broadcast to the sparse one's shape, and its shape.
+    """The indices into the dense tensor broadcast to the sparse one's shape, and its shape.
 
-    Both have a dimension of size 1 more in front, so that scalars have places as well.
+    Both have an additional dimension of size 1 in front, so that scalars have indices as well.
     """
     one = np.array([1], np.int64)
     shape = raw.ConcatV2([one, raw.Shape(dense, out_type=int64)], 0)
@@ -236,13 +236,13 @@ def _where(indices: Any, dense: Any) -> tuple[Any, Any]:
 
 
 def _taken(indices: Any, dense: Any) -> Any:
-    """The dense elements at the places."""
+    """The dense elements at the indices."""
     at, shape = _where(indices, dense)
     return raw.GatherNd(raw.Reshape(dense, shape), at)
 
 
-def _spread(gradient: Any, indices: Any, dense: Any) -> Any:
-    """The gradient of the dense operand: the sums at its places."""
+def _dense_gradient(gradient: Any, indices: Any, dense: Any) -> Any:
+    """The gradient of the dense operand: the sums at its indices."""
     at, shape = _where(indices, dense)
     whole = raw.ScatterNd(at, gradient, shape)
     return raw.Reshape(whole, shape_of(spec_of(dense)))
@@ -250,19 +250,19 @@ def _spread(gradient: Any, indices: Any, dense: Any) -> Any:
 
 @op
 class SparseDenseCwiseAdd(WithDense):
-    """The sums of a sparse tensor's elements and the dense ones at their places."""
+    """The sums of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
         """The sum."""
         return np.add(values, dense)
 
     def gradient(self, doutput, sp_indices, dense) -> Any:
-        return None, doutput, None, lambda: _spread(doutput, sp_indices, dense)
+        return None, doutput, None, lambda: _dense_gradient(doutput, sp_indices, dense)
 
 
 @op
 class SparseDenseCwiseMul(WithDense):
-    """The products of a sparse tensor's elements and the dense ones at their places."""
+    """The products of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
         """The product."""
@@ -273,14 +273,14 @@ class SparseDenseCwiseMul(WithDense):
         by_values = raw.Mul(doutput, conjugate(there))
 
         def by_dense() -> Any:
-            return _spread(raw.Mul(doutput, conjugate(sp_values)), sp_indices, dense)
+            return _dense_gradient(raw.Mul(doutput, conjugate(sp_values)), sp_indices, dense)
 
         return None, by_values, None, by_dense
 
 
 @op
 class SparseDenseCwiseDiv(WithDense):
-    """The quotients of a sparse tensor's elements and the dense ones at their places."""
+    """The quotients of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
         """The quotient; of integers, rounded towards zero."""
@@ -300,7 +300,7 @@ class SparseDenseCwiseDiv(WithDense):
 
         def by_dense() -> Any:
             slope = raw.RealDiv(raw.RealDiv(raw.Neg(sp_values), there), there)
-            return _spread(raw.Mul(doutput, conjugate(slope)), sp_indices, dense)
+            return _dense_gradient(raw.Mul(doutput, conjugate(slope)), sp_indices, dense)
 
         return None, by_values, None, by_dense
 
@@ -319,7 +319,7 @@ def _is_thick(size: int, values: Any, dense: Any) -> bool:
     return (
         dense.dtype.kind in "fc"
         and dense.dtype.itemsize >= 4
-        and size <= places.SPREAD * values.size
+        and size <= coordinates.MAX_TABLE_CELLS_PER_ELEMENT * values.size
         and bool(np.isfinite(dense).all())
     )
 
@@ -338,7 +338,7 @@ class SparseTensorDenseMatMul(Op):
     def infer(
         self, a_indices: Spec, a_values: Spec, a_shape: Spec, b: Spec, adjoint_a, adjoint_b
     ) -> Spec:
-        places.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1), (b, 2))
+        coordinates.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1), (b, 2))
         dims = a_shape.as_shape()
         rows = None if dims is None or len(dims) != 2 else dims[1 if adjoint_a else 0]
         columns = b.shape[0 if adjoint_b else 1] if b.shape else None
@@ -349,7 +349,7 @@ class SparseTensorDenseMatMul(Op):
             raise invalid_argument("Tensor 'b' is not a matrix")
         if a_shape.shape != (2,):
             raise invalid_argument("Tensor 'a_shape' must have 2 elements")
-        places.check(a_indices, a_values, a_shape, "a")
+        coordinates.check(a_indices, a_values, a_shape, "a")
         dense = _adjoint(b) if adjoint_b else b
         values = np.conj(a_values) if adjoint_a and a_values.dtype.kind == "c" else a_values
         rows, inner = (int(d) for d in (a_shape[::-1] if adjoint_a else a_shape))
@@ -389,7 +389,7 @@ class SparseTensorDenseMatMul(Op):
             return NotImplemented
         to, of = (_row(a_indices, i) for i in ((1, 0) if adjoint_a else (0, 1)))
         product = raw.Mul(raw.GatherV2(dense, of, 0), values)
-        # Places that are none are refused, not dropped.
+        # Indices out of bounds are refused, not dropped.
         below = raw.Less(to, constant(0, to))
         to = raw.SelectV2(below, constant(int(rows), to), to)
         return raw.UnsortedSegmentSum(product, to, np.asarray(rows, np.int32))

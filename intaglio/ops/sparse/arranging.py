@@ -15,12 +15,12 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number, numbers
 from intaglio.ops.families import check_rank, shape_of, spec_of, unbroadcast
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 
 @op
 class SparseToDense(Op):
-    """A tensor with values at these places and a default elsewhere."""
+    """A tensor with values at these indices and a default elsewhere."""
 
     signature = (
         "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T,"
@@ -30,7 +30,7 @@ class SparseToDense(Op):
     Tindices = INDEX
 
     def infer(self, output_shape: Spec, sparse_values: Spec) -> Spec:
-        places.need_ranks((output_shape, 1))
+        coordinates.need_ranks((output_shape, 1))
         return Spec(sparse_values.dtype, output_shape.as_shape())
 
     def kernel(self, sparse_indices, output_shape, sparse_values, default_value, validate_indices):
@@ -59,8 +59,8 @@ class SparseToDense(Op):
             )
         dims = tuple([int(d) for d in output_shape])
         if validate_indices:
-            places.check_bounds(indices, dims)
-            places.check_order(indices)
+            coordinates.check_bounds(indices, dims)
+            coordinates.check_order(indices)
         elif np.any((indices < 0) | (indices >= np.asarray(dims))):
             raise invalid_argument(
                 f"Indices are not valid (out of bounds).  Shape: {brackets(dims)}"
@@ -82,7 +82,7 @@ def _total(x: Any) -> Any:
 
 
 def _gathered(dense: Any, indices: Any) -> Any:
-    """The elements of a dense gradient that stand at the places."""
+    """The elements of a dense gradient at the indices."""
     if spec_of(indices).rank != 2:
         rank = raw.Reshape(raw.Rank(dense), np.array([1], np.int32))
         indices = raw.Reshape(indices, raw.ConcatV2([np.array([-1], np.int32), rank], 0))
@@ -91,7 +91,7 @@ def _gathered(dense: Any, indices: Any) -> Any:
 
 @op
 class SparseReorder(Op):
-    """The elements in row-major order of their places."""
+    """The elements in row-major order of their indices."""
 
     signature = (
         "input_indices: int64, input_values: T, input_shape: int64"
@@ -100,16 +100,16 @@ class SparseReorder(Op):
     T = ALL
 
     def infer(self, input_indices: Spec, input_values: Spec, input_shape: Spec) -> Any:
-        places.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
-        rank = places.rank_of(input_indices, input_shape)
-        count = places.size_of(input_indices, input_values)
-        return places.parts(input_values.dtype, count, rank)[:2]
+        coordinates.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
+        rank = coordinates.rank_of(input_indices, input_shape)
+        count = coordinates.size_of(input_indices, input_values)
+        return coordinates.parts(input_values.dtype, count, rank)[:2]
 
     def kernel(self, input_indices, input_values, input_shape):
-        places.check(input_indices, input_values, input_shape)
-        if places.in_order(input_indices):
+        coordinates.check(input_indices, input_values, input_shape)
+        if coordinates.in_order(input_indices):
             return input_indices, input_values
-        order = places.order(input_indices)
+        order = coordinates.order(input_indices)
         return input_indices[order], input_values[order]
 
     def gradient(self, doutput_values, input_indices, input_values: Spec, input_shape) -> Any:
@@ -132,7 +132,7 @@ def _column(x: Any) -> Any:
 
 @op
 class SparseReshape(Op):
-    """The places in another shape; -1 is as large as needed."""
+    """The indices in another shape; -1 is inferred."""
 
     signature = (
         "input_indices: int64, input_shape: int64, new_shape: int64"
@@ -141,14 +141,14 @@ class SparseReshape(Op):
     differentiable = False
 
     def infer(self, input_indices: Spec, input_shape: Spec, new_shape: Spec) -> Any:
-        places.need_ranks((input_indices, 2), (input_shape, 1), (new_shape, 1))
+        coordinates.need_ranks((input_indices, 2), (input_shape, 1), (new_shape, 1))
         count = input_indices.shape[0] if input_indices.shape else None
         rank = new_shape.shape[0] if new_shape.shape else None
         old, new = numbers(input_shape), numbers(new_shape)
         known = None
         if new is not None and (-1 not in new or old is not None):
             known = tuple(_target(old, new)) if old is not None else tuple(new)
-        indices, _, shape = places.parts(int64, count, rank, known)
+        indices, _, shape = coordinates.parts(int64, count, rank, known)
         return indices, shape
 
     def kernel(self, input_indices, input_shape, new_shape):
@@ -167,7 +167,7 @@ class SparseReshape(Op):
             )
         old = [int(d) for d in input_shape]
         dims = _target(old, [int(d) for d in new_shape])
-        rest = places.flat(input_indices, old)
+        rest = coordinates.flat(input_indices, old)
         columns: list[Any] = []
         for size in reversed(dims):
             columns.append(rest % max(size, 1))
@@ -224,13 +224,13 @@ class SparseSlice(Op):
     T = ALL
 
     def infer(self, indices: Spec, values: Spec, shape: Spec, start: Spec, size: Spec) -> Any:
-        places.need_ranks((indices, 2), (values, 1), (shape, 1), (start, 1), (size, 1))
+        coordinates.need_ranks((indices, 2), (values, 1), (shape, 1), (start, 1), (size, 1))
         known = (numbers(shape), numbers(start), numbers(size))
         dims = None if None in known else tuple(_box(*map(np.array, known))[1].tolist())
-        return places.parts(values.dtype, None, places.rank_of(indices, shape), dims)
+        return coordinates.parts(values.dtype, None, coordinates.rank_of(indices, shape), dims)
 
     def kernel(self, indices, values, shape, start, size):
-        places.check(indices, values, shape)
+        coordinates.check(indices, values, shape)
         for name, x in (("start", start), ("size", size)):
             if x.shape != shape.shape:
                 raise invalid_argument(
@@ -264,7 +264,7 @@ class SparseSliceGrad(Op):
     T = NUMERIC + QUANTIZED
 
     def infer(self, backprop_val_grad: Spec, input_indices: Spec) -> Spec:
-        places.need_ranks((backprop_val_grad, 1), (input_indices, 2))
+        coordinates.need_ranks((backprop_val_grad, 1), (input_indices, 2))
         count = input_indices.shape[0] if input_indices.shape else None
         return Spec(backprop_val_grad.dtype, (count,))
 
@@ -274,13 +274,13 @@ class SparseSliceGrad(Op):
                 "Number of elements in backprop_val_grad and output_indices must match"
             )
         check_rank("input_start", input_start, 1)
-        at, found = places.matched(input_indices - input_start, output_indices)
+        at, found = coordinates.matched(input_indices - input_start, output_indices)
         result = np.zeros(input_indices.shape[0], backprop_val_grad.dtype)
         result[found] = backprop_val_grad[at[found]]
         return result
 
     def gradient(self, dval_grad, input_indices, input_start, output_indices) -> Any:
-        # The two tables, exchanged: what is in the slice comes from these places.
+        # The two tables, exchanged: the elements of the slice come from these indices.
         back = raw.SparseSliceGrad(dval_grad, output_indices, raw.Neg(input_start), input_indices)
         return back, None, None, None
 
@@ -298,16 +298,16 @@ class SparseConcat(Op):
 
     def infer(self, indices: list[Spec], values: list[Spec], shapes: list[Spec]) -> Any:
         for i, v, d in zip(indices, values, shapes, strict=True):
-            places.need_ranks((i, 2), (v, 1), (d, 1))
-        counts = [places.size_of(i, v) for i, v in zip(indices, values, strict=True)]
+            coordinates.need_ranks((i, 2), (v, 1), (d, 1))
+        counts = [coordinates.size_of(i, v) for i, v in zip(indices, values, strict=True)]
         count = None if None in counts else sum(c for c in counts if c is not None)
-        ranks = [places.rank_of(i, d) for i, d in zip(indices, shapes, strict=True)]
+        ranks = [coordinates.rank_of(i, d) for i, d in zip(indices, shapes, strict=True)]
         rank = next((r for r in ranks if r is not None), None)
-        return places.parts(values[0].dtype, count, rank)
+        return coordinates.parts(values[0].dtype, count, rank)
 
     def kernel(self, indices, values, shapes, concat_dim):
         for i, v, d in zip(indices, values, shapes, strict=True):
-            places.check(i, v, d)
+            coordinates.check(i, v, d)
         first = shapes[0]
         rank = first.size
         if not -rank <= concat_dim < rank:
@@ -321,7 +321,7 @@ class SparseConcat(Op):
         table = np.concatenate(indices)
         begins = np.cumsum([0, *sizes[:-1]])
         table[:, axis] += np.repeat(begins, [len(i) for i in indices])
-        order = places.order(table)
+        order = coordinates.order(table)
         dims = first.copy()
         dims[axis] = sum(sizes)
         return table[order], np.concatenate(values)[order], dims
@@ -356,19 +356,19 @@ class SparseSplit(Op):
     T = ALL
 
     def infer(self, split_dim: Spec, indices: Spec, values: Spec, shape: Spec, num_split) -> Any:
-        places.need_ranks((split_dim, 0), (indices, 2), (values, 1), (shape, 1))
+        coordinates.need_ranks((split_dim, 0), (indices, 2), (values, 1), (shape, 1))
         axis, dims = number(split_dim), numbers(shape)
-        rank = places.rank_of(indices, shape)
+        rank = coordinates.rank_of(indices, shape)
         if axis is None or dims is None or not -len(dims) <= axis < len(dims):
             known: list[Any] = [None] * num_split
         else:
             known = [_with(dims, axis, s) for s in _shares(dims[axis], num_split)]
-        made = [places.parts(values.dtype, None, rank, d) for d in known]
-        return tuple([list(column) for column in zip(*made, strict=True)])
+        parts = [coordinates.parts(values.dtype, None, rank, d) for d in known]
+        return tuple([list(column) for column in zip(*parts, strict=True)])
 
     def kernel(self, split_dim, indices, values, shape, num_split):
-        places.check(indices, values, shape)
-        places.check_bounds(indices, shape)
+        coordinates.check(indices, values, shape)
+        coordinates.check_bounds(indices, shape)
         rank = shape.size
         axis = int(split_dim)
         if not -rank <= axis < rank:
@@ -416,19 +416,19 @@ class SparseFillEmptyRows(Op):
     T = ALL
 
     def infer(self, indices: Spec, values: Spec, dense_shape: Spec, default_value: Spec) -> Any:
-        places.need_ranks((indices, 2), (values, 1), (dense_shape, 1), (default_value, 0))
+        coordinates.need_ranks((indices, 2), (values, 1), (dense_shape, 1), (default_value, 0))
         dims = dense_shape.as_shape()
-        made = places.parts(values.dtype, None, places.rank_of(indices, dense_shape))
+        parts = coordinates.parts(values.dtype, None, coordinates.rank_of(indices, dense_shape))
         rows = dims[0] if dims else None
-        count = places.size_of(indices, values)
-        return (*made[:2], Spec(bool_, (rows,)), Spec(int64, (count,)))
+        count = coordinates.size_of(indices, values)
+        return (*parts[:2], Spec(bool_, (rows,)), Spec(int64, (count,)))
 
     def kernel(self, indices, values, dense_shape, default_value):
         if np.ndim(default_value):
             raise invalid_argument(
                 f"default_value must be a scalar, saw: {brackets(np.shape(default_value))}"
             )
-        places.check(indices, values, dense_shape)
+        coordinates.check(indices, values, dense_shape)
         if not dense_shape.size:
             raise invalid_argument("Dense shape cannot be empty.")
         rows = int(dense_shape[0])
@@ -447,15 +447,15 @@ class SparseFillEmptyRows(Op):
         ends = np.cumsum(counts + empty)
         order = np.argsort(ids, kind="stable")
         inside = np.arange(ids.size) - (np.cumsum(counts) - counts)[ids[order]]
-        place = np.empty(ids.size, np.int64)
-        place[order] = (ends - counts - empty)[ids[order]] + inside
+        targets = np.empty(ids.size, np.int64)
+        targets[order] = (ends - counts - empty)[ids[order]] + inside
         total = int(ends[-1]) if rows else 0
         table = np.zeros((total, indices.shape[1]), np.int64)
         table[ends[empty] - 1, 0] = np.flatnonzero(empty)
-        table[place] = indices
+        table[targets] = indices
         found = np.full(total, default_value, values.dtype)
-        found[place] = values
-        return table, found, empty, place
+        found[targets] = values
+        return table, found, empty, targets
 
     def gradient(self, doutput_values, reverse_index_map) -> Any:
         parts = raw.SparseFillEmptyRowsGrad(reverse_index_map, doutput_values)
@@ -470,7 +470,7 @@ class SparseFillEmptyRowsGrad(Op):
     T = NUMERIC
 
     def infer(self, reverse_index_map: Spec, grad_values: Spec) -> Any:
-        places.need_ranks((reverse_index_map, 1), (grad_values, 1))
+        coordinates.need_ranks((reverse_index_map, 1), (grad_values, 1))
         return (Spec(grad_values.dtype, reverse_index_map.shape), Spec(grad_values.dtype, ()))
 
     def kernel(self, reverse_index_map, grad_values):
@@ -489,6 +489,6 @@ class SparseFillEmptyRowsGrad(Op):
         return grad_values[at], total.astype(grad_values.dtype)
 
     def gradient(self, dd_values, dd_default_value, reverse_index_map, grad_values: Spec) -> Any:
-        spread = raw.Fill(shape_of(grad_values), dd_default_value)
-        back = raw.TensorScatterUpdate(spread, _column(reverse_index_map), dd_values)
+        defaults = raw.Fill(shape_of(grad_values), dd_default_value)
+        back = raw.TensorScatterUpdate(defaults, _column(reverse_index_map), dd_values)
         return None, back

@@ -12,7 +12,7 @@ from intaglio.base.shapes import brackets
 from intaglio.opdef.op import Op, op
 from intaglio.ops.ragged.cross import combinations, hashed, texts
 from intaglio.ops.ragged.tensors import positions, splits_from
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _KINDS = (int64, string)
 
@@ -28,7 +28,7 @@ class Crosses(Op):
         """Every input's values with its row splits."""
         found: list[tuple[Any, Any]] = []
         for i, v, d in zip(indices, values, shapes, strict=True):
-            places.check(i, v, d)
+            coordinates.check(i, v, d)
             if d.size != 2:
                 raise invalid_argument(
                     f"shape should imply a 2D tensor, but got shape {brackets(tuple(d.tolist()))}"
@@ -78,7 +78,7 @@ class SparseCross(Crosses):
     internal_type = _KINDS
 
     def infer(self, out_type) -> Any:
-        return places.parts(out_type, None, 2)
+        return coordinates.parts(out_type, None, 2)
 
     def kernel(self, indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key):
         columns = self.columns(indices, values, shapes, dense_inputs)
@@ -102,7 +102,7 @@ class SparseCrossV2(Crosses):
     dense_types = _KINDS
 
     def infer(self) -> Any:
-        return places.parts(string, None, 2)
+        return coordinates.parts(string, None, 2)
 
     def kernel(self, indices, values, shapes, dense_inputs, sep):
         columns = self.columns(indices, values, shapes, dense_inputs)

@@ -1,4 +1,4 @@
-"""The places of a sparse tensor's elements: their order, where they are equal, and checks.
+"""The indices of a sparse tensor's elements: order, comparison, and checks.
 
 A sparse tensor is three arrays: indices [n, rank], values [n] and the dense shape [rank].
 """
@@ -16,14 +16,14 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef.spec import Spec
 
 _LARGEST = 2**62
-# Places of so many are looked up in a table for each element that is there.
-SPREAD = 16
+# Indices are looked up in a table of at most so many cells for each element.
+MAX_TABLE_CELLS_PER_ELEMENT = 16
 
 
 def keys(first: Any, *others: Any) -> list[Any]:
     """A number for each row of tables of indices.
 
-    The numbers are in the order of the places and equal for equal places.
+    The numbers are in the order of the indices and equal for equal indices.
     """
     tables = [first, *others]
     whole = np.concatenate(tables) if others else first
@@ -38,7 +38,7 @@ def keys(first: Any, *others: Any) -> list[Any]:
 
 
 def flat(indices: Any, dims: Any) -> Any:
-    """The places as numbers in row-major order of a shape."""
+    """The indices as flat numbers in row-major order of a shape."""
     found = np.zeros(indices.shape[0], np.int64)
     for column, size in zip(indices.T, dims, strict=True):
         found *= int(size)
@@ -47,12 +47,12 @@ def flat(indices: Any, dims: Any) -> Any:
 
 
 def order(indices: Any) -> Any:
-    """The permutation that brings places into row-major order."""
+    """The permutation that sorts indices into row-major order."""
     return np.argsort(keys(indices)[0], kind="stable")
 
 
 def in_order(indices: Any) -> bool:
-    """Whether places are in row-major order."""
+    """Whether indices are in row-major order."""
     rises: Any = True
     for column in indices.T[::-1]:  # each column decides before those behind it
         now, before = column[1:], column[:-1]
@@ -62,28 +62,28 @@ def in_order(indices: Any) -> bool:
 
 def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
     """For each row of one table its position in another, and whether it is there."""
-    ours, theirs = keys(wanted, there)
-    by_key = np.argsort(theirs, kind="stable")
-    at = np.searchsorted(theirs, ours, sorter=by_key)
-    at = by_key[np.minimum(at, max(theirs.size - 1, 0))] if theirs.size else at * 0
-    found = theirs[at] == ours if theirs.size else np.zeros(ours.size, bool)
+    wanted_keys, there_keys = keys(wanted, there)
+    by_key = np.argsort(there_keys, kind="stable")
+    at = np.searchsorted(there_keys, wanted_keys, sorter=by_key)
+    at = by_key[np.minimum(at, max(there_keys.size - 1, 0))] if there_keys.size else at * 0
+    found = there_keys[at] == wanted_keys if there_keys.size else np.zeros(wanted_keys.size, bool)
     return at, found
 
 
 def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """The places of either table in order, and the positions of both tables' rows there."""
-    ours, theirs = keys(a, b)
-    if np.array_equal(ours, theirs) and np.all(ours[1:] > ours[:-1]):
-        same = np.arange(len(ours))
+    """The sorted union of two tables of indices, and the positions of both tables' rows in it."""
+    a_keys, b_keys = keys(a, b)
+    if np.array_equal(a_keys, b_keys) and np.all(a_keys[1:] > a_keys[:-1]):
+        same = np.arange(len(a_keys))
         return a, same, same
-    both = np.concatenate([ours, theirs])
-    # Two runs in order are merged in one pass; of equal places that of `a` comes first.
-    by_place = np.argsort(both, kind="stable")
-    placed = both[by_place]
-    new = np.concatenate([np.ones(min(1, placed.size), bool), placed[1:] != placed[:-1]])
-    first = by_place[new]
+    both = np.concatenate([a_keys, b_keys])
+    # Two runs in order are merged in one pass; of equal indices those of `a` come first.
+    order = np.argsort(both, kind="stable")
+    in_order = both[order]
+    new = np.concatenate([np.ones(min(1, in_order.size), bool), in_order[1:] != in_order[:-1]])
+    first = order[new]
     where = np.empty(both.size, np.int64)
-    where[by_place] = np.cumsum(new, dtype=np.int64) - 1
+    where[order] = np.cumsum(new, dtype=np.int64) - 1
     return np.concatenate([a, b])[first], where[: len(a)], where[len(a) :]
 
 
@@ -117,23 +117,23 @@ def check(indices: Any, values: Any, shape: Any, name: str = "input") -> None:
     if shape.size and shape.min() < 0:
         raise invalid_argument(
             f"Expected shape dimensions to be non-negative, got {int(shape.min())} in "
-            f"{name}_shape {_place(shape)}"
+            f"{name}_shape {_bracketed(shape)}"
         )
 
 
 def check_bounds(indices: Any, dims: Any) -> None:
-    """Raises InvalidArgumentError that names the first place outside a shape."""
+    """Raises InvalidArgumentError that names the first index outside a shape."""
     outside = np.any((indices < 0) | (indices >= np.asarray(dims)), axis=1)
     if outside.any():
         at = int(np.argmax(outside))
         raise invalid_argument(
-            f"indices[{at}] = {_place(indices[at])} is out of bounds: need 0 <= index < "
-            f"{_place(dims)}"
+            f"indices[{at}] = {_bracketed(indices[at])} is out of bounds: need 0 <= index < "
+            f"{_bracketed(dims)}"
         )
 
 
 def check_order(indices: Any) -> None:
-    """Raises InvalidArgumentError that names the first place out of order or repeated."""
+    """Raises InvalidArgumentError that names the first index out of order or repeated."""
     steps = np.diff(keys(indices)[0])
     if np.any(steps <= 0):
         at = int(np.argmax(steps <= 0))
@@ -143,7 +143,7 @@ def check_order(indices: Any) -> None:
             else "is out of order. Many sparse ops require sorted indices.\n"
             "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
         )
-        raise invalid_argument(f"indices[{at + 1}] = {_place(indices[at + 1])} {wrong}")
+        raise invalid_argument(f"indices[{at + 1}] = {_bracketed(indices[at + 1])} {wrong}")
 
 
 def check_same_shape(a: Any, b: Any) -> None:
@@ -157,7 +157,7 @@ def check_same_shape(a: Any, b: Any) -> None:
         )
 
 
-def _place(numbers: Any) -> str:
+def _bracketed(numbers: Any) -> str:
     return brackets(tuple([int(i) for i in numbers]))
 
 

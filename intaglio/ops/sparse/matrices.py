@@ -24,13 +24,13 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.scattering import add_rows
 from intaglio.ops.families import conjugate
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _ELEMENTS = (float32, float64, complex64, complex128)
 
 
 class SparseMatrix:
-    """A sparse matrix, or a batch of them: sorted places, their values, the dense shape."""
+    """A sparse matrix, or a batch of them: sorted indices, their values, the dense shape."""
 
     __slots__ = ("dense", "indices", "values")
     dtype = VARIANT_MARKER
@@ -45,8 +45,8 @@ class SparseMatrix:
 
     @classmethod
     def unordered(cls, indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
-        """The matrix with these elements; places that repeat stay as they are."""
-        order = places.order(indices)
+        """The matrix with these elements; repeated indices stay as they are."""
+        order = coordinates.order(indices)
         return cls(indices[order], values[order], dense)
 
     def __repr__(self) -> str:
@@ -61,14 +61,14 @@ class SparseMatrix:
         return SparseMatrix.unordered(self.indices[:, swap], values, dense)
 
     def to_dense(self) -> Any:
-        """The array; of places that repeat, the last."""
+        """The array; of repeated indices, the last."""
         result = np.zeros(self.dense, self.values.dtype)
         result[tuple(self.indices.T)] = self.values
         return result
 
     def row_starts(self) -> Any:
         """Where the elements of each row begin, rows of all matrices counted through."""
-        rows = places.flat(self.indices[:, :-1], self.dense[:-1])
+        rows = coordinates.flat(self.indices[:, :-1], self.dense[:-1])
         count = int(np.prod(self.dense[:-1], dtype=np.int64))
         return np.searchsorted(rows, np.arange(count + 1))
 
@@ -86,21 +86,23 @@ class SparseMatrix:
 
 
 def _summed(indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
-    """The matrix whose elements are the sums of those at one place."""
-    _, first, where = np.unique(places.flat(indices, dense), return_index=True, return_inverse=True)
+    """The matrix whose elements are the sums of those at one index."""
+    _, first, where = np.unique(
+        coordinates.flat(indices, dense), return_index=True, return_inverse=True
+    )
     totals = np.zeros(first.size, values.dtype)
     np.add.at(totals, where.reshape(-1), values)
     return SparseMatrix(indices[first], totals, dense)
 
 
-def _of_type(matrix: Any, dtype: DType, told: str) -> SparseMatrix:
+def _of_type(matrix: Any, dtype: DType, message: str) -> SparseMatrix:
     if not isinstance(matrix, SparseMatrix):
         raise invalid_argument(
             f"Expected a CSRSparseMatrix, got {type(matrix).__name__}: make one with "
             "SparseTensorToCSRSparseMatrix or DenseToCSRSparseMatrix."
         )
     if matrix.values.dtype != dtype.numpy:
-        raise invalid_argument(told.format(matrix.values.dtype, dtype.name))
+        raise invalid_argument(message.format(matrix.values.dtype, dtype.name))
     return matrix
 
 
@@ -108,7 +110,7 @@ _OTHER_TYPE = "Expected a CSRSparseMatrix of type {1} but saw type: {0}"
 _OTHER_OPERAND = "dtype of the operands is not equal to 'type': {0} vs. {1}"
 
 
-# -- made of tensors, and tensors made of it ----------------------------------------------
+# -- conversion from and to tensors --------------------------------------------------------
 
 
 @op
@@ -119,11 +121,11 @@ class SparseTensorToCSRSparseMatrix(Op):
     T = _ELEMENTS
 
     def infer(self, indices: Spec, values: Spec, dense_shape: Spec) -> Spec:
-        places.need_ranks((indices, 2), (values, 1), (dense_shape, 1))
+        coordinates.need_ranks((indices, 2), (values, 1), (dense_shape, 1))
         return Spec(variant, ())
 
     def kernel(self, indices, values, dense_shape):
-        places.check(indices, values, dense_shape)
+        coordinates.check(indices, values, dense_shape)
         rank = dense_shape.size
         if rank not in (2, 3):
             raise invalid_argument(
@@ -141,7 +143,7 @@ class SparseTensorToCSRSparseMatrix(Op):
 
     def gradient(self, dsparse_matrix, indices, values: Spec) -> Any:
         there, found, _ = raw.CSRSparseMatrixToSparseTensor(dsparse_matrix, type=values.dtype)
-        # The gradient of a product is larger than the matrix: only its own places count.
+        # The gradient of a product is larger than the matrix: only its own indices count.
         own, _ = raw.SparseAddGrad(found, indices, indices, there)
         return None, own, None
 
@@ -168,13 +170,13 @@ class CSRSparseMatrixToSparseTensor(Op):
 
 @op
 class DenseToCSRSparseMatrix(Op):
-    """The elements of a dense matrix, or of a batch, at given places."""
+    """The elements of a dense matrix, or of a batch, at given indices."""
 
     signature = "dense_input: T, indices: int64 -> sparse_output: variant"
     T = _ELEMENTS
 
     def infer(self, indices: Spec) -> Spec:
-        places.need_ranks((indices, 2))
+        coordinates.need_ranks((indices, 2))
         return Spec(variant, ())
 
     def kernel(self, dense_input, indices):
@@ -289,7 +291,7 @@ class _Product(Op):
     """What products have in common: which operand is transposed or conjugated."""
 
     def check_flags(self, transpose: bool, adjoint: bool, name: str) -> None:
-        """Raises InvalidArgumentError if one operand is to be turned in two ways."""
+        """Raises InvalidArgumentError if one operand is to be both transposed and adjoint."""
         if transpose and adjoint:
             raise invalid_argument(f"Only one of adjoint_{name} and transpose_{name} may be true.")
 
@@ -333,17 +335,17 @@ class SparseMatrixSparseMatMul(_Product):
     def gradient(
         self, dc, a, b, type: DType, transpose_a, transpose_b, adjoint_a, adjoint_b
     ) -> Any:
-        left = _turned(a, transpose_a, adjoint_a, type)
-        right = _turned(b, transpose_b, adjoint_b, type)
+        left = _transposed(a, transpose_a, adjoint_a, type)
+        right = _transposed(b, transpose_b, adjoint_b, type)
         da = raw.SparseMatrixSparseMatMul(dc, right, adjoint_b=True, type=type)
         db = raw.SparseMatrixSparseMatMul(left, dc, adjoint_a=True, type=type)
         return (
-            _turned(da, transpose_a, adjoint_a, type),
-            _turned(db, transpose_b, adjoint_b, type),
+            _transposed(da, transpose_a, adjoint_a, type),
+            _transposed(db, transpose_b, adjoint_b, type),
         )
 
 
-def _turned(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
+def _transposed(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
     """A sparse operand as a product uses it; what takes its gradient back is the same."""
     if not transpose and not adjoint:
         return matrix
@@ -351,8 +353,10 @@ def _turned(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
 
 
 def _product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
-    """Each element of `a` meets the row of `b` that its column names."""
-    rows = places.flat(np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1])
+    """Each element of `a` is multiplied by the row of `b` that its column names."""
+    rows = coordinates.flat(
+        np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1]
+    )
     starts = b.row_starts()
     counts = starts[rows + 1] - starts[rows]
     of_a = np.repeat(np.arange(rows.size), counts)
@@ -422,29 +426,32 @@ class SparseMatrixMatMul(_Product):
         conjugate_output,
         T: DType,
     ) -> Any:
-        dy = _turned_dense(doutput, transpose_output, False)
+        dy = _transposed_dense(doutput, transpose_output, False)
         dy = conjugate(dy) if conjugate_output else dy
-        left = _turned(a, transpose_a, adjoint_a, T)
-        right = _turned_dense(b, transpose_b, adjoint_b)
+        left = _transposed(a, transpose_a, adjoint_a, T)
+        right = _transposed_dense(b, transpose_b, adjoint_b)
         indices, _, _ = raw.CSRSparseMatrixToSparseTensor(left, type=T)
         whole = raw.BatchMatMulV2(dy, right, adj_y=True)
         da = raw.DenseToCSRSparseMatrix(whole, indices)
         db = raw.SparseMatrixMatMul(left, dy, adjoint_a=True)
-        return (_turned(da, transpose_a, adjoint_a, T), _turned_dense(db, transpose_b, adjoint_b))
+        return (
+            _transposed(da, transpose_a, adjoint_a, T),
+            _transposed_dense(db, transpose_b, adjoint_b),
+        )
 
 
-def _turned_dense(x: Any, transpose: bool, adjoint: bool) -> Any:
+def _transposed_dense(x: Any, transpose: bool, adjoint: bool) -> Any:
     """A dense operand, or batch of them, as a product uses it."""
     if not transpose and not adjoint:
         return x
-    turned = raw.Einsum([x], equation="...ij->...ji")
-    return conjugate(turned) if adjoint else turned
+    transposed = raw.Einsum([x], equation="...ij->...ji")
+    return conjugate(transposed) if adjoint else transposed
 
 
 def _times_dense(a: SparseMatrix, b: Any) -> Any:
-    """Rows of `b`, each as often as an element of `a` asks for it, added up by row of `a`."""
+    """Rows of `b`, one for each element of `a`, summed by row of `a`."""
     columns = tuple(np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1).T)
     terms = a.values[:, None] * b[columns]
     result = np.zeros((int(np.prod(a.dense[:-1])), b.shape[-1]), b.dtype)
-    add_rows(result, places.flat(a.indices[:, :-1], a.dense[:-1]), terms)
+    add_rows(result, coordinates.flat(a.indices[:, :-1], a.dense[:-1]), terms)
     return result.reshape(*a.dense[:-1], b.shape[-1])

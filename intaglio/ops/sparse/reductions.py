@@ -13,7 +13,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops.math.reduction import lowest
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 
 def _reduced(rank: int, axes: Any) -> Any:
@@ -39,9 +39,9 @@ class Reduction(Op):
     ufunc: Any
 
     def groups(self, indices: Any, values: Any, axes: Any, shape: Any) -> Any:
-        """(places kept, their positions for each element, which dimensions are reduced)."""
-        places.check(indices, values, shape)
-        places.check_bounds(indices, shape)
+        """(indices kept, their positions for each element, which dimensions are reduced)."""
+        coordinates.check(indices, values, shape)
+        coordinates.check_bounds(indices, shape)
         gone = _reduced(shape.size, axes)
         return indices[:, ~gone], gone
 
@@ -71,7 +71,7 @@ class ReductionToDense(Reduction):
         reduction_axes: Spec,
         keep_dims,
     ) -> Spec:
-        places.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
+        coordinates.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
         dims, axes = input_shape.as_shape(), numbers(reduction_axes)
         if dims is None:
             return Spec(input_values.dtype, None)
@@ -85,7 +85,7 @@ class ReductionToDense(Reduction):
         values = input_values
         kept, gone = self.groups(input_indices, values, reduction_axes, input_shape)
         dims = tuple(input_shape[~gone].tolist())
-        where = places.flat(kept, dims)
+        where = coordinates.flat(kept, dims)
         found = np.full(int(np.prod(dims)), self.start(values), values.dtype)
         found = self.put_together(found, where, values)
         if self.ufunc is not np.add:
@@ -114,16 +114,18 @@ class ReductionToSparse(Reduction):
         reduction_axes: Spec,
         keep_dims,
     ) -> Any:
-        places.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
-        rank, axes = places.rank_of(input_indices, input_shape), numbers(reduction_axes)
+        coordinates.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
+        rank, axes = coordinates.rank_of(input_indices, input_shape), numbers(reduction_axes)
         if not keep_dims and rank is not None:
             rank = None if axes is None else rank - int(_reduced(rank, axes).sum())
-        return places.parts(input_values.dtype, None, rank)
+        return coordinates.parts(input_values.dtype, None, rank)
 
     def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         values = input_values
         kept, gone = self.groups(input_indices, values, reduction_axes, input_shape)
-        _, first, where = np.unique(places.keys(kept)[0], return_index=True, return_inverse=True)
+        _, first, where = np.unique(
+            coordinates.keys(kept)[0], return_index=True, return_inverse=True
+        )
         found = np.full(first.size, self.start(values), values.dtype)
         found = self.put_together(found, where.reshape(-1), values)
         if not keep_dims:
@@ -148,9 +150,9 @@ class SparseReduceSum(ReductionToDense):
         axes = raw.Reshape(raw.FloorMod(axes, rank), np.array([-1, 1], np.int32))
         ones = raw.Fill(raw.StridedSlice(raw.Shape(axes), [0], [1], [1]), np.array(1, np.int64))
         kept = raw.TensorScatterUpdate(input_shape, axes, ones)
-        spread = raw.Reshape(doutput, kept)
+        by_row = raw.Reshape(doutput, kept)
         at = raw.Minimum(input_indices, raw.Sub(kept, np.array(1, np.int64)))
-        return None, raw.GatherNd(spread, at), None, None
+        return None, raw.GatherNd(by_row, at), None, None
 
 
 @op
@@ -193,17 +195,17 @@ class SparseSoftmax(Op):
     T = HALF_TO_DOUBLE
 
     def infer(self, sp_indices: Spec, sp_values: Spec, sp_shape: Spec) -> Spec:
-        places.need_ranks((sp_indices, 2), (sp_values, 1), (sp_shape, 1))
-        return Spec(sp_values.dtype, (places.size_of(sp_indices, sp_values),))
+        coordinates.need_ranks((sp_indices, 2), (sp_values, 1), (sp_shape, 1))
+        return Spec(sp_values.dtype, (coordinates.size_of(sp_indices, sp_values),))
 
     def kernel(self, sp_indices, sp_values, sp_shape):
         if sp_shape.size < 2:
             raise invalid_argument(
                 f"Input should have rank >= 2, but received shape: {sp_shape.tolist()}"
             )
-        places.check(sp_indices, sp_values, sp_shape, "sp")
+        coordinates.check(sp_indices, sp_values, sp_shape, "sp")
         wide = np.float32 if sp_values.dtype.itemsize == 2 else sp_values.dtype
-        _, rows = np.unique(places.keys(sp_indices[:, :-1])[0], return_inverse=True)
+        _, rows = np.unique(coordinates.keys(sp_indices[:, :-1])[0], return_inverse=True)
         rows = rows.reshape(-1)
         count = int(rows.max(initial=-1)) + 1
         most = np.full(count, -np.inf, wide)

@@ -199,7 +199,7 @@ class RowsGradient(Op):
         return _rows_of(grad, indices, segment_ids, number(output_dim0))
 
     def kernel(self, grad, indices, segment_ids, output_dim0):
-        return _spread(grad, indices, segment_ids, int(output_dim0), self.how)
+        return _segment_gradient(grad, indices, segment_ids, int(output_dim0), self.how)
 
     def gradient(self, doutput, grad: Spec, indices, segment_ids) -> Any:
         shape = shape_of(grad)
@@ -213,7 +213,7 @@ class RowsGradient(Op):
         return forward(doutput, indices, segment_ids, count), None, None, None
 
 
-def _spread(grad: Any, indices: Any, ids: Any, rows: int, how: str) -> Any:
+def _segment_gradient(grad: Any, indices: Any, ids: Any, rows: int, how: str) -> Any:
     _check(indices, ids)
     if rows < 0:
         raise invalid_argument("output_dim0 must be non-negative")
@@ -273,8 +273,10 @@ class SparseRowsGradient(Op):
             raise invalid_argument(
                 f"Index {int(indices[np.argmax(wrong)])} out of range [0, {int(dense_output_dim0)})."
             )
-        rows, places = np.unique(indices, return_inverse=True)
-        return _spread(grad, places.reshape(-1), segment_ids, rows.size, self.how), rows
+        rows, positions = np.unique(indices, return_inverse=True)
+        return _segment_gradient(
+            grad, positions.reshape(-1), segment_ids, rows.size, self.how
+        ), rows
 
 
 @op

@@ -11,7 +11,7 @@ from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims, brackets, merge
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 _OPERATIONS = ("a-b", "b-a", "intersection", "union")
 _SETS = (int8, int16, int32, int64, uint8, uint16, string)
@@ -36,14 +36,14 @@ def _dense(x: Any) -> Sets:
 
 
 def _sparse(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
-    places.check(indices, values, shape, "set")
+    coordinates.check(indices, values, shape, "set")
     if shape.size < 2:
         raise invalid_argument(f"Shape {brackets(tuple(shape.tolist()))} has rank {shape.size} < 2")
     if validate:
-        places.check_bounds(indices, shape)
-        places.check_order(indices)
+        coordinates.check_bounds(indices, shape)
+        coordinates.check_order(indices)
     dims = tuple(shape[:-1].tolist())
-    return Sets(dims, places.flat(indices[:, :-1], dims), values)
+    return Sets(dims, coordinates.flat(indices[:, :-1], dims), values)
 
 
 def _combined(a: Sets, b: Sets, operation: str) -> Any:
@@ -71,7 +71,7 @@ def _combined(a: Sets, b: Sets, operation: str) -> Any:
 
 
 def _coded(values: Any) -> tuple[Any, Any]:
-    """Values in order, among them all these, and the place of each of these there."""
+    """A sorted array with all these values, and the index of each of them in it."""
     if values.size and values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < values.size and high < 2**63:
@@ -80,15 +80,15 @@ def _coded(values: Any) -> tuple[Any, Any]:
     return known, codes.reshape(-1)
 
 
-def _members(ours: Any, theirs: Any, operation: str) -> Any:
+def _members(first: Any, second: Any, operation: str) -> Any:
     """The numbers, in order, that a combination of two collections of numbers has."""
-    count = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
-    if count > 8 * (ours.size + theirs.size):
-        every, where = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
-        cut = ours.size
+    count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    if count > 8 * (first.size + second.size):
+        every, where = np.unique(np.concatenate([first, second]), return_inverse=True)
+        cut = first.size
         return every[_members(where[:cut], where[cut:], operation)]
     a, b = np.zeros((2, count), bool)
-    a[ours], b[theirs] = True, True
+    a[first], b[second] = True, True
     match operation:
         case "a-b":
             kept = a & ~b
@@ -109,7 +109,7 @@ class SetOperation(Op):
 
     def outputs(self, values: Spec, rank: int | None) -> Any:
         """The specs of a sparse tensor of unknown size."""
-        return places.parts(values.dtype, None, rank)
+        return coordinates.parts(values.dtype, None, rank)
 
 
 @op
@@ -141,7 +141,7 @@ class DenseToSparseSetOperation(SetOperation):
     )
 
     def infer(self, set1: Spec, set2_indices: Spec, set2_shape: Spec) -> Any:
-        rank = set1.rank or places.rank_of(set2_indices, set2_shape)
+        rank = set1.rank or coordinates.rank_of(set2_indices, set2_shape)
         return self.outputs(set1, rank)
 
     def kernel(self, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices):
@@ -161,7 +161,7 @@ class SparseToSparseSetOperation(SetOperation):
     )
 
     def infer(self, set1_indices: Spec, set1_values: Spec, set1_shape: Spec) -> Any:
-        return self.outputs(set1_values, places.rank_of(set1_indices, set1_shape))
+        return self.outputs(set1_values, coordinates.rank_of(set1_indices, set1_shape))
 
     def kernel(
         self,

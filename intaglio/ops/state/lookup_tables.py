@@ -63,7 +63,7 @@ class Handle(Op):
         container: str,
         resources: Any,
     ) -> Any:
-        """The table of that name, made if there is none."""
+        """The table of that name, created if there is none."""
         if self.pairs is not None:
             _check(type(self).__name__, key_dtype, value_dtype, self.pairs)
         values = Spec(value_dtype, value_shape)
@@ -157,7 +157,7 @@ class AnonymousMutableHashTableOfTensors(Handle):
 
 
 class DenseHandle(Handle):
-    """A table with two keys that stand for no key and for a removed one."""
+    """A table with two reserved keys for an empty and for a deleted bucket."""
 
     pairs = None
 
@@ -199,8 +199,8 @@ class MutableDenseHashTableV2(DenseHandle):
         value_shape,
         resources,
     ):
-        made = self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)
-        return self.dense(made, empty_key, deleted_key)
+        handle = self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)
+        return self.dense(handle, empty_key, deleted_key)
 
 
 @op
@@ -215,8 +215,8 @@ class AnonymousMutableDenseHashTable(DenseHandle):
     key_dtype = ALL
 
     def kernel(self, empty_key, deleted_key, key_dtype, value_dtype, value_shape, resources):
-        made = self.table(key_dtype, value_dtype, value_shape, "", "", resources)
-        return self.dense(made, empty_key, deleted_key)
+        handle = self.table(key_dtype, value_dtype, value_shape, "", "", resources)
+        return self.dense(handle, empty_key, deleted_key)
 
 
 # -- using ---------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def _lines(path: str, vocab_size: int) -> list[bytes]:
 def _column(
     lines: list[bytes], split: list[list[bytes]], index: int, dtype: DType, path: str, offset: int
 ) -> Any:
-    """The keys or values that the lines of a file say."""
+    """The keys or values in the lines of a file."""
     if index == _LINE_NUMBER:
         return np.arange(len(lines), dtype=np.int64).astype(dtype.numpy) + offset
     words = lines

@@ -23,8 +23,8 @@ class Mutex:
         self.lock = threading.Lock()
 
 
-class Held:
-    """A lock that is held, until `release` or until nobody refers to this any more."""
+class HeldLock:
+    """A lock that is held until `release`, or until the object is freed."""
 
     dtype = VARIANT_MARKER
     shape: tuple[int, ...] = ()
@@ -79,7 +79,7 @@ class MutexLock(Op):
         return Spec(variant, ())
 
     def kernel(self, mutex):
-        return Held(mutex.lock)
+        return HeldLock(mutex.lock)
 
 
 @op

@@ -352,7 +352,7 @@ class ResourceGatherNd(Op):
             return Spec(dtype, None)
         if not at:
             raise ShapeError("Shape must be at least rank 1 but is rank 0")
-        if at[-1] > len(dims):  # type: ignore[operator]  # its depth was asked for above
+        if at[-1] > len(dims):  # type: ignore[operator]  # its depth was checked above
             raise ShapeError("indices.shape[-1] must be <= params.rank")
         return Spec(dtype, at[:-1] + dims[at[-1] :])
 
@@ -410,8 +410,8 @@ class ResourceScatter(Op):
 
         resource.modify(change, updates.dtype)
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        """Carries the update out in place."""
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        """Updates the array in place."""
         raise NotImplementedError
 
 
@@ -419,56 +419,56 @@ class ResourceScatter(Op):
 class ResourceScatterAdd(ResourceScatter):
     """variable[indices] += updates; repeated indices add up."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        add_rows(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        add_rows(array, indices, rows)
 
 
 @op
 class ResourceScatterSub(ResourceScatter):
     """variable[indices] -= updates; repeated indices add up."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.subtract.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.subtract.at(array, indices, rows)
 
 
 @op
 class ResourceScatterMul(ResourceScatter):
     """variable[indices] *= updates; repeated indices multiply."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.multiply.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.multiply.at(array, indices, rows)
 
 
 @op
 class ResourceScatterDiv(ResourceScatter):
     """variable[indices] /= updates; integers are divided as C divides."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
         if array.dtype.kind not in "iu":
-            np.divide.at(array, places, rows)
+            np.divide.at(array, indices, rows)
             return
         if not rows.all():
             raise invalid_argument("Integer division by zero")
-        for place, row in zip(places.tolist(), rows, strict=True):
-            quotient = np.floor_divide(array[place], row)
-            short = (quotient < 0) & (quotient * row != array[place])
-            array[place] = quotient + short.astype(array.dtype)
+        for index, row in zip(indices.tolist(), rows, strict=True):
+            quotient = np.floor_divide(array[index], row)
+            short = (quotient < 0) & (quotient * row != array[index])
+            array[index] = quotient + short.astype(array.dtype)
 
 
 @op
 class ResourceScatterMin(ResourceScatter):
     """variable[indices] = min(variable[indices], updates)."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.minimum.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.minimum.at(array, indices, rows)
 
 
 @op
 class ResourceScatterMax(ResourceScatter):
     """variable[indices] = max(variable[indices], updates)."""
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        np.maximum.at(array, places, rows)
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        np.maximum.at(array, indices, rows)
 
 
 @op
@@ -477,8 +477,8 @@ class ResourceScatterUpdate(ResourceScatter):
 
     dtype = ALL
 
-    def change(self, array: Any, places: Any, rows: Any) -> None:
-        array[places] = rows
+    def change(self, array: Any, indices: Any, rows: Any) -> None:
+        array[indices] = rows
 
 
 class ResourceScatterNd(Op):
@@ -512,7 +512,7 @@ class ResourceScatterNd(Op):
 
 @op
 class ResourceScatterNdUpdate(ResourceScatterNd):
-    """The updates take the place of what stood there."""
+    """The updates replace the elements."""
 
 
 @op

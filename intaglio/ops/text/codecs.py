@@ -16,22 +16,22 @@ _OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"
 
 @op
 class EncodeBase64(StringMap):
-    """Web-safe base 64, without padding unless asked for."""
+    """Web-safe base 64, optionally with padding."""
 
     signature = "input: string; pad: bool = False -> output: string"
     batching = "leading"
 
     def kernel(self, input, pad):
         def encode(text: bytes) -> bytes:
-            made = base64.urlsafe_b64encode(text)
-            return made if pad else made.rstrip(b"=")
+            encoded = base64.urlsafe_b64encode(text)
+            return encoded if pad else encoded.rstrip(b"=")
 
         return mapped(encode, input)
 
 
 @op
 class DecodeBase64(StringMap):
-    """The strings that web-safe base 64 stands for."""
+    """The strings decoded from web-safe base 64."""
 
     batching = "leading"
 

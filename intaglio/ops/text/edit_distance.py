@@ -1,4 +1,4 @@
-"""How many insertions, deletions and replacements lie between sequences."""
+"""The Levenshtein distance: insertions, deletions and replacements between sequences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from intaglio.base.dtypes import ORDINARY, float32
 from intaglio.base.errors import invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.sparse import indices as places
+from intaglio.ops.sparse import indices as coordinates
 
 
 @op
@@ -43,8 +43,8 @@ class EditDistance(Op):
         truth_shape,
         normalize,
     ):
-        places.check(hypothesis_indices, hypothesis_values, hypothesis_shape, "hypothesis")
-        places.check(truth_indices, truth_values, truth_shape, "truth")
+        coordinates.check(hypothesis_indices, hypothesis_values, hypothesis_shape, "hypothesis")
+        coordinates.check(truth_indices, truth_values, truth_shape, "truth")
         if truth_shape.size < 2:
             raise invalid_argument(
                 "Input SparseTensors must have rank at least 2, but truth_shape rank is: "
@@ -60,9 +60,9 @@ class EditDistance(Op):
         _, codes = np.unique(np.concatenate([hypothesis_values, truth_values]), return_inverse=True)
         codes = codes.reshape(-1)
         cut = hypothesis_values.size
-        mine, n = _rows(hypothesis_indices, codes[:cut], dims, count)
-        theirs, m = _rows(truth_indices, codes[cut:], dims, count)
-        found = _distances(mine, n, theirs, m).astype(np.float32)
+        hypothesis, n = _rows(hypothesis_indices, codes[:cut], dims, count)
+        truth, m = _rows(truth_indices, codes[cut:], dims, count)
+        found = _distances(hypothesis, n, truth, m).astype(np.float32)
         if normalize:
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = np.where((m == 0) & (n == 0), 0, found / m.astype(np.float32))
@@ -71,8 +71,8 @@ class EditDistance(Op):
 
 def _rows(indices: Any, codes: Any, dims: Any, count: int) -> tuple[Any, Any]:
     """The sequences side by side in a matrix, and their lengths."""
-    places.check_bounds(indices[:, :-1], dims)
-    rows = places.flat(indices[:, :-1], dims)
+    coordinates.check_bounds(indices[:, :-1], dims)
+    rows = coordinates.flat(indices[:, :-1], dims)
     order = np.lexsort((indices[:, -1], rows))
     rows, codes = rows[order], codes[order]
     lengths = np.bincount(rows, minlength=count)

@@ -1,8 +1,8 @@
 """Hashes of many texts at once: FarmHash's Fingerprint64, SipHash-2-4 and MurmurHash64A.
 
 A hash is written once, in sums, products and shifts of words of 64 bits that wrap. NumPy carries
-it out for all texts that take the same steps together, as arrays of uint64 made of one buffer in
-which the texts lie end to end; a compiler writes it out for one text in registers
+it out for all texts that take the same steps together, as arrays of uint64 from one buffer in
+which the texts are concatenated; a compiler emits it for one text in registers
 (`native/kernels/strings.py`).
 """
 
@@ -26,7 +26,7 @@ class Source(Protocol):
         ...
 
     def word(self, at: Any) -> Words:
-        """The eight bytes from a place on; a number below 0 counts back from the end."""
+        """The eight bytes from an offset on; a negative one counts back from the end."""
         ...
 
     def every(self, value: int) -> Words:
@@ -34,7 +34,7 @@ class Source(Protocol):
         ...
 
     def iterations(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
-        """The state after so many steps, which are told their number."""
+        """The state after so many steps, which are functions of their number."""
         ...
 
     def choice(self, test: Any, yes: Words, no: Words) -> Words:
@@ -78,7 +78,7 @@ class Texts:
             yield rows, self.some(rows), count
 
     def word(self, at: Any) -> Words:
-        """The eight bytes from a place on, or from so many bytes before the end."""
+        """The eight bytes from an offset on, or from so many bytes before the end."""
         begins = self._starts + at
         if at < 0:
             begins += self.lengths
@@ -100,7 +100,7 @@ class Texts:
 
 
 def _rest(texts: Source, at: Any) -> Words:
-    """The fewer than eight bytes from a place to the end, with zeros behind."""
+    """The fewer than eight bytes from an offset to the end, padded with zeros."""
     bits = (texts.size & 7) << 3
     return texts.word(at) & ((texts.every(1) << bits) - 1)
 
@@ -224,7 +224,7 @@ def _double(texts: Source) -> Words:
     return _pair(first, e + _right(f + a, 18) + g, factor)
 
 
-# The longest texts of each way to hash those of up to 64 bytes.
+# The longest texts of each variant of the hash for up to 64 bytes.
 SHORT_TEXTS: tuple[tuple[int, Step], ...] = (
     (0, _none),
     (3, _few),

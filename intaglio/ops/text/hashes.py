@@ -40,7 +40,7 @@ def _buckets(name: str, array: Any, num_buckets: int, key: Sequence[int] = ()) -
 
 @op
 class StringToHashBucketStrong(Op):
-    """A keyed hash modulo the number of buckets: inputs cannot be made to collide."""
+    """A keyed hash modulo the number of buckets: collisions cannot be constructed."""
 
     signature = "input: string; num_buckets: int, key: list(int) -> output: int64"
     differentiable = False

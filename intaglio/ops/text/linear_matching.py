@@ -171,20 +171,29 @@ class _Program:
             self.code[end][1] = len(self.code)
 
     def _repeat(self, tree: Repeat) -> None:
+        if tree.most is None:
+            self._endless(tree)
+            return
         for _ in range(tree.least):
             self._write(tree.part)
-        if tree.most is None:
-            head = self._add(SPLIT, 0, 0)
-            self._write(tree.part)
-            self._add(SPLIT, head)
-            self._choose(head, head + 1, len(self.code), tree.greedy)
-            return
         splits: list[int] = []
         for _ in range(tree.most - tree.least):
             splits.append(self._add(SPLIT, 0, 0))
             self._write(tree.part)
         for split in splits:
             self._choose(split, split + 1, len(self.code), tree.greedy)
+
+    def _endless(self, tree: Repeat) -> None:
+        """A repeat without an end; x* is (x+)?, for a match of nothing ends it."""
+        for _ in range(tree.least - 1):
+            self._write(tree.part)
+        outer = self._add(SPLIT, 0, 0) if not tree.least else None
+        inside = len(self.code)
+        self._write(tree.part)
+        again = self._add(SPLIT, 0, 0)
+        for split in (again, outer):
+            if split is not None:
+                self._choose(split, inside, len(self.code), tree.greedy)
 
     def _choose(self, split: int, inside: int, after: int, greedy: bool) -> None:
         self.code[split][1:] = [inside, after] if greedy else [after, inside]

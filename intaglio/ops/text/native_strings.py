@@ -1,6 +1,6 @@
 """Arrays of texts in machine code, where there is a compiler and it pays; None where not.
 
-What is asked for here NumPy and Python give too, text by text; whoever asks falls back on them.
+NumPy and Python compute the same, text by text; callers fall back on them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ops.compiled import taken_over
+from intaglio.ops.compiled import compiled_function
 
 # What a text costs without machine code, in units of `compiled.PAYS`.
 WORK = {"lengths": 8, "parts": 24, "numbers": 40}
@@ -23,7 +23,7 @@ def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = ()) -> Any:
     count = np.size(texts)
     if count < MIN_NATIVE_STRINGS and name in WORK:
         return None
-    run = taken_over("texts", WORK.get(name, HASH) * count, name)
+    run = compiled_function("texts", WORK.get(name, HASH) * count, name)
     return None if run is None else run(texts, *arrays, words=words)
 
 
@@ -38,13 +38,13 @@ def hashes(name: str, texts: Any, buckets: int, key: Sequence[int]) -> Any:
 
 
 def parts(texts: Any, starts: Any, counts: Any) -> Any:
-    """So many bytes from a place on; both are numbers, or arrays with one for each text.
+    """So many bytes from an offset on; both are numbers, or arrays with one for each text.
 
-    None too if a place is outside of a text.
+    None too if an offset is outside of a text.
     """
     steps = [int(np.ndim(x) > 0) for x in (starts, counts)]
-    given = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]
-    return _run("parts", texts, *given, words=steps)
+    numbers = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]
+    return _run("parts", texts, *numbers, words=steps)
 
 
 def numbers(texts: Any) -> Any:

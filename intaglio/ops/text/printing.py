@@ -83,7 +83,7 @@ def known(stream: str) -> bool:
 
 
 def unknown(stream: str) -> str:
-    """What is said of a stream that does not exist."""
+    """The error for a stream that does not exist."""
     return (
         f"Unknown output stream: {stream}, Valid streams are: {' '.join(STREAMS)} or file://<path>"
     )

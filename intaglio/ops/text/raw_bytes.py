@@ -116,7 +116,7 @@ class DecodePaddedRaw(Op):
 
 # Bytes that are decompressed before their number is looked at.
 INFLATED_AT_ONCE = 1 << 20
-# What zlib is told to expect before the data.
+# The `wbits` of zlib for each header format.
 _WINDOWS = {"ZLIB": 15, "GZIP": 31}
 
 

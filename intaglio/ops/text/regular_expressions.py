@@ -302,7 +302,7 @@ def rewriter(pattern: Pattern, rewrite: bytes, every: bool) -> Callable[[bytes],
 def _takes_something(pattern: re.Pattern[str]) -> bool:
     """True if no match is empty, about which RE2 and Python have different rules.
 
-    Of the conditions a place can be under all but those of words hold in a text of nothing: where
+    All zero-width conditions but those of words hold in an empty text: where
     an empty match is anywhere there is one.
     """
     words = re.search(r"\\[bB]", pattern.pattern)

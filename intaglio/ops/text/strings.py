@@ -170,17 +170,19 @@ class Substr(Op):
             return _cut(np.asarray(input, object), pos, len)
         flat, starts, counts = np.broadcast_arrays(input, pos, len)
         triples = zip(flat.flat, starts.flat, counts.flat, strict=True)
-        made = [_characters_between(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)]
-        return filled(made, flat.shape)
+        substrings = [
+            _characters_between(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)
+        ]
+        return filled(substrings, flat.shape)
 
 
 def _cut(array: Any, starts: Any, counts: Any) -> np.ndarray:
     """So many bytes of each text from its start on; all of them for a negative count."""
     if np.shape(starts) not in ((), array.shape):
         array, starts, counts = np.broadcast_arrays(array, starts, counts)
-    made = texts.parts(array, starts, counts)
-    if made is not None:
-        return made.reshape(array.shape)
+    compiled = texts.parts(array, starts, counts)
+    if compiled is not None:
+        return compiled.reshape(array.shape)
     flat = array.reshape(-1).tolist()
     if np.ndim(starts) == 0:
         return filled(_alike(flat, int(starts), int(counts)), array.shape)
@@ -196,7 +198,7 @@ def _cut(array: Any, starts: Any, counts: Any) -> np.ndarray:
 
 
 def _alike(flat: list[bytes], start: int, count: int) -> list[bytes]:
-    """The same place of each text."""
+    """The substring at one position of each text."""
     needed = start if start >= 0 else -start
     if needed > min(map(len, flat), default=needed):
         at = next(i for i, text in enumerate(flat) if len(text) < needed)
@@ -277,7 +279,7 @@ def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
 
 @op
 class StringJoin(Op):
-    """Strings joined place by place; scalars join with every place."""
+    """Strings joined elementwise; scalars are broadcast."""
 
     signature = "inputs: N*string; separator: str = '' -> output: string"
     differentiable = False
@@ -365,9 +367,9 @@ def _no_axes(spec: Spec) -> bool:
     return spec.shape is not None and spec.shape == (0,)
 
 
-def _axes(rank: int, given: Any) -> list[int]:
+def _axes(rank: int, numbers: Any) -> list[int]:
     axes: list[int] = []
-    for axis in np.asarray(given).reshape(-1).tolist():
+    for axis in np.asarray(numbers).reshape(-1).tolist():
         if not -rank <= axis < rank:
             raise OutOfRangeError(
                 None, None, f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"

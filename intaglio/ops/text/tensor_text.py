@@ -46,7 +46,7 @@ def _double(value: Any) -> bytes:
 
 
 def _element(array: Any, quote: bytes) -> Callable[[Any], bytes]:
-    """How an element of the array is written; strings stand in quotes, if given."""
+    """How an element of the array is written; strings in quotes, if requested."""
     kind = from_numpy(array.dtype)
     if kind is string:
         return lambda value: quote + escape(value) + quote
@@ -72,7 +72,7 @@ def printed(array: Any, ends: int) -> bytes:
 
 
 def _marks(array: Any, limit: int) -> bytes:
-    """The runtime cannot write complex numbers, and says only how many there are."""
+    """The runtime cannot format complex numbers, and prints only how many there are."""
     count = array.size if limit < 0 else min(limit, array.size)
     return b" ".join([b"?"] * count) + (b"..." if count < array.size else b"")
 

@@ -212,6 +212,6 @@ class UnicodeScript(Op):
 
     def kernel(self, input):
         starts, scripts = unicode_scripts.table()
-        places = np.searchsorted(starts, input, side="right") - 1
-        found = scripts[np.maximum(places, 0)]
+        ranges = np.searchsorted(starts, input, side="right") - 1
+        found = scripts[np.maximum(ranges, 0)]
         return np.where((input < 0) | (input > 0x10FFFF), np.int32(-1), found)

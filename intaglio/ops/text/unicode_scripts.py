@@ -1,6 +1,6 @@
 """The scripts of Unicode characters: ranges of code points with the number of their script.
 
-The numbers are those of ICU's `UScriptCode`, which TensorFlow gives; so are the ranges, asked of
+The numbers are those of ICU's `UScriptCode`, as in TensorFlow; the ranges were recorded from
 TensorFlow 2.21 for every code point.
 """
 

@@ -39,7 +39,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
-    """A sparse tensor of the graph in force, made of placeholders. RuntimeError eagerly.
+    """A sparse tensor of the current graph, of placeholders. Raises RuntimeError eagerly.
 
     >>> with tf.Graph().as_default():
     ...     print(tf.compat.v1.sparse_placeholder(tf.float32, [None, 2]).shape)

@@ -45,7 +45,7 @@ experimental_functions_run_eagerly = functions_run_eagerly
 
 
 def get_soft_device_placement() -> bool:
-    """Whether an op asked for on a missing device runs on one that is there.
+    """Whether an op placed on a missing device runs on an existing one.
 
     >>> isinstance(tf.config.get_soft_device_placement(), bool)
     True
@@ -54,7 +54,7 @@ def get_soft_device_placement() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Sets what `get_soft_device_placement` tells.
+    """Sets the value of `get_soft_device_placement`.
 
     >>> before = tf.config.get_soft_device_placement()
     >>> tf.config.set_soft_device_placement(True)

@@ -150,10 +150,10 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     """Allows convolutions to be less accurate than sums of float32, or forbids it.
 
     There is no TensorFloat-32 on the host, whose numbers have 10 binary digits. A program that
-    asks for it gets large convolutions of 3x3, and their gradients, with little
+    enables it gets large convolutions of 3x3, and their gradients, with little
     more than half of the multiplications: errors are about 1e-6 of the largest result, where
     3e-7 is usual, and NaN spreads up to three pixels beyond the results that it belongs to.
-    Unless a program asks, nothing changes.
+    By default nothing changes.
 
     >>> tf.config.experimental.enable_tensor_float_32_execution(False)
     >>> tf.config.experimental.tensor_float_32_execution_enabled()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import int64
-from intaglio.data import building, csv_columns, csv_files, element, making, seldom, tracing
+from intaglio.data import building, constructors, csv_columns, csv_files, element, late, tracing
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
 from intaglio.data.dataset import Dataset
 from intaglio.data.dataset_writer import TFRecordWriter
@@ -116,7 +116,7 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
     >>> [int(x) for x in tf.data.experimental.from_list([1, 2, 3])]
     [1, 2, 3]
     """
-    return making.from_list(elements, name)
+    return constructors.from_list(elements, name)
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
@@ -195,13 +195,13 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
     >>> [int(x) for x in numbers]
     [0, 1, 2]
     """
-    return building.made("_VariantDataset", variant, structure)
+    return building.dataset_of_handle("_VariantDataset", variant, structure)
 
 
 def enable_debug_mode() -> None:
     """From now on functions given to datasets run as Python, element by element.
 
-    A debugger stops in them, and they may print values. Datasets made before are not
+    A debugger stops in them, and they may print values. Existing datasets are not
     changed. Raises ValueError inside traced functions.
     """
     tracing.enable_debug_mode()
@@ -210,7 +210,7 @@ def enable_debug_mode() -> None:
 def get_model_proto(iterator: Iterator) -> Any:
     """The stages of the iterator's pipeline: names, inputs, sizes of buffers and of pools.
 
-    `num_elements` of the root says how many elements have come out. Times and bytes are not
+    `num_elements` of the root is the number of elements produced. Times and bytes are not
     measured, for no model tunes the pipeline.
 
     >>> iterator = iter(tf.data.Dataset.range(6).batch(2))
@@ -218,7 +218,7 @@ def get_model_proto(iterator: Iterator) -> Any:
     >>> tf.data.experimental.get_model_proto(iterator).nodes[1].num_elements
     1
     """
-    return seldom.pipeline_model.model_of(iterator._own_resource())
+    return late.pipeline_model.model_of(iterator._own_resource())
 
 
 def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> Any:
@@ -415,7 +415,7 @@ __all__ = [
     "unique",
 ]
 
-# What needs tables and records is imported when it is first asked for.
+# Functions that need tables and records are imported on first access.
 LATER = {
     "DatasetInitializer": "intaglio.lookup.dataset_tables:DatasetInitializer",
     "index_table_from_dataset": "intaglio.lookup.dataset_tables:index_table_from_dataset",

@@ -195,7 +195,7 @@ def parallel_interleave(
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
 ) -> Apply:
-    """The elements of `cycle_length` datasets in turn, computed on as many threads.
+    """The elements of `cycle_length` datasets interleaved, computed on as many threads.
 
     >>> numbers = tf.data.Dataset.range(2)
     >>> pairs = tf.data.experimental.parallel_interleave(lambda x: tf.data.Dataset.range(2 * x, 2 * x + 2), 2)
@@ -213,7 +213,7 @@ def rejection_resample(
     initial_dist: Any = None,
     seed: int | None = None,
 ) -> Apply:
-    """(class, element) pairs, some left out, so that classes come as `target_dist` says.
+    """(class, element) pairs, some left out, so that classes have the distribution `target_dist`.
 
     >>> numbers = tf.data.Dataset.from_tensor_slices([0, 0, 0, 1] * 10)
     >>> even = tf.data.experimental.rejection_resample(lambda x: x, [0.0, 1.0], seed=1)

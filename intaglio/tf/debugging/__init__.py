@@ -29,7 +29,7 @@ from intaglio.trace.shape_assertions import check_shapes
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Fails with the tensors of the list `data` unless the scalar `condition` is true.
 
-    >>> tf.debugging.Assert(tf.constant(True), ["never told"])
+    >>> tf.debugging.Assert(tf.constant(True), ["not printed"])
     """
     return check(condition, data, summarize, name)
 

@@ -1,4 +1,4 @@
-"""`tf.experimental.dtensor`: tensors spread over meshes of devices. There is one device.
+"""`tf.experimental.dtensor`: tensors sharded over meshes of devices. There is one device.
 
 The module exists because libraries import it before they know whether they need it; asking
 it for a name is an AttributeError.

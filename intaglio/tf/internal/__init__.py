@@ -1,4 +1,4 @@
-"""`tf.__internal__`: what TensorFlow offers to libraries such as Keras, and nobody else."""
+"""`tf.__internal__`: functions that TensorFlow has for libraries such as Keras only."""
 
 from __future__ import annotations
 

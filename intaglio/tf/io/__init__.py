@@ -1,7 +1,7 @@
 """Files, and tensors as strings: `tf.io`.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/io. All is imported when it is first
-asked for.
+Follows https://www.tensorflow.org/api_docs/python/tf/io. All is imported on first
+access.
 """
 
 from __future__ import annotations

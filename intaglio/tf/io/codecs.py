@@ -26,7 +26,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 
 @dispatchable
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
-    """The strings that web-safe base 64 stands for, padded or not.
+    """The strings decoded from web-safe base 64, padded or not.
 
     Raises InvalidArgumentError for text that is no base 64.
 
@@ -89,9 +89,9 @@ def decode_csv(
 
     Args:
       records: strings of any shape, one record each; every result has this shape.
-      record_defaults: for each field, what stands for an empty one; its dtype is the
-        field's (float32, float64, int32, int64 or string). An empty list says that the
-        field must be there.
+      record_defaults: for each field, the value of an empty one; its dtype is the
+        field's (float32, float64, int32, int64 or string). An empty list means that the
+        field is required.
       field_delim: the character between fields.
       use_quote_delim: quotes around a field let it hold delimiters and ends of lines.
       na_value: further text that means an empty field.
@@ -144,15 +144,15 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
 
 @dispatchable
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
-    """The tensor that `serialize_tensor` made a string of.
+    """The tensor that `serialize_tensor` serialized.
 
     Raises InvalidArgumentError for another string, and for a tensor of another dtype.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor("text"), tf.string).numpy()
     b'text'
     """
-    given = convert.to_tensor(serialized, string)
-    return raw.ParseTensor(given, out_type=as_dtype(out_type), name=name)
+    tensor = convert.to_tensor(serialized, string)
+    return raw.ParseTensor(tensor, out_type=as_dtype(out_type), name=name)
 
 
 __all__ = [

@@ -36,7 +36,7 @@ def read_file(filename: Any, name: str | None = None) -> Tensor:
 def write_file(filename: Any, contents: Any, name: str | None = None) -> Any:
     """Makes `contents` the bytes of a file, and the folders that it is to be in.
 
-    The file is written beside its place and then moved there: nobody reads half of it.
+    The file is written under another name and then renamed: it is never read half written.
 
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/new/a.txt"
@@ -58,7 +58,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
 
 
 def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
-    """A variable that holds the names of the files that match when it is made.
+    """A variable with the names of the files that match when it is created.
 
     >>> tf.io.match_filenames_once("/no/such/folder/*").shape
     TensorShape([0])

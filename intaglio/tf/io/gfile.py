@@ -70,7 +70,7 @@ def isdir(path: Any) -> bool:
 
 
 def join(path: Any, *paths: Any) -> Any:
-    """Parts of a path put together; a part that begins with a slash stands alone.
+    """Joined parts of a path; an absolute part discards those before it.
 
     >>> tf.io.gfile.join("gs://bucket", "folder", "name")
     'gs://bucket/folder/name'

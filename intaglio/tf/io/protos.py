@@ -70,17 +70,17 @@ def encode_proto(
     """Serialized messages with fields of these values.
 
     `values` has a tensor [..., most] for each of `field_names`, of which each message gets as many
-    as `sizes`, int32 [..., field], says; types and `descriptor_source` are as for
+    as `sizes`, int32 [..., field], has; types and `descriptor_source` are as for
     `tf.io.decode_proto`. The result is strings [...]. Raises InvalidArgumentError for unknown
     messages and fields, and for types and shapes that do not fit.
 
     https://www.tensorflow.org/api_docs/python/tf/io/encode_proto
 
-    >>> made = tf.io.encode_proto(
+    >>> messages = tf.io.encode_proto(
     ...     [[2]], [tf.constant([[5, 7]])], ["int_val"], "tensorflow.TensorProto"
     ... )
     >>> sizes, (values,) = tf.io.decode_proto(
-    ...     made, "tensorflow.TensorProto", ["int_val"], [tf.int32]
+    ...     messages, "tensorflow.TensorProto", ["int_val"], [tf.int32]
     ... )
     >>> print(values.numpy())
     [[5 7]]

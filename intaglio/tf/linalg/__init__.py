@@ -81,7 +81,7 @@ __all__ = [
     "triangular_solve",
 ]
 
-# Names that are imported when they are first asked for: see `intaglio.base.later`.
+# Names that are imported on first access: see `intaglio.base.later`.
 LATER: dict[str, str] = {
     "experimental": "intaglio.tf.linalg.experimental",
     "LinearOperator": "intaglio.linear_operators.composed:LinearOperator",

@@ -253,7 +253,7 @@ __all__ = [
     "zeta",
 ]
 
-# Names that are imported when they are first asked for: see `intaglio.base.later`.
+# Names that are imported on first access: see `intaglio.base.later`.
 LATER: dict[str, str] = {
     "approx_max_k": "intaglio.tf.math.incomplete:approx_max_k",
     "approx_min_k": "intaglio.tf.math.incomplete:approx_min_k",

@@ -146,8 +146,8 @@ def sobol_sample(
 ) -> Tensor:
     """Points [num_results, dim] that fill the unit cube evenly: Sobol's sequence.
 
-    All arguments are scalars, `dim` at most 21200; `skip` says how many points to leave out. The
-    point at the origin, with which the sequence begins, is never given out. `dtype` is float32 or
+    All arguments are scalars, `dim` at most 21200; `skip` is the number of points to leave out. The
+    point at the origin, with which the sequence begins, is never returned. `dtype` is float32 or
     float64. Raises InvalidArgumentError for numbers out of range.
 
     >>> tf.math.sobol_sample(2, 3).numpy()

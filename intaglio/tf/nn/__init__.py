@@ -148,7 +148,7 @@ __all__ = [
     "zero_fraction",
 ]
 
-# Names that are imported when they are first asked for: see `intaglio.base.later`.
+# Names that are imported on first access: see `intaglio.base.later`.
 LATER: dict[str, str] = {
     "dilation2d": "intaglio.tf.nn.morphology:dilation2d",
     "erosion2d": "intaglio.tf.nn.morphology:erosion2d",

@@ -1,4 +1,4 @@
-"""Decoding what a network says of each step: `tf.nn.ctc_greedy_decoder` and its sibling."""
+"""Decoding of a network's logits of each step: `tf.nn.ctc_greedy_decoder` and its sibling."""
 
 from __future__ import annotations
 

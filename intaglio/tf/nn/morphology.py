@@ -62,7 +62,7 @@ def erosion2d(
     dilations: Any,
     name: str | None = None,
 ) -> Tensor:
-    """The least `value` - `filters` in each window, the filter turned by half a turn.
+    """The least `value` - `filters` in each window, the filter rotated by 180 degrees.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/erosion2d
 
@@ -78,8 +78,8 @@ def erosion2d(
     """
     _only_last(data_format)
     with door.level().scoped(name or "erosion2d"):
-        turned = raw.ReverseV2(convert.to_tensor(filters), np.array([0, 1], np.int32))
+        flipped = raw.ReverseV2(convert.to_tensor(filters), np.array([0, 1], np.int32))
         dilated = raw.Dilation2D(
-            raw.Neg(value), turned, strides=strides, rates=dilations, padding=padding
+            raw.Neg(value), flipped, strides=strides, rates=dilations, padding=padding
         )
         return raw.Neg(dilated)

@@ -1,4 +1,4 @@
-"""`tf.quantization.experimental`: what is said of models that are to be quantised.
+"""`tf.quantization.experimental`: options for models that are to be quantised.
 
 The messages and files are TensorFlow's, for its converter to read; the conversion itself is the
 business of a compiler, and is not done here.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
 
 _MESSAGES = "intaglio.graphdef.quantization_messages:"
-# Names that are imported when they are first asked for.
+# Names that are imported on first access.
 LATER: dict[str, str] = {
     "QuantizationComponentSpec": f"{_MESSAGES}QuantizationComponentSpec",
     "QuantizationMethod": f"{_MESSAGES}QuantizationMethod",

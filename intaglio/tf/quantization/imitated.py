@@ -98,10 +98,10 @@ def fake_quant_with_min_max_vars_gradient(
     >>> float(found.backprop_wrt_max)
     2.0
     """
-    made = raw.FakeQuantWithMinMaxVarsGradient(
+    backprops = raw.FakeQuantWithMinMaxVarsGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return Backprops(*made)
+    return Backprops(*backprops)
 
 
 @dispatchable
@@ -113,7 +113,7 @@ def fake_quant_with_min_max_vars_per_channel(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """As `fake_quant_with_min_max_vars`, with bounds for each place of the last dimension.
+    """As `fake_quant_with_min_max_vars`, with bounds for each channel of the last dimension.
 
     >>> tf.quantization.fake_quant_with_min_max_vars_per_channel(
     ...     [[9.0, 9.0]], [0.0, 0.0], [1.0, 3.0]).numpy()
@@ -141,10 +141,10 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     >>> found.backprop_wrt_max.numpy()
     array([1., 2.], dtype=float32)
     """
-    made = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
+    backprops = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return Backprops(*made)
+    return Backprops(*backprops)
 
 
 def _axis(axis: int | None, x: Tensor) -> int:
@@ -180,7 +180,7 @@ def quantize_and_dequantize_v2(
       range_given: False takes the range of the input itself.
       round_mode: "HALF_TO_EVEN" or "HALF_UP".
       narrow_range: leaves the lowest number out.
-      axis: a dimension whose places have ranges of their own.
+      axis: a dimension whose slices have ranges of their own.
 
     Raises InvalidArgumentError for a range whose bounds are in the wrong order.
 

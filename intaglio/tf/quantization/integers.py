@@ -14,7 +14,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 class Quantized(NamedTuple):
-    """A quantised tensor, and the range that its numbers stand for."""
+    """A quantised tensor, and the range that its numbers represent."""
 
     output: Tensor
     output_min: Tensor
@@ -52,7 +52,7 @@ def quantize(
       mode: "MIN_COMBINED", "MIN_FIRST" (0 is a step) or "SCALED" (0 stays 0).
       round_mode: "HALF_AWAY_FROM_ZERO", or with "SCALED" also "HALF_TO_EVEN".
       narrow_range: leaves the lowest number out, with "SCALED".
-      axis: a dimension whose places have ranges of their own.
+      axis: a dimension whose slices have ranges of their own.
 
     Returns:
       (output, output_min, output_max), the range the one that was used.
@@ -63,7 +63,7 @@ def quantize(
     >>> tf.bitcast(q.output, tf.uint8).numpy()
     array([  0, 128, 255], dtype=uint8)
     """
-    made = raw.QuantizeV2(
+    outputs = raw.QuantizeV2(
         input,
         min_range,
         max_range,
@@ -75,7 +75,7 @@ def quantize(
         ensure_minimum_range=ensure_minimum_range,
         name=name,
     )
-    return Quantized(*made)
+    return Quantized(*outputs)
 
 
 @dispatchable
@@ -89,7 +89,7 @@ def dequantize(
     narrow_range: bool = False,
     dtype: Any = float32,
 ) -> Tensor:
-    """The floats that quantised numbers stand for; float32 or bfloat16. See `quantize`.
+    """The floats that quantised numbers represent; float32 or bfloat16. See `quantize`.
 
     >>> q = tf.quantization.quantize([0.0, 0.5, 1.0], 0.0, 1.0, tf.quint8)
     >>> tf.quantization.dequantize(*q).numpy().round(2)
@@ -118,14 +118,14 @@ def quantized_concat(
     >>> c.output.shape, float(c.output_max)
     (TensorShape([4]), 1.0)
     """
-    made = raw.QuantizedConcat(
+    outputs = raw.QuantizedConcat(
         concat_dim,
         list(values),
         [convert.to_tensor(m, float32) for m in input_mins],
         [convert.to_tensor(m, float32) for m in input_maxes],
         name=name,
     )
-    return Concatenated(*made)
+    return Concatenated(*outputs)
 
 
 __all__ = ["dequantize", "quantize", "quantized_concat"]

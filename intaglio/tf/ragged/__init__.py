@@ -1,4 +1,4 @@
-"""`tf.ragged`: ragged tensors made, masked, stacked and crossed.
+"""`tf.ragged`: creation, masking, stacking and crossing of ragged tensors.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/ragged. Most functions of `tf` take
 ragged tensors; what is here is for them alone.

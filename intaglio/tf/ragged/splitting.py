@@ -51,7 +51,7 @@ def ngrams(
 ) -> Any:
     """Runs of `ngram_width` neighbours in each innermost row, joined with the separator.
 
-    `ngram_width` is a number or a tuple of several. `pad_values` is what stands before and
+    `ngram_width` is a number or a tuple of several. `pad_values` are the paddings before and
     after a row, `padding_width` of them at most; `preserve_short_sequences` keeps rows that
     are too short as they are. Raises ValueError for widths below 1.
 

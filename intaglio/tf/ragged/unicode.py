@@ -1,8 +1,8 @@
 """Text as characters and code points.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/strings. `errors` says what becomes of
-text that is wrong: "strict" raises InvalidArgumentError, "replace" puts `replacement_char` in
-its place, "ignore" leaves it out. Results have one dimension more, which is ragged; of a
+Follows https://www.tensorflow.org/api_docs/python/tf/strings. `errors` is the treatment of
+malformed text: "strict" raises InvalidArgumentError, "replace" inserts `replacement_char`
+for it, "ignore" leaves it out. Results have one dimension more, which is ragged; of a
 scalar they are vectors.
 """
 

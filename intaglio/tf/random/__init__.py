@@ -53,7 +53,7 @@ __all__ = [
     "uniform",
 ]
 
-# Names that are imported when they are first asked for: see `intaglio.base.later`.
+# Names that are imported on first access: see `intaglio.base.later`.
 LATER: dict[str, str] = {
     "all_candidate_sampler": "intaglio.composite_ops.nn.sampling:all_candidate_sampler",
     "fixed_unigram_candidate_sampler": "intaglio.composite_ops.nn.sampling:fixed_unigram_candidate_sampler",

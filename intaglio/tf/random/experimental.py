@@ -28,7 +28,7 @@ __all__ = [
     "stateless_split",
 ]
 
-# Names that are imported when they are first asked for: see `intaglio.base.later`.
+# Names that are imported on first access: see `intaglio.base.later`.
 LATER: dict[str, str] = {"index_shuffle": "intaglio.tf.random.index_shuffles:index_shuffle"}
 __all__ += [*LATER]
 

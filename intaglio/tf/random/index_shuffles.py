@@ -17,7 +17,7 @@ FIRST = 498247692
 
 @dispatchable
 def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
-    """Where `index` stands in the permutation of 0 to `max_index` that `seed` stands for.
+    """The position of `index` in the permutation of 0 to `max_index` determined by `seed`.
 
     `index` and `max_index`, of one integer dtype, are scalars or vectors; `seed` is two integers
     or [n, 2]. Scalars go with every element of the vectors, each of which is an index of its own.
@@ -42,7 +42,7 @@ def random_index_shuffle(
 ) -> Tensor:
     """As `tf.random.experimental.index_shuffle`, with three integers as the seed.
 
-    `rounds`, even and at least 4, says how often the bits are mixed.
+    `rounds`, even and at least 4, is how often the bits are mixed.
 
     https://www.tensorflow.org/api_docs/python/tf/random_index_shuffle
 

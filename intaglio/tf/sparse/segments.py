@@ -37,7 +37,7 @@ def segment_sum(
 ) -> Tensor:
     """The sums of the rows `data[indices]` that share a segment number; these are sorted.
 
-    Without `num_segments` there are as many segments as the last number says. With
+    Without `num_segments` the number of segments is the last id plus one. With
     `sparse_gradient` the gradient is IndexedSlices.
 
     >>> print(tf.sparse.segment_sum([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy())

@@ -49,7 +49,7 @@ __all__ = [
     "load_variable",
 ]
 
-# The messages are declared when the first of them is asked for.
+# The messages are declared on first access.
 LATER = {
     **{
         name: f"intaglio.graphdef.example_messages:{name}"

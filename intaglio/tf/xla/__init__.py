@@ -1,4 +1,4 @@
-"""What programs say to XLA: `tf.xla`. Intaglio's own compiler is meant by it.
+"""`tf.xla`: requests to XLA, which apply to Intaglio's own compiler.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/xla.
 """

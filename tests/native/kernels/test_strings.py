@@ -130,5 +130,5 @@ def test_machine_code_takes_over_after_some_work(monkeypatch):
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *what: asked.append(what))
     for _ in range(5):
-        compiled.taken_over("texts", 100, "lengths")
+        compiled.compiled_function("texts", 100, "lengths")
     assert asked == [("texts", "lengths")] * 3

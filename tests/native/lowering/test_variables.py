@@ -171,7 +171,7 @@ def test_reads_after_writes_of_plain_functions_that_become_code(read):
     for _ in range(6):
         for want, got in zip(program(*eager), function(), strict=True):
             np.testing.assert_array_equal(want, got)
-    run = function.get_concrete_function().settle()
+    run = function.get_concrete_function().optimized_run()
     assert run.native
     for want, got in zip(eager, plain, strict=True):
         np.testing.assert_array_equal(want.numpy(), got.numpy())

@@ -126,7 +126,7 @@ def test_what_a_call_needs_dies_with_the_function():
     def make():
         f = tf.function(lambda x: x * 3.0, jit_compile=True)
         warm(f, tf.ones([4]))
-        return weakref.ref(f.get_concrete_function(tf.ones([4])).settle())
+        return weakref.ref(f.get_concrete_function(tf.ones([4])).optimized_run())
 
     reference = make()
     gc.collect()

@@ -1,6 +1,6 @@
-"""What is told of an error besides its message: the values and shapes that it came of, and the way there.
+"""Reports on errors besides their messages: the values and shapes involved, and the path to the node.
 
-An error of a run has the inputs of the kernel that raised it, the turns of the loops and the
+An error of a run has the inputs of the kernel that raised it, the iterations of the loops and the
 branches it was in; `intaglio.last_error` keeps them. An error of tracing has the shapes of
 the names in the expression that raised it. Both are notes of the error (PEP 678): its
 message stays TensorFlow's.
@@ -48,8 +48,8 @@ class LastError(threading.local):
         # The name of the node whose kernel raised, and what that took, by its names.
         self.node: str | None = None
         self.inputs: dict[str, Any] = {}
-        # The branches and turns that the node was in, outermost first.
-        self.way: list[str] = []
+        # The branches and iterations that the node was in, outermost first.
+        self.path: list[str] = []
 
 
 last_error = LastError()
@@ -61,20 +61,20 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     inside = [k for k, f in enumerate(frames) if _is_graph(f)]
     last_error.node = node.traced_name
     last_error.inputs = _inputs(frames[inside[-1] + 1 :]) if inside else {}
-    last_error.way = _steps(raised)
+    last_error.path = _steps(raised)
     reported = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
     lines = [f"The inputs were {'; '.join(reported)}."] if reported else []
-    lines += [f"It was {step}." for step in reversed(last_error.way)]
+    lines += [f"It was {step}." for step in reversed(last_error.path)]
     if lines and not any(n.startswith("The inputs were") for n in _notes(error)):
         error.add_note("\n".join(lines))
 
 
 def note_trace(error: BaseException, trace: TracebackType | None) -> None:
     """Tells the shapes of the names in the expression of the user's that raised an error."""
-    place = causes.innermost(trace)
-    if place is None or not hasattr(error, "add_note"):
+    origin = causes.innermost(trace)
+    if origin is None or not hasattr(error, "add_note"):
         return
-    frame, line, column = place
+    frame, line, column = origin
     try:
         tree = source.parsed(frame.f_code.co_filename)
     except source.NoSourceError:
@@ -104,7 +104,7 @@ def _names(node: Any) -> list[str]:
 
 
 def _name_reported(name: str, frame: FrameType) -> str:
-    """What a name is: dtype and shape, and the line that has made it; nothing for others."""
+    """The dtype and shape of a name's tensor, and the line that computed it; empty for others."""
     first, _, attribute = name.partition(".")
     value = frame.f_locals.get(first, frame.f_globals.get(first))
     if attribute and not isinstance(value, Tensor):
@@ -113,9 +113,9 @@ def _name_reported(name: str, frame: FrameType) -> str:
         return ""
     reported = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"
     if isinstance(value, SymbolicTensor) and value.node.op is not raw.Placeholder:
-        made = value.node.frames
-        if made:
-            reported += f" from line {made[0].lineno}"
+        frames = value.node.frames
+        if frames:
+            reported += f" from line {frames[0].lineno}"
     return reported
 
 

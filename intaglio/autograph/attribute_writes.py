@@ -1,4 +1,4 @@
-"""Which attributes and items a trace sets outside of its staged blocks.
+"""The attributes and items that a trace sets outside of its staged blocks.
 
 What a call sets first and changes then does not depend on the calls before it: a loop may
 go on with it, and the next call begins anew.
@@ -12,7 +12,7 @@ from typing import Any
 
 class _Traces(threading.local):
     def __init__(self) -> None:
-        # For each trace that this thread is in: the owners of such places, kept alive.
+        # For each trace that this thread is in: the owners of such locations, kept alive.
         self.open: list[dict[tuple[int, Any], Any]] = []
 
 
@@ -36,5 +36,5 @@ def note_set(owner: Any, key: Any) -> None:
 
 
 def is_set(ident: tuple[int, Any]) -> bool:
-    """True for a place that the innermost trace has set."""
+    """True for a location that the innermost trace has set."""
     return bool(_traces.open) and ident in _traces.open[-1]

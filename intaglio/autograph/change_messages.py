@@ -1,4 +1,4 @@
-"""What is said where a staged block leaves something in a place that no graph can carry."""
+"""Messages for staged blocks that change a location in a form that no graph can carry."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import numpy as np
 from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.joins import DIFFERS
+from intaglio.autograph.line_warnings import warn_at
+from intaglio.autograph.locations import Item
 from intaglio.autograph.logs import is_log
-from intaglio.autograph.places import Item
 from intaglio.autograph.provenance import Provenance
-from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen
 from intaglio.base import origins
 from intaglio.type_specs.grown_list import GrownList
 
-TURNS = (
-    "{} is a Python object of type {} that a turn of the loop changes: only tensors can change in "
+_ITERATIONS = (
+    "{} is a Python object of type {} that an iteration of the loop changes: only tensors can change in "
     "a loop of the graph. Set it outside of the loop, or make it a tensor."
 )
-LACKING = (
+_LACKING = (
     "{} is not there at the end of both branches of an `if` on a tensor: {} sets or deletes it in "
     "one of them only. Give it a value before the `if`."
 )
@@ -35,7 +35,7 @@ _BRANCHES = (
     "graph chooses between tensors only. {}"
 )
 _LOOP = (
-    "the {} that {} changes is another one in each turn of a loop of the graph, which carries "
+    "the {} that {} changes is another one in each iteration of a loop of the graph, which carries "
     "tensors only. {}"
 )
 _TRACED = (
@@ -70,57 +70,57 @@ _ADVICE: list[tuple[Any, str]] = [
 
 
 def of_branches(seen: Seen, main: Any, other: Any) -> str:
-    """Why nobody can tell what a place holds after an `if`, given what both branches leave."""
-    told = _told(main) or _told(other)
-    if told:
-        return told
+    """Why the value of a location is unknown after an `if`, from both branches' values."""
+    reason = _earlier_reason(main) or _earlier_reason(other)
+    if reason:
+        return reason
     container = container_of(seen)
     if container is not None:
         kind = _kind(container)
         return _BRANCHES.format(kind, _line(seen), _advice(container))
-    name = f"'{seen.place.name}'"
+    name = f"'{seen.location.name}'"
     gone = [type(v) is Undefined and not v.why for v in (main, other)]
     if any(gone):
-        return LACKING.format(name, _line(seen))
+        return _LACKING.format(name, _line(seen))
     return DIFFERS.format(name, type(main).__name__)
 
 
-def of_turns(seen: Seen) -> str:
-    """Why nobody can tell what a place holds in a loop that changes it."""
-    told = aliases.spoilt(seen.value) or _told(seen.place.get())
-    if told:
-        return told
+def of_iterations(seen: Seen) -> str:
+    """Why the value of a location is unknown in a loop that changes it."""
+    reason = aliases.poisoned(seen.value) or _earlier_reason(seen.location.get())
+    if reason:
+        return reason
     container = container_of(seen)
     if container is not None:
         kind = _kind(container)
         return _LOOP.format(kind, _line(seen), _advice(container))
-    return TURNS.format(f"'{seen.place.name}'", type(seen.place.get()).__name__)
+    return _ITERATIONS.format(f"'{seen.location.name}'", type(seen.location.get()).__name__)
 
 
 def of_the_trace(seen: Seen, is_argument: bool) -> None:
-    """Warns that a place which may outlive the trace was changed by a staged block."""
+    """Warns that a location which may outlive the trace was changed by a staged block."""
     container = container_of(seen)
-    name = f"'{seen.place.name}'"
+    name = f"'{seen.location.name}'"
     what = name if container is None else f"this {_kind(container)}"
     begin = what[0].upper() + what[1:]
-    is_unknown = seen.place.provenance is Provenance.UNKNOWN
+    is_unknown = seen.location.provenance is Provenance.UNKNOWN
     text = _ARGUMENT if is_argument else _RETURNED if is_unknown else _TRACED
     frame = _frame(seen)
     if frame is not None and not (type(container) is list and is_log(frame)):
-        remark(frame.filename, frame.lineno, text.format(frame.source, what, begin))
+        warn_at(frame.filename, frame.lineno, text.format(frame.source, what, begin))
 
 
-def _told(value: Any) -> str:
-    """Why a block inside cannot tell already, if that is so."""
+def _earlier_reason(value: Any) -> str:
+    """The reason why the value is unknown inside a block already, else an empty string."""
     return value.why if type(value) is Undefined else ""
 
 
 def container_of(seen: Seen) -> Any:
     """The container whose contents are in question, or None for a variable or attribute."""
-    place = seen.place
-    if isinstance(place, Item) and not place.is_global:
-        return place.owner
-    if seen.held is not None and isinstance(seen.value, (*CONTAINERS, GrownList)):
+    location = seen.location
+    if isinstance(location, Item) and not location.is_global:
+        return location.owner
+    if seen.contents is not None and isinstance(seen.value, (*CONTAINERS, GrownList)):
         return seen.value
     return None
 
@@ -142,11 +142,11 @@ def _line(seen: Seen) -> str:
 
 
 def _frame(seen: Seen) -> origins.Frame | None:
-    """Where the user's program changes a place, if that is known."""
+    """Where the user's program changes a location, if that is known."""
     if not isinstance(seen.where, CodeType):
         return next(iter(origins.frames(tuple(seen.where))), None)
     code = seen.where
-    lines = list(_storing(code, seen.place.name))
+    lines = list(_storing(code, seen.location.name))
     first = lines[-1] if lines else code.co_firstlineno
     return origins.Frame(code.co_filename, first, code.co_name)
 
@@ -161,4 +161,4 @@ def _storing(code: CodeType, name: str) -> Iterator[int]:
             yield from _storing(step.argval, name)
 
 
-__all__ = ["container_of", "of_branches", "of_the_trace", "of_turns"]
+__all__ = ["container_of", "of_branches", "of_the_trace", "of_iterations"]

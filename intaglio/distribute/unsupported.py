@@ -1,4 +1,4 @@
-"""Strategies of several machines or devices. They exist by name: programs ask what they are.
+"""Strategies of several machines or devices. They exist by name, for `isinstance` checks.
 
 `isinstance(strategy, tf.distribute.TPUStrategy)` is False, as on a machine without a TPU.
 """

@@ -1,6 +1,6 @@
-"""What few pipelines use: writing positions and folders, ragged and sparse batches.
+"""Modules that few pipelines use: writing positions and folders, ragged and sparse batches.
 
-It needs protocol buffers and ragged tensors, and is imported when it is first asked for.
+They need protocol buffers and ragged tensors, and are imported on first access.
 """
 
 from __future__ import annotations

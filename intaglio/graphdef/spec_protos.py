@@ -17,9 +17,11 @@ def _dtype(dtype: DType) -> Any:
 
 
 def _spec(spec: TensorSpec) -> Any:
-    made = saved_messages.TensorSpecProto(name=spec.name or "", dtype=spec.dtype.as_datatype_enum)
-    made.shape.CopyFrom(tensors.shape_proto(spec.dims))
-    return made
+    spec_proto = saved_messages.TensorSpecProto(
+        name=spec.name or "", dtype=spec.dtype.as_datatype_enum
+    )
+    spec_proto.shape.CopyFrom(tensors.shape_proto(spec.dims))
+    return spec_proto
 
 
 def _read_spec(proto: Any) -> TensorSpec:

@@ -1,4 +1,4 @@
-"""Datasets made of tensors, numbers, Python generators and file names.
+"""Constructors of datasets: from tensors, numbers, Python generators and file names.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """
@@ -32,7 +32,7 @@ def from_tensors(tensors: Any, name: str | None) -> Any:
         output_shapes=element.output_attrs(structure)["output_shapes"],
         name=name,
     )
-    return building.made("_TensorDataset", handle, structure)
+    return building.dataset_of_handle("_TensorDataset", handle, structure)
 
 
 def from_tensor_slices(tensors: Any, name: str | None) -> Any:
@@ -50,7 +50,7 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
     handle = raw.TensorSliceDataset(
         rows, output_shapes=element.output_attrs(structure)["output_shapes"], name=name
     )
-    return building.made("_TensorSliceDataset", handle, structure)
+    return building.dataset_of_handle("_TensorSliceDataset", handle, structure)
 
 
 def from_list(elements: Any, name: str | None) -> Any:
@@ -71,7 +71,7 @@ def from_list(elements: Any, name: str | None) -> Any:
     handle = raw.ListDataset(
         [t for tensors in flat for t in tensors], **element.output_attrs(structure), name=name
     )
-    return building.made("_ListDataset", handle, structure)
+    return building.dataset_of_handle("_ListDataset", handle, structure)
 
 
 def range_of(args: Sequence[Any], output_type: Any = None, name: str | None = None) -> Any:
@@ -90,7 +90,7 @@ def range_of(args: Sequence[Any], output_type: Any = None, name: str | None = No
         **element.output_attrs(structure),
         name=name,
     )
-    return building.made("_RangeDataset", handle, structure)
+    return building.dataset_of_handle("_RangeDataset", handle, structure)
 
 
 def random_numbers(seed: int | None, rerandomize: bool | None, name: str | None) -> Any:
@@ -106,7 +106,7 @@ def random_numbers(seed: int | None, rerandomize: bool | None, name: str | None)
         **element.output_attrs(structure),
         name=name,
     )
-    return building.made("_RandomDataset", handle, structure)
+    return building.dataset_of_handle("_RandomDataset", handle, structure)
 
 
 def list_files(pattern: Any, shuffle: bool | None, seed: int | None, name: str | None) -> Any:
@@ -114,7 +114,7 @@ def list_files(pattern: Any, shuffle: bool | None, seed: int | None, name: str |
     tensor = convert.to_tensor(pattern, string)
     names = raw.MatchingFiles(tensor)
     if isinstance(names, EagerTensor):
-        files.demand_matches(names._array, tensor._array)
+        files.check_matches(names._array, tensor._array)
     dataset = from_tensor_slices(names, name)
     if shuffle is None or shuffle:
         count = raw.Maximum(raw.Size(names, out_type=int64), np.int64(1))
@@ -136,16 +136,16 @@ def from_generator(
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
     structure = _signature(output_types, output_shapes, output_signature)
-    given = tuple(convert.to_tensor(a) for a in args) if args else ()
+    generator_args = tuple(convert.to_tensor(a) for a in args) if args else ()
     token = Token.of(_reader(generator, structure))
 
     def elements(*arguments: Any) -> Any:
         handle = raw.PythonGeneratorDataset(
-            list(arguments[: len(given)]), token=token, **element.output_attrs(structure)
+            list(arguments[: len(generator_args)]), token=token, **element.output_attrs(structure)
         )
-        return building.made("_GeneratorDataset", handle, structure)
+        return building.dataset_of_handle("_GeneratorDataset", handle, structure)
 
-    return from_tensors(given or 0, None).flat_map(elements)
+    return from_tensors(generator_args or 0, None).flat_map(elements)
 
 
 def _signature(output_types: Any, output_shapes: Any, output_signature: Any) -> Any:
@@ -171,10 +171,10 @@ def _signature(output_types: Any, output_shapes: Any, output_signature: Any) -> 
     types = nest.map_structure(as_dtype, _as_structure(output_types))
     if output_shapes is None:
         return nest.map_structure(lambda t: TensorSpec(None, t), types)
-    given = nest.flatten_up_to(types, output_shapes)
+    shapes = nest.flatten_up_to(types, output_shapes)
     return nest.pack_sequence_as(
         types,
-        [TensorSpec(shape, kind) for shape, kind in zip(given, nest.flatten(types), strict=True)],
+        [TensorSpec(shape, kind) for shape, kind in zip(shapes, nest.flatten(types), strict=True)],
     )
 
 
@@ -190,8 +190,8 @@ def _reader(generator: Callable[..., Any], structure: Any) -> Callable[..., Any]
     single = type(structure) is TensorSpec
 
     def read(*arguments: Any) -> Iterator[tuple[Any, ...]]:
-        given = [a[()] if a.ndim == 0 else np.array(a) for a in arguments]
-        for value in generator(*given):
+        values = [a[()] if a.ndim == 0 else np.array(a) for a in arguments]
+        for value in generator(*values):
             yield ((_component(value, structure),) if single else _components(value, structure))
 
     return read
@@ -248,15 +248,15 @@ def _as_array(value: Any, spec: TensorSpec) -> Any:
     try:
         if spec.dtype is string:
             return convert.to_array(value, string)
-        given = np.asarray(value)
-        if given.dtype.kind in _LOST.get(wanted.kind, ""):
+        array = np.asarray(value)
+        if array.dtype.kind in _LOST.get(wanted.kind, ""):
             return None
-        if given.dtype == wanted:
-            return given
+        if array.dtype == wanted:
+            return array
         numbers = not isinstance(value, (np.ndarray, np.generic))
-        if numbers and given.dtype.kind in "iu" and wanted.kind in "iu":
-            made = given.astype(wanted)  # what does not fit, NumPy 1 would wrap
-            return made if (made == given).all() else None
+        if numbers and array.dtype.kind in "iu" and wanted.kind in "iu":
+            converted = array.astype(wanted)  # what does not fit, NumPy 1 would wrap
+            return converted if (converted == array).all() else None
         return np.asarray(value, wanted)
     except (TypeError, ValueError, OverflowError):
         return None

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 # By TypeSpecProto.TypeSpecClass: "module:name", as `later.named` takes it.
-SPEC_PLACES: dict[int, str] = {}
+SPEC_CLASSES: dict[int, str] = {}
 # Specs of extension types, which have one number, by the names that TensorFlow wrote first.
-EXTENSION_PLACES: dict[str, str] = {}
+EXTENSION_CLASSES: dict[str, str] = {}
 EXTENSION = 13
 
 
-def expect(places: Mapping[int, str]) -> None:
+def expect(names: Mapping[int, str]) -> None:
     """Says where type specs of higher layers are, by TypeSpecProto.TypeSpecClass."""
-    SPEC_PLACES.update(places)
+    SPEC_CLASSES.update(names)
 
 
-def expect_extensions(places: Mapping[str, str]) -> None:
+def expect_extensions(names: Mapping[str, str]) -> None:
     """Says where type specs of extension types are, by the names they are written under."""
-    EXTENSION_PLACES.update(places)
+    EXTENSION_CLASSES.update(names)

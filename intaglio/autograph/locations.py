@@ -1,4 +1,4 @@
-"""Places that converted code writes to apart from its own names.
+"""Locations that converted code writes to apart from its own names.
 
 Variables of closures, globals, attributes, items, and the elements of containers.
 """
@@ -21,7 +21,7 @@ from intaglio.autograph.values import Undefined
 from intaglio.type_specs.grown_list import GrownList
 
 
-class Place:
+class Location:
     """A variable, attribute or item: `get` gives Undefined where there is nothing yet."""
 
     __slots__ = ("key", "name", "owner", "provenance")
@@ -32,22 +32,22 @@ class Place:
         self.owner = owner
         self.key = key
         self.name = name
-        # Of the object that the place is in; of a variable, of the function that has it.
+        # Of the object that has the location; of a variable, of the function that has it.
         self.provenance = provenance
 
     @property
     def outlives(self) -> bool:
-        """True if the place is known to outlive the trace: what Python leaves there stays."""
+        """True if the location is known to outlive the trace: what Python leaves there stays."""
         return self.provenance is Provenance.OLDER
 
     @property
     def may_outlive(self) -> bool:
-        """True unless only the trace can see the place."""
+        """True unless only the trace can see the location."""
         return self.provenance is not Provenance.CREATED
 
     @property
     def ident(self) -> tuple[int, Any]:
-        """Equal for equal places, as long as the owner lives."""
+        """Equal for equal locations, as long as the owner lives."""
         return id(self.owner), self.key
 
     def get(self) -> Any:
@@ -65,7 +65,7 @@ class Place:
         else:
             self._write(value)
 
-    def spoil(self, why: str) -> None:
+    def poison(self, why: str) -> None:
         """Makes any use of it in converted code an error."""
         self._write(Undefined(self.name, why))
 
@@ -79,7 +79,7 @@ class Place:
         raise NotImplementedError
 
 
-class Cell(Place):
+class Cell(Location):
     """A variable that functions share."""
 
     __slots__ = ()
@@ -94,7 +94,7 @@ class Cell(Place):
         del self.owner.cell_contents
 
 
-class Attribute(Place):
+class Attribute(Location):
     """An attribute of an object."""
 
     __slots__ = ()
@@ -109,7 +109,7 @@ class Attribute(Place):
         delattr(self.owner, self.key)
 
 
-class Item(Place):
+class Item(Location):
     """An item of a list or dictionary; globals are items of their module's dictionary."""
 
     __slots__ = ()
@@ -135,7 +135,7 @@ class Item(Place):
         del self.owner[self.key]
 
 
-class Elements(Place):
+class Elements(Location):
     """The elements of a container, wherever it is; of a dictionary its keys and their order."""
 
     __slots__ = ()
@@ -158,7 +158,7 @@ class Elements(Place):
 
 
 def elements_of(container: Any) -> tuple[int, Any]:
-    """The `ident` of the place that a container's elements are."""
+    """The `ident` of the location of a container's elements."""
     return id(container), Elements
 
 
@@ -182,22 +182,22 @@ class _Facts:
 
 
 # The names that converted code has from functions that were not traced.
-_given = _Facts()
+_free_variables = _Facts()
 
 
-def note_given(code: CodeType, names: frozenset[str]) -> None:
+def note_free_variables(code: CodeType, names: frozenset[str]) -> None:
     """Tells which variables a converted function has from the functions around it."""
-    _given.note(code, names)
+    _free_variables.note(code, names)
     for part in code.co_consts:
         if isinstance(part, CodeType):
-            note_given(part, names)
+            note_free_variables(part, names)
 
 
-def variables_of(function: Any) -> Iterator[Place]:
+def variables_of(function: Any) -> Iterator[Location]:
     """What a function shares: variables of functions around it, globals that it may change."""
-    given = _given.get(function.__code__)
+    free_variables = _free_variables.get(function.__code__)
     for name, cell in cells_of(function):
-        is_older = given is None or name in given
+        is_older = free_variables is None or name in free_variables
         origin = Provenance.OLDER if is_older else Provenance.CREATED
         yield Cell(cell, "", name, origin)
     stored, used = _global_names(function.__code__)
@@ -241,8 +241,8 @@ def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
 # -- symbols ------------------------------------------------------------------------------
 
 
-def place_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
-    """Owner and key of the place that a symbol of generated code means, None if unknown.
+def location_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
+    """Owner and key of the location that a symbol of generated code refers to, None if unknown.
 
     `accessor` is a function that sees the same names.
     """

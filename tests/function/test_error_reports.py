@@ -1,4 +1,4 @@
-"""What errors tell besides their message: values, shapes, turns and branches; and `f.debug`."""
+"""What errors tell besides their message: values, shapes, iterations and branches; and `f.debug`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_run_tells_its_inputs_and_the_way() -> None:
     )
     branch, loop = line_of("if i > 1:"), line_of("for i in tf.range(n):")
     assert f"It was in the main branch of line {branch}." in told
-    assert f"It was in turn 2 of the loop of line {loop}." in told
+    assert f"It was in iteration 2 of the loop of line {loop}." in told
     assert told.count("The inputs were") == 1
 
 
@@ -55,7 +55,7 @@ def test_the_last_error_keeps_the_inputs() -> None:
     assert last.node == "GatherV2"
     assert last.inputs["indices"] == 20
     np.testing.assert_array_equal(last.inputs["params"], [1, 2])
-    assert [step.split(" of ")[0] for step in last.way] == ["in turn 2", "in the main branch"]
+    assert [step.split(" of ")[0] for step in last.path] == ["in iteration 2", "in the main branch"]
 
 
 def test_a_case_tells_its_branch_and_each_run_only_its_own_steps() -> None:
@@ -69,7 +69,7 @@ def test_a_case_tells_its_branch_and_each_run_only_its_own_steps() -> None:
         line = line_of(
             "return tf.switch_case(which, [lambda: x, lambda: tf.gather(x, 10 * which)])"
         )
-        assert intaglio.last_error.way == [f"in branch 1 of line {line}"]
+        assert intaglio.last_error.path == [f"in branch 1 of line {line}"]
         assert f"It was in branch 1 of line {line}." in notes_of(caught.value)
 
 
@@ -91,8 +91,8 @@ def test_steps_are_those_of_the_kernels_not_of_names_of_the_users() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="no 5"):
         f(tf.constant(5))
     loop, branch = line_of("for i in tf.range(3):"), line_of("if i == 1:")
-    assert intaglio.last_error.way == [
-        f"in turn 1 of the loop of line {loop}",
+    assert intaglio.last_error.path == [
+        f"in iteration 1 of the loop of line {loop}",
         f"in the main branch of line {branch}",
     ]
 

@@ -1,0 +1,156 @@
+"""Programs as trees of statements, rendered to source text.
+
+A program is a function `f` of tensors on some variables, with functions that it calls. Its tree
+is what the shrinker edits; its text is what runs and what a finding prints.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import linecache
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from intaglio import tf
+
+_numbers = itertools.count()
+INDENT = "    "
+
+
+@dataclasses.dataclass
+class Line:
+    """`target = text`, or the text alone where there is no target.
+
+    `rounds` is true of an expression whose floating-point result may differ in its last bits
+    between two correct implementations.
+    """
+
+    target: str
+    text: str
+    rounds: bool = False
+
+    def render(self, indent: int, noisy: bool) -> Iterator[str]:
+        """The line of source; `noisy` perturbs a rounded result."""
+        text = f"N({self.text})" if noisy and self.rounds else self.text
+        yield INDENT * indent + (f"{self.target} = {text}" if self.target else text)
+
+
+@dataclasses.dataclass
+class Block:
+    """A compound statement: clauses, each a head that ends in a colon and its statements."""
+
+    clauses: list[tuple[str, list[Statement]]]
+
+    def render(self, indent: int, noisy: bool) -> Iterator[str]:
+        """The lines of source."""
+        for head, body in self.clauses:
+            yield INDENT * indent + head
+            yield from rendered(body, indent + 1, noisy)
+
+
+Statement = Line | Block
+
+
+def rendered(body: list[Statement], indent: int, noisy: bool) -> Iterator[str]:
+    """The lines of a suite, `pass` if it is empty."""
+    if not body:
+        yield INDENT * indent + "pass"
+    for statement in body:
+        yield from statement.render(indent, noisy)
+
+
+def text_of(body: list[Statement], noisy: bool = False) -> str:
+    """The source of statements at the outermost level."""
+    return "\n".join(rendered(body, 0, noisy)) + "\n"
+
+
+@dataclasses.dataclass
+class Function:
+    """A function that the program calls: a `tf.function` but in eager runs.
+
+    Its results are copied: plain Python returns a variable where a graph returns its value.
+    """
+
+    name: str
+    parameters: list[str]
+    body: list[Statement]
+    results: list[str]
+
+    def render(self, noisy: bool, decorator: str = "@wrapped\n") -> str:
+        """The definition."""
+        results = ", ".join([f"tf.identity({n})" for n in self.results])
+        lines = rendered([*self.body, Line("", f"return {results}")], 1, noisy)
+        return f"{decorator}def {self.name}({', '.join(self.parameters)}):\n" + "\n".join(lines)
+
+
+@dataclasses.dataclass
+class Program:
+    """A random program: `main` on inputs, with the variables and constants that it names.
+
+    `inputs` has the arguments of several calls, one after the other.
+    """
+
+    seed: int
+    main: Function
+    functions: list[Function]
+    inputs: list[list[np.ndarray[Any, Any]]]
+    variables: dict[str, np.ndarray[Any, Any]]
+    constants: dict[str, np.ndarray[Any, Any]]
+
+    def source(self, noisy: bool = False) -> str:
+        """The definitions of the functions; `like` and `N` come from the namespace."""
+        rendered_ = [f.render(noisy) for f in self.functions]
+        return "\n\n".join([*rendered_, self.main.render(noisy, "")]) + "\n"
+
+    def script(self) -> str:
+        """A program to read and to run: what defines its data, then its source."""
+        used = self.source()
+        lines = ["import numpy as np", "from intaglio import tf", ""]
+        lines += [f"{n} = {_literal(a)}" for n, a in self.constants.items() if n in used]
+        lines += [f"{n} = tf.Variable({_literal(a)})" for n, a in self.variables.items()]
+        calls = [f"f({', '.join([_literal(a) for a in call])})" for call in self.inputs]
+        return "\n".join([*lines, "", used, *[f"# {c}" for c in dict.fromkeys(calls)]]) + "\n"
+
+
+def _literal(array: np.ndarray[Any, Any]) -> str:
+    kind = array.dtype.name
+    values = array.tolist()
+    if array.dtype.kind == "V" or kind in ("bfloat16", "float16"):
+        values = array.astype(np.float64).tolist()
+    text = f"np.array({values!r})" if array.size else f"np.zeros({array.shape})"
+    return f"tf.constant({text}, tf.{kind})".replace("nan", "np.nan").replace("inf", "np.inf")
+
+
+def like(x: Any, y: Any) -> Any:
+    """The elements of `x`, repeated or cut off, with the shape and dtype of `y`."""
+    flat = tf.reshape(tf.cast(x, y.dtype), [-1])
+    indices = tf.range(tf.size(y)) % tf.maximum(tf.size(flat), 1)
+    return tf.reshape(tf.gather(flat, indices), tf.shape(y))
+
+
+def whole(x: Any) -> Any:
+    """Numbers as int32: cut at 1000, where NaN is 0."""
+    x = tf.cast(x, tf.float32)
+    finite = tf.where(tf.math.is_finite(x), x, tf.zeros_like(x))
+    return tf.cast(tf.clip_by_value(finite, -1000.0, 1000.0), tf.int32)
+
+
+def load(source: str, space: dict[str, Any]) -> Any:
+    """The function `f` that the source defines, with source lines that AutoGraph can read."""
+    filename = f"<random program {next(_numbers)}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)
+    names = {"tf": tf, "np": np, "like": like, "whole": whole, "__name__": "generated", **space}
+    exec(compile(source, filename, "exec"), names)
+    return names["f"]
+
+
+def namespace(
+    program: Program, variables: dict[str, Any], wrapped: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """What the source of a program names."""
+    constants = {n: tf.constant(a) for n, a in program.constants.items()}
+    return {**constants, **variables, "wrapped": wrapped}

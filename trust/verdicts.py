@@ -1,0 +1,332 @@
+"""Runs a program every way that there is and compares what came out.
+
+Which results of correct implementations differ in their last bits, and how far that spreads, is
+found by Monte Carlo arithmetic (Parker, "Monte Carlo arithmetic", UCLA CSD-970002, 1997): the
+program runs eagerly several times more, each rounded result scaled by a random factor near 1.
+Zeros become 0 or -0 at random. An element whose perturbed values scatter is compared with a tolerance as wide as the scatter,
+and one whose perturbed values are discrete or not finite, and differ, is not compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from intaglio import tf
+from intaglio.native import fallback, tiers
+from trust.programs import Program, load, namespace
+
+SAMPLES, MORE_SAMPLES = 2, 14
+# Relative width of a perturbation in units of the last place, and how many times the scatter of
+# the perturbed results is still right.
+PERTURBED_ULPS, SCATTER = 3.0, 24.0
+ULPS = {2: 6.0, 4: 48.0, 8: 48.0}
+# Smaller than any of these is zero to some of the functions that programs use.
+TINY = {2: 1e-6, 4: 1e-30, 8: 1e-280}
+# Which of the inputs each call has; those of GROWN have other shapes.
+CALLS, GROWN = (0, 1, 0, 1, 0, 2, 2), 2
+# Refused by a graph that knows less of shapes or values, with words that say so.
+REFUSALS = (
+    "Cannot infer argument `num`", "non-fully-defined", "statically", "must be known",
+    "known rank", "unknown rank", "fully defined", "shape invariant", "static",
+    "gradient registry", "No gradient defined",
+)  # fmt: skip
+
+
+@dataclasses.dataclass
+class Finding:
+    """One way of running that did not give what eager execution gave.
+
+    `kind` is "wrong", "error" (a TensorFlow error where there is none), "internal" (an exception
+    that TensorFlow does not raise) or "refused" (a documented limit of tracing).
+    """
+
+    kind: str
+    mode: str
+    text: str
+
+    @property
+    def signature(self) -> tuple[str, str, str]:
+        """What the shrinker keeps: the kind, the mode, and of errors the class."""
+        return self.kind, self.mode, "" if self.kind == "wrong" else self.text.split(":")[0]
+
+
+Outcome = list[np.ndarray[Any, Any]] | BaseException
+
+
+class Run:
+    """The outcomes of the calls of a program, the variables' values among them."""
+
+    def __init__(self, program: Program, calls: tuple[int, ...], make: Callable[..., Any]) -> None:
+        self.outcomes: list[Outcome] = []
+        variables = {n: tf.Variable(a) for n, a in program.variables.items()}
+        try:
+            function = make(program, variables)
+        except Exception as e:
+            self.outcomes = [e for _ in calls]
+            return
+        for index in calls:
+            try:
+                values = function(*[tf.constant(a) for a in program.inputs[index]])
+                flat = [*tf.nest.flatten(values), *variables.values()]
+                self.outcomes.append([tf.convert_to_tensor(v).numpy() for v in flat])
+            except Exception as e:
+                self.outcomes.append(e)
+                if index == calls[0]:
+                    self.outcomes += [e] * (len(calls) - len(self.outcomes))
+                    return
+
+
+def _identity(function: Any) -> Any:
+    return function
+
+
+def eager(program: Program, variables: dict[str, Any]) -> Any:
+    """The program as plain Python."""
+    space = namespace(program, variables, _identity)
+    return load(program.source(), {**space, "N": _identity})
+
+
+@tf.custom_gradient
+def with_zeros(value: Any, zeros: Any) -> Any:
+    """The value with other zeros in the place of its own: which sign they have is not promised."""
+    return tf.where(value == 0, zeros, value), lambda d: (d, None)
+
+
+def perturbed(seed: int) -> Callable[..., Any]:
+    """The program as plain Python, each rounded result scaled by a factor near 1."""
+    random = np.random.default_rng(seed)
+
+    def noise(value: Any) -> Any:
+        if not tf.is_tensor(value) or not (value.dtype.is_floating or value.dtype.is_complex):
+            return value
+        real = value.dtype.real_dtype
+        eps = (
+            PERTURBED_ULPS * float(np.asarray(np.finfo(real.as_numpy_dtype).eps, np.float64))
+            if real in (tf.float16, tf.float32, tf.float64)
+            else PERTURBED_ULPS * 2.0**-7
+        )
+        shape = value.shape.as_list()
+        factor = 1.0 + eps * random.uniform(-1.0, 1.0, shape)
+        value = value * tf.cast(tf.constant(factor), value.dtype)
+        if value.dtype.is_complex:
+            return value
+        return with_zeros(
+            value, tf.cast(tf.constant(random.choice([0.0, -0.0], shape)), value.dtype)
+        )
+
+    def make(program: Program, variables: dict[str, Any]) -> Any:
+        space = namespace(program, variables, _identity)
+        constants = {n: noise(space[n]) for n in program.constants}
+        inner = load(program.source(True), {**space, **constants, "N": noise})
+        return lambda *inputs: inner(*[noise(x) for x in inputs])
+
+    return make
+
+
+def traced(jit: bool, shapes: bool) -> Callable[..., Any]:
+    """The program as a `tf.function`; `shapes` is false for one trace for all shapes."""
+
+    def make(program: Program, variables: dict[str, Any]) -> Any:
+        function = load(program.source(), namespace(program, variables, tf.function))
+        signature = None
+        if not shapes:
+            signature = [tf.TensorSpec([None] * a.ndim, a.dtype) for a in program.inputs[0]]
+        return tf.function(function, jit_compile=jit or None, input_signature=signature)
+
+    return make
+
+
+def changing_over(program: Program, variables: dict[str, Any]) -> Any:
+    """The program as a `tf.function` that counts its calls: such become machine code."""
+    function = load(program.source(), namespace(program, variables, tf.function))
+    count = tf.Variable(0.0)
+
+    @tf.function
+    def step(*inputs: Any) -> Any:
+        count.assign_add(1.0)
+        return function(*inputs)
+
+    return step
+
+
+@contextlib.contextmanager
+def tier(calls: int | None) -> Iterator[None]:
+    """Functions change over after so many calls and as many more, or never."""
+    saved = tiers.MIN_CALLS, tiers.MAX_CALLS, tiers.MIN_INTERPRETED_SECONDS, tiers.HOT_SECONDS
+    tiers.MIN_CALLS = tiers.MAX_CALLS = calls or 1 << 30
+    tiers.MIN_INTERPRETED_SECONDS = 0.0 if calls else float("inf")
+    tiers.HOT_SECONDS = 0.0 if calls else float("inf")
+    try:
+        yield
+    finally:
+        tiers.MIN_CALLS, tiers.MAX_CALLS, tiers.MIN_INTERPRETED_SECONDS, tiers.HOT_SECONDS = saved
+
+
+MODES: dict[str, tuple[Callable[..., Any], int | None]] = {
+    "graph": (traced(False, True), None),
+    "graph, None": (traced(False, False), None),
+    "change-over": (changing_over, 1),
+    "jit": (traced(True, True), None),
+    "jit, None": (traced(True, False), None),
+}
+
+
+class Judge:
+    """Compares the runs of a program with its eager run."""
+
+    def __init__(self, program: Program, modes: list[str] | None = None) -> None:
+        self.program = program
+        self.modes = list(MODES) if modes is None else modes
+        self.compared = self.skipped = 0
+        self._samples: list[Run] = []
+
+    def findings(self) -> list[Finding]:
+        """What differs; `ValueError` if the program fails eagerly at its first call."""
+        with _quiet():
+            self.want = Run(self.program, CALLS, eager)
+            if isinstance(self.want.outcomes[0], BaseException):
+                raise ValueError("fails eagerly") from self.want.outcomes[0]
+            found: list[Finding] = []
+            for mode in self.modes:
+                make, calls = MODES[mode]
+                with tier(calls):
+                    got = Run(self.program, CALLS, make)
+                finding = self._compared(mode, got)
+                if finding is not None:
+                    found.append(finding)
+            return found
+
+    def _compared(self, mode: str, got: Run) -> Finding | None:
+        for call, (want, mine) in enumerate(zip(self.want.outcomes, got.outcomes, strict=True)):
+            finding = self._call(mode, call, want, mine)
+            if finding is not None:
+                return finding
+            if isinstance(want, BaseException) or isinstance(mine, BaseException):
+                return None  # the variables may differ from here on
+        return None
+
+    def _call(self, mode: str, call: int, want: Outcome, mine: Outcome) -> Finding | None:
+        if isinstance(mine, BaseException):
+            text = f"{type(mine).__name__}: {mine}"
+            if any(word in str(mine) for word in REFUSALS) or isinstance(mine, NotImplementedError):
+                return Finding("refused", mode, text)
+            if not isinstance(mine, (tf.errors.OpError, ValueError, TypeError)):
+                if isinstance(want, BaseException) and type(mine) is type(want):
+                    return None
+                return Finding("internal", mode, f"{text} (call {call})")
+            if isinstance(want, BaseException) or self._fails_perturbed(call):
+                return None
+            if CALLS[call] == GROWN and "in user code" in text:
+                return Finding("refused", mode, text)  # a branch that is not taken, of other shapes
+            return Finding("error", mode, f"{text} (call {call})")
+        if isinstance(want, BaseException):
+            return None  # what is not needed is not computed
+        if len(want) != len(mine):
+            return Finding("wrong", mode, f"{len(mine)} results for {len(want)}")
+        for i, (a, b) in enumerate(zip(want, mine, strict=True)):
+            text = self._leaf(call, i, a, b)
+            if text:
+                return Finding("wrong", mode, f"call {call}, result {i}: {text}")
+        return None
+
+    def _fails_perturbed(self, call: int) -> bool:
+        self._sample(MORE_SAMPLES)
+        return any(isinstance(s.outcomes[call], BaseException) for s in self._samples)
+
+    def _sample(self, count: int) -> None:
+        while len(self._samples) < count:
+            seed = self.program.seed * 100 + len(self._samples)
+            self._samples.append(Run(self.program, CALLS, perturbed(seed)))
+
+    def _leaf(self, call: int, index: int, a: Any, b: Any) -> str:
+        if a.dtype != b.dtype or a.shape != b.shape:
+            self._sample(MORE_SAMPLES)
+            for sample in self._samples:
+                other = sample.outcomes[call]
+                if isinstance(other, BaseException) or other[index].shape != a.shape:
+                    return ""
+            return f"{b.dtype} {b.shape} for {a.dtype} {a.shape}"
+        if _same_bits(a, b):
+            self.compared += a.size
+            return ""
+        for count in (SAMPLES, MORE_SAMPLES):
+            self._sample(count)
+            bad, unstable = self._differing(call, index, a, b)
+            if bad is None or not bad.any():
+                break
+        if bad is None:
+            self.skipped += a.size
+            return ""
+        self.skipped += int(unstable.sum())
+        self.compared += int(a.size - unstable.sum())
+        if not bad.any():
+            return ""
+        where = np.unravel_index(int(np.argmax(bad)), bad.shape) if bad.ndim else ()
+        return (
+            f"{b[where]!r} for {a[where]!r} at {[int(i) for i in where]} "
+            f"({int(bad.sum())} of {bad.size} elements)"
+        )
+
+    def _differing(self, call: int, index: int, a: Any, b: Any) -> Any:
+        others: list[Any] = []
+        for sample in self._samples:
+            values = sample.outcomes[call]
+            if isinstance(values, BaseException) or values[index].shape != a.shape:
+                return None, None
+            others.append(values[index])
+        if a.dtype.kind in "biu":
+            unstable = np.zeros(a.shape, bool)
+            for other in others:
+                unstable |= other != a
+            return (a != b) & ~unstable, unstable
+        return _close(a, b, others)
+
+
+def _same_bits(a: Any, b: Any) -> bool:
+    return a.tobytes() == b.tobytes()
+
+
+def _close(a: Any, b: Any, others: list[Any]) -> Any:
+    """Which elements differ by more than the scatter allows; which are not compared."""
+    size = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
+    eps = 2.0**-7 if a.dtype.kind not in "fc" else float(np.finfo(a.dtype).eps)
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    a, b = a.astype(wide), b.astype(wide)
+    finite = np.isfinite(a)
+    unstable = np.zeros(a.shape, bool)
+    scatter = np.zeros(a.shape)
+    with np.errstate(all="ignore"):
+        for other in others:
+            other = other.astype(wide)
+            unstable |= np.isfinite(other) != finite
+            unstable |= ~finite & ~((other == a) | (np.isnan(other) & np.isnan(a)))
+            scatter = np.fmax(scatter, np.abs(other - a))
+        scatter = np.where(finite & ~unstable, scatter, 0.0)
+        # What scatters by as much as it is large is decided by rounding.
+        unstable |= finite & (scatter > 0.02 * np.abs(a) + 1e3 * TINY[size]) & (scatter > 1e-3)
+        tolerance = SCATTER * scatter + ULPS[size] * eps * np.abs(a) + TINY[size]
+        equal = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance)
+        # Sums that overflow give an infinity in one order and NaN in another.
+        equal |= (np.isnan(a) & np.isinf(b)) | (np.isinf(a) & np.isnan(b))
+    return ~equal & ~unstable, unstable
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The compiler's errors are raised, warnings of the programs are not shown."""
+    saved, fallback.VERIFY = fallback.VERIFY, True
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        fallback.VERIFY = saved
+
+
+__all__ = ["CALLS", "Finding", "Judge", "MODES", "Run"]
