@@ -6,47 +6,65 @@ import re
 import re._constants as constants  # pyright: ignore[reportMissingImports]  # CPython's own
 import re._parser as parser  # pyright: ignore[reportMissingImports]  # CPython's own
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 
-class Char(NamedTuple):
+class Char:
     """One character for which a condition holds."""
 
-    holds: Callable[[str], bool]
+    __slots__ = ("holds",)
+
+    def __init__(self, holds: Callable[[str], bool]) -> None:
+        self.holds = holds
 
 
-class Sequence(NamedTuple):
+class Sequence:
     """Parts one after the other."""
 
-    parts: list[Any]
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
 
 
-class Branch(NamedTuple):
+class Branch:
     """The first of several that leads to a match."""
 
-    options: list[Any]
+    __slots__ = ("options",)
+
+    def __init__(self, options: list[Any]) -> None:
+        self.options = options
 
 
-class Repeat(NamedTuple):
+class Repeat:
     """A part `least` to `most` times (None: without an end), as often as possible if `greedy`."""
 
-    least: int
-    most: int | None
-    greedy: bool
-    part: Any
+    __slots__ = ("greedy", "least", "most", "part")
+
+    def __init__(self, least: int, most: int | None, greedy: bool, part: Any) -> None:
+        self.least = least
+        self.most = most
+        self.greedy = greedy
+        self.part = part
 
 
-class Group(NamedTuple):
+class Group:
     """A part whose match has a number."""
 
-    number: int
-    part: Any
+    __slots__ = ("number", "part")
+
+    def __init__(self, number: int, part: Any) -> None:
+        self.number = number
+        self.part = part
 
 
-class At(NamedTuple):
+class At:
     """A condition on the position: "start", "line start", "end", "line end", "word", "no word"."""
 
-    where: str
+    __slots__ = ("where",)
+
+    def __init__(self, where: str) -> None:
+        self.where = where
 
 
 class Unknown(Exception):

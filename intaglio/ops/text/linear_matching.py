@@ -9,7 +9,7 @@ program. Matches are those of backtracking: leftmost, then by preference.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from intaglio.cpython.pattern_syntax import At, Branch, Char, Group, Repeat, Sequence
 
@@ -199,11 +199,14 @@ class _Program:
         self.code[split][1:] = [inside, after] if greedy else [after, inside]
 
 
-class Match(NamedTuple):
+class Match:
     """A match: where its groups begin and end, the whole match first."""
 
-    text: str
-    places: tuple[int, ...]
+    __slots__ = ("places", "text")
+
+    def __init__(self, text: str, places: tuple[int, ...]) -> None:
+        self.text = text
+        self.places = places
 
     def span(self) -> tuple[int, int]:
         """Where the match begins and ends."""
