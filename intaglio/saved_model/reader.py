@@ -16,6 +16,7 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import NotFoundError, UnsupportedFileError
 from intaglio.base.shapes import Dims, TensorShape
+from intaglio.function.concrete import ConcreteFunction
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
@@ -26,7 +27,7 @@ from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.options import LoadOptions
 from intaglio.saved_model.resource_reader import ResourceReader
-from intaglio.saved_model.restored import SignatureMap, set_child, user_object
+from intaglio.saved_model.restored import SignatureMap, Unusable, set_child, user_object
 from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import ResourceVariable, Variable
 from intaglio.trace.scopes import init_scope, name_scope
@@ -243,7 +244,10 @@ class _Loader:
         if identifier == "trackable_dict_wrapper":
             return {}
         if identifier == "signature_map":
-            return SignatureMap({c.local_name: self.objects[c.node_id] for c in node.children})
+            functions = {c.local_name: self.objects.get(c.node_id) for c in node.children}
+            if not all(isinstance(f, (ConcreteFunction, Unusable)) for f in functions.values()):
+                raise MalformedError("a signature of the SavedModel is no function")
+            return SignatureMap(functions)  # type: ignore[arg-type]  # all of them are functions
         return user_object()
 
     def _link(self, owner: Any, node: Any) -> None:
