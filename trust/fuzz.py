@@ -80,6 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trust.fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=DEFAULT_COUNT, help="inputs of all formats")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
     parser.add_argument("--format", choices=[kind.name for kind in FORMATS], action="append")
     parser.add_argument("--only", type=int, help="the number of one input, run here")
@@ -90,12 +91,14 @@ def main(arguments: list[str] | None = None) -> int:
     if given.only is not None:
         runner.reproduce(kinds[0], given.seed, given.only, given.save)
         return 0
-    rows, findings = runner.run(kinds, shares(given.count, kinds), given.seed, given.jobs)
+    counts = shares(given.count, kinds)
+    rows, findings = runner.run(kinds, counts, given.seed, given.jobs, given.seconds)
     text = table(rows)
     print(text)
     print("\n".join(listed(findings, given.seed)))
     if given.write:
-        page.write("fuzz", f"make fuzz N={given.count}", f"Seed {given.seed}.\n\n{text}")
+        cut = f", stopped after {given.seconds:.0f} s" if given.seconds < float("inf") else ""
+        page.write("fuzz", f"make fuzz N={given.count}", f"Seed {given.seed}{cut}.\n\n{text}")
     return int(any(row.counts[verdict] for row in rows for verdict in WRONG))
 
 

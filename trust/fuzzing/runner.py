@@ -36,6 +36,8 @@ CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
 MAX_GROWTH = 512 << 20
 ADDRESS_SPACE = 4 << 30
 PROPER = (OpError, ValueError, TypeError)
+# The inputs of a format are run in so many parts, of at least so many inputs.
+PARTS, MIN_PART = 8, 200
 VERDICTS = ("fine", "error", "other", "crash", "hang", "memory")
 WRONG = VERDICTS[2:]
 # In shared memory: the number of the input, when it began (s), then the counts of VERDICTS.
@@ -203,6 +205,8 @@ class Worker:
             os.kill(self.process, signal.SIGKILL)
             os.waitpid(self.process, 0)
             blame = "hang"
+        elif os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGTERM:
+            return index, "", Counter(dict(zip(VERDICTS, counts, strict=True)))
         elif os.WIFSIGNALED(status):
             blame = f"crash: {signal.Signals(os.WTERMSIG(status)).name}"
         elif os.WEXITSTATUS(status):
@@ -240,36 +244,60 @@ class Row:
 
 
 def run(
-    kinds: Sequence[type[Format]], counts: Sequence[int], seed: int, jobs: int
+    kinds: Sequence[type[Format]],
+    counts: Sequence[int],
+    seed: int,
+    jobs: int,
+    seconds: float = float("inf"),
 ) -> tuple[list[Row], list[Finding]]:
-    """Runs so many inputs of each format. Returns a row for each, and the findings."""
+    """Runs so many inputs of each format, as far as it gets in so many seconds.
+
+    Returns a row for each format, and the findings.
+    """
     rows = {kind.name: Row(kind.name) for kind in kinds}
     findings: list[Finding] = []
+    end = time.time() + seconds
     with tempfile.TemporaryDirectory(prefix="intaglio-fuzz-") as name:
         folder = pathlib.Path(name)
-        waiting = [(kind, range(count)) for kind, count in zip(kinds, counts, strict=True) if count]
-        waiting.sort(key=lambda unit: -len(unit[1]))
+        waiting = _spans(kinds, counts)
         working: list[Worker] = []
         while waiting or working:
+            if time.time() > end:
+                waiting.clear()
+                for worker in working:
+                    os.kill(worker.process, signal.SIGTERM)
             while waiting and len(working) < jobs:
                 kind, span = waiting.pop(0)
                 working.append(Worker(kind, seed, span, folder))
             time.sleep(0.01)
             for worker in [*working]:
-                end = worker.ended()
-                if end is None:
+                outcome = worker.ended()
+                if outcome is None:
                     continue
                 working.remove(worker)
                 rows[worker.kind.name].seconds += time.time() - worker.begun
-                rows[worker.kind.name].counts += end[2]
-                finding, rest = _followed(worker, end, folder)
+                rows[worker.kind.name].counts += outcome[2]
+                finding, rest = _followed(worker, outcome, folder)
                 if finding is not None:
                     findings.append(finding)
                     rows[finding.format].counts[finding.verdict] += 1
-                if rest:
+                if rest and time.time() < end:
                     waiting.insert(0, (worker.kind, rest))
         findings += _logged(folder)
     return list(rows.values()), findings
+
+
+def _spans(
+    kinds: Sequence[type[Format]], counts: Sequence[int]
+) -> list[tuple[type[Format], range]]:
+    """The inputs in parts, those of all formats side by side, for a run that may be cut off."""
+    found: list[tuple[float, type[Format], range]] = []
+    for kind, count in zip(kinds, counts, strict=True):
+        size = max(MIN_PART, -(-count // PARTS))
+        for start in range(0, count, size):
+            found.append((start / count, kind, range(start, min(start + size, count))))
+    found.sort(key=lambda part: (part[0], -len(part[2])))
+    return [(kind, span) for _, kind, span in found]
 
 
 def _followed(
