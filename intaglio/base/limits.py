@@ -16,8 +16,6 @@ from intaglio.base.errors import OpError, ResourceExhaustedError
 
 VARIABLE = "INTAGLIO_LIMIT_DECODED"
 DEFAULT_DECODED_BYTES = 4 << 30
-# What an element of a string tensor takes: a reference and an empty string.
-STRING_BYTES = 8
 
 
 def _physical_bytes() -> int:

@@ -96,7 +96,7 @@ def array_of(proto: Any) -> np.ndarray:
     if count > MAX_ELEMENTS:
         raise MalformedError(f"a tensor message claims {count} elements")
     # A few bytes can claim a shape of any size.
-    check_decoded(count * dtype.size, "A tensor message")
+    check_decoded(count * dtype.numpy.itemsize, "A tensor message")
     if proto.tensor_content:
         return _from_content(proto.tensor_content, dtype, dims, count)
     return _from_field(list(getattr(proto, _FIELD[dtype])), dtype, dims, count)

@@ -225,7 +225,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
 
 
 def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
-    check_allocated(dims, dtype.size, "A tensor of one value")
+    check_allocated(dims, dtype.numpy.itemsize, "A tensor of one value")
     if value == 0 and dtype is not dtypes.string:
         return np.zeros(dims, dtype.numpy)
     return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)

@@ -109,7 +109,7 @@ class Empty(Op):
 
     def kernel(self, shape, dtype):
         check_rank("shape", shape, 1)
-        check_allocated(shape.tolist(), dtype.size, "Empty")
+        check_allocated(shape.tolist(), dtype.numpy.itemsize, "Empty")
         if dtype is string:
             return np.full(shape.tolist(), b"", object)
         return np.zeros(shape.tolist(), dtype.numpy)
