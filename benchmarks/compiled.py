@@ -122,7 +122,7 @@ def jax(case: str) -> Timed | None:
     """The case in JAX's words."""
     jax: Any = importlib.import_module("jax")
     jnp: Any = importlib.import_module("jax.numpy")
-    made: tuple[Any, Sequence[Any]] | None = None
+    case_of_jax: tuple[Any, Sequence[Any]] | None = None
     if case == "tanh_chain":
 
         def chain(x: Any) -> Any:
@@ -130,8 +130,8 @@ def jax(case: str) -> Timed | None:
                 x = jnp.tanh(x) * 1.1 + 0.1
             return x
 
-        made = chain, [numbers(1_000_000)]
-    if made is None:
+        case_of_jax = chain, [numbers(1_000_000)]
+    if case_of_jax is None:
         return None
-    run, arrays = jax.jit(made[0]), [jnp.asarray(a) for a in made[1]]
+    run, arrays = jax.jit(case_of_jax[0]), [jnp.asarray(a) for a in case_of_jax[1]]
     return lambda: run(*arrays).block_until_ready()

@@ -20,7 +20,7 @@ from intaglio.optimize.pipeline import optimize
 
 NODES = (10, 100, 1000, 10_000, 100_000)
 ARGUMENTS = (1, 3, 10, 30, 100, 300, 1000)
-# How a chain of ops is made: of arithmetic alone, or with what moves elements now and then.
+# The ops of a chain: arithmetic alone, or with some data movement.
 CHAINS = ("arithmetic", "mixed")
 
 
@@ -99,17 +99,17 @@ def arguments(sizes: tuple[int, ...] = ARGUMENTS) -> list[Curve]:
     found = {"first call": {}, "call": {}, "call, compiled": {}}
     x = tf.ones([2])
     for size in sizes:
-        given = [x] * size
+        values = [x] * size
         for compiled in (False, True):
             function = tf.function(
                 lambda *args: args[0] + args[-1], autograph=False, jit_compile=compiled
             )
             start = time.perf_counter()
-            function(*given)
+            function(*values)
             first = time.perf_counter() - start
             for _ in range(5):
-                function(*given)
-            call = _best(lambda f=function, a=given: f(*a))
+                function(*values)
+            call = _best(lambda f=function, a=values: f(*a))
             if compiled:
                 found["call, compiled"][size] = call
             else:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.families [--rounds N] [--only text] [--sizes 10,10000]
 
-TensorFlow is the peer built by `python -m benchmarks --peers tensorflow`. The two take turns,
+TensorFlow is the peer built by `python -m benchmarks --peers tensorflow`. The two alternate,
 call by call and round by round, so that a busy machine is busy for both.
 """
 
@@ -33,7 +33,7 @@ Ratios = dict[tuple[str, int], float]
 
 def measure(rounds: int, only: str, sizes: tuple[int, ...]) -> Ratios:
     """The ratios of the median times a call."""
-    # Two threads that wait for one another stand still where others compute too.
+    # Two threads that wait for one another are idle where others compute too.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     workers: list[peers.Worker] = []
     for name in LIBRARIES:
@@ -48,11 +48,13 @@ def measure(rounds: int, only: str, sizes: tuple[int, ...]) -> Ratios:
                 if only not in f"{family}: {text}":
                     continue
                 case = f"{family.replace(' ', '_')}:{number}:{n}"
-                turns = rounds if n < 10**6 else 1  # every burst has three calls itself
-                times = [[w.time(case, BURST) for w in workers] for _ in range(turns)]
-                ours, theirs = ([t for t in column if t] for column in zip(*times, strict=True))
-                if ours and theirs:
-                    ratio = statistics.median(ours) / statistics.median(theirs)
+                repetitions = rounds if n < 10**6 else 1  # every burst has three calls itself
+                times = [[w.time(case, BURST) for w in workers] for _ in range(repetitions)]
+                own_times, other_times = (
+                    [t for t in column if t] for column in zip(*times, strict=True)
+                )
+                if own_times and other_times:
+                    ratio = statistics.median(own_times) / statistics.median(other_times)
                     found[text, n] = ratio
                     print(f"{n:>9} {ratio:7.2f} {text}", flush=True)
                 else:
@@ -77,8 +79,8 @@ def page(ratios: Ratios, rounds: int) -> str:
         f"{datetime.date.today().isoformat()}, {platform.machine()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}, NumPy {np.__version__}, Intaglio {intaglio.__version__}, "
         f"TensorFlow's wheel for CPUs. Processor time of all threads of a call, the median of {rounds} "
-        "rounds (one at 10^7) in which the two take turns: others use the machine too, and time "
-        "on the clock would tell of them. NumPy computes with one thread. TensorFlow divides large "
+        "rounds (one at 10^7) in which the two alternate: others use the machine too, and time "
+        "on the clock would include them. NumPy computes with one thread. TensorFlow divides large "
         "arrays among two, so on an idle machine its time on the clock at 10^7 is up to half of this.",
         "",
         "A cell is Intaglio's time / TensorFlow's, in bold where Intaglio is slower, - where it was "

@@ -141,7 +141,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 
 
 class Data:
-    """Arrays of about n elements, made when an expression names them."""
+    """Arrays of about n elements, created when an expression names them."""
 
     def __init__(self, tf: Any, n: int) -> None:
         self.tf, self.n = tf, n

@@ -18,7 +18,7 @@ from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count
 
-# Sums under way together: enough to hide how long one takes; and turns of a part.
+# Sums accumulated together: enough to hide the latency of one; and iterations of a part.
 SUMS, ITERATIONS, PARTS = 16, 1 << 12, 64
 # Elements of each array of the triad: more than caches hold.
 ELEMENTS = 1 << 24
@@ -49,10 +49,12 @@ def _peak(tiles: Tiles) -> Code:
     factor = tiles.read(code, code.load("ptr", "%ins", 8), "")
     zeros = [(tiles.vector, "zeroinitializer")] * SUMS
     with code.loop("%from", "%to") as part:
-        with code.carrying("0", str(ITERATIONS), 1, *zeros) as turn:
-            turn.following = [tiles.fma(code, factor, v, factor) for v in turn.values]
-        place = tiles.step(code, out, part, tiles.lanes * SUMS)
-        for target, value in zip(tiles.pointers(code, place, SUMS), turn.values, strict=True):
+        with code.carrying("0", str(ITERATIONS), 1, *zeros) as iteration:
+            iteration.following = [tiles.fma(code, factor, v, factor) for v in iteration.values]
+        pointer = tiles.step(code, out, part, tiles.lanes * SUMS)
+        for target, value in zip(
+            tiles.pointers(code, pointer, SUMS), iteration.values, strict=True
+        ):
             tiles.write(code, value, target)
     code.do("ret void")
     return code

@@ -23,7 +23,7 @@ FAST = "_fast"
 
 class Work(NamedTuple):
     """What is done: a title, shapes of the arrays, the work in three libraries' words, the
-    places of the arrays by which the sum of the result is differentiated, and the goal.
+    indices of the arrays by which the sum of the result is differentiated, and the goal.
 
     Of a single gradient (`alone`) the gradient by the result is given to everybody: the sum's
     is no part of what is measured.
@@ -84,7 +84,7 @@ def _products() -> dict[str, Work]:
     def plain(library: Any) -> Callable[..., Any]:
         return lambda a, b: a @ b
 
-    def turned(library: Any) -> Callable[..., Any]:
+    def transposed(library: Any) -> Callable[..., Any]:
         return lambda a, b: a.T @ b
 
     found: dict[str, Work] = {}
@@ -105,8 +105,8 @@ def _products() -> dict[str, Work]:
         "product 512x512, the left one transposed",
         ((512, 512),) * 2,
         lambda tf: lambda a, b: tf.matmul(a, b, transpose_a=True),
-        turned,
-        turned,
+        transposed,
+        transposed,
         (),
         1.0,
     )
@@ -157,10 +157,10 @@ def _torch_layer_norm(torch: Any) -> Callable[..., Any]:
 
 def _tf_batch_norm(tf: Any) -> Callable[..., Any]:
     def normal(x: Any, scale: Any, offset: Any) -> Any:
-        made = tf.raw_ops.FusedBatchNormV3(
+        normalized = tf.raw_ops.FusedBatchNormV3(
             x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=1e-3
         )
-        return tf.nn.relu(made[0])
+        return tf.nn.relu(normalized[0])
 
     return normal
 
@@ -168,8 +168,8 @@ def _tf_batch_norm(tf: Any) -> Callable[..., Any]:
 def _jax_batch_norm(jax: Any) -> Callable[..., Any]:
     def normal(x: Any, scale: Any, offset: Any) -> Any:
         mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
-        made = (x - mean) * jax.lax.rsqrt(variance + 1e-3) * scale + offset
-        return jax.nn.relu(made)
+        normalized = (x - mean) * jax.lax.rsqrt(variance + 1e-3) * scale + offset
+        return jax.nn.relu(normalized)
 
     return normal
 
@@ -177,8 +177,10 @@ def _jax_batch_norm(jax: Any) -> Callable[..., Any]:
 def _torch_batch_norm(torch: Any) -> Callable[..., Any]:
     def normal(x: Any, scale: Any, offset: Any) -> Any:
         images = x.permute(0, 3, 1, 2)
-        made = torch.nn.functional.batch_norm(images, None, None, scale, offset, True, 0.0, 1e-3)
-        return torch.relu(made)
+        normalized = torch.nn.functional.batch_norm(
+            images, None, None, scale, offset, True, 0.0, 1e-3
+        )
+        return torch.relu(normalized)
 
     return normal
 
@@ -235,9 +237,9 @@ def _jax_lstm(jax: Any) -> Callable[..., Any]:
     jnp: Any = importlib.import_module("jax.numpy")
 
     def run(x: Any, w: Any, u: Any, b: Any) -> Any:
-        def step(state: Any, given: Any) -> Any:
+        def step(state: Any, inputs: Any) -> Any:
             h, c = state
-            i, f, g, o = jnp.split(given + h @ u, 4, 1)
+            i, f, g, o = jnp.split(inputs + h @ u, 4, 1)
             c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
             h = jax.nn.sigmoid(o) * jnp.tanh(c)
             return (h, c), None
@@ -253,10 +255,10 @@ def _torch_lstm(torch: Any) -> Callable[..., Any]:
     def run(x: Any, w: Any, u: Any, b: Any) -> Any:
         zeros = torch.zeros(1, 32, 128)
         weights = [w.T.contiguous(), u.T.contiguous(), b, torch.zeros(512)]
-        made = torch.lstm(
+        outputs = torch.lstm(
             x, (zeros, zeros), weights, True, 1, 0.0, torch.is_grad_enabled(), False, True
         )
-        return made[1][0]
+        return outputs[1][0]
 
     return run
 
@@ -290,34 +292,34 @@ def tensorflow_like(tf: Any, case: str, compiled: bool | None = None) -> Timed:
     """The case in TensorFlow's words."""
     work = WORKS[case]
     compute = work.tensorflow(tf)
-    given = [tf.constant(a) for a in arrays(work.shapes)]
+    args = [tf.constant(a) for a in arrays(work.shapes)]
 
-    def step(*given: Any) -> Any:
+    def step(*args: Any) -> Any:
         with tf.GradientTape() as tape:
-            tape.watch(given)
-            total = tf.reduce_sum(compute(*given))
-        return tape.gradient(total, [given[i] for i in work.by])
+            tape.watch(args)
+            total = tf.reduce_sum(compute(*args))
+        return tape.gradient(total, [args[i] for i in work.by])
 
-    def back(d: Any, *given: Any) -> Any:
-        wanted = [given[i] for i in work.by]
+    def back(d: Any, *args: Any) -> Any:
+        wanted = [args[i] for i in work.by]
         with tf.GradientTape() as tape:
             tape.watch(wanted)
-            made = compute(*given)
-        return tape.gradient(made, wanted, d)
+            result = compute(*args)
+        return tape.gradient(result, wanted, d)
 
     if work.alone:
-        step, result = back, tf.function(compute)(*given)
-        given = [tf.ones(result.shape), *given]
+        step, result = back, tf.function(compute)(*args)
+        args = [tf.ones(result.shape), *args]
     ours = tf.__name__.startswith("intaglio")
     run = tf.function(step if work.by else compute, jit_compile=ours or compiled)
     if not (ours and case.endswith(FAST)):
-        return lambda: run(*given)
+        return lambda: run(*args)
     allow = tf.config.experimental.enable_tensor_float_32_execution
 
     def allowed() -> Any:
         allow(True)
         try:
-            return run(*given)
+            return run(*args)
         finally:
             allow(False)
 
@@ -329,27 +331,27 @@ def torch(case: str) -> Timed:
     torch: Any = importlib.import_module("torch")
     work = WORKS[case]
     compute = work.torch(torch)
-    given = [torch.from_numpy(a) for a in arrays(work.shapes)]
+    args = [torch.from_numpy(a) for a in arrays(work.shapes)]
     if case.startswith("conv"):
         orders = (0, 3, 1, 2), (3, 2, 0, 1)
-        given = [
+        args = [
             g.permute(o).contiguous(memory_format=torch.channels_last)
-            for g, o in zip(given, orders)  # noqa: B905 - older Pythons
+            for g, o in zip(args, orders)  # noqa: B905 - older Pythons
         ]
     if work.alone:
-        images, filters = given
+        images, filters = args
         return _torch_gradient(torch, images, filters, work.by[0])
     if not work.by:
 
         def run() -> Any:
             with torch.no_grad():
-                return compute(*given)
+                return compute(*args)
 
         return run
     for i in work.by:
-        given[i].requires_grad_()
-    wanted = [given[i] for i in work.by]
-    return lambda: torch.autograd.grad(compute(*given).sum(), wanted)
+        args[i].requires_grad_()
+    wanted = [args[i] for i in work.by]
+    return lambda: torch.autograd.grad(compute(*args).sum(), wanted)
 
 
 def _torch_gradient(torch: Any, images: Any, filters: Any, by: int) -> Timed:
@@ -366,16 +368,16 @@ def jax(case: str) -> Timed:
     jax: Any = importlib.import_module("jax")
     work = WORKS[case]
     compute = work.jax(jax)
-    given = [jax.numpy.asarray(a) for a in arrays(work.shapes)]
+    args = [jax.numpy.asarray(a) for a in arrays(work.shapes)]
     if work.by:
         compute = jax.grad(lambda *xs: work.jax(jax)(*xs).sum(), argnums=work.by)
     if work.alone:
-        d = jax.numpy.ones_like(work.jax(jax)(*given))
+        d = jax.numpy.ones_like(work.jax(jax)(*args))
 
         def compute(d: Any, *xs: Any) -> Any:
             grads = jax.vjp(work.jax(jax), *xs)[1](d)
             return [grads[i] for i in work.by]
 
-        given = [d, *given]
+        args = [d, *args]
     run = jax.jit(compute)
-    return lambda: jax.block_until_ready(run(*given))
+    return lambda: jax.block_until_ready(run(*args))

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import peers
 
-# Functions made before it is measured, and while it is.
+# Functions created before the measurement, and during it.
 FIRST, COUNT = 60, 200
 
 
@@ -34,15 +34,15 @@ def per_trace(tf: Any) -> float:
     for number in range(FIRST + COUNT):
         if number == FIRST:
             start = resident()
-        made = tf.function(lambda x, n=number: x * (2.0 + n) + 1.0, autograph=False)
+        function = tf.function(lambda x, n=number: x * (2.0 + n) + 1.0, autograph=False)
         for _ in range(3):
-            made(x)
-        kept.append(made)
+            function(x)
+        kept.append(function)
     return (resident() - start) / COUNT
 
 
 def measured(names: list[str]) -> dict[str, float]:
-    """library -> bytes for each trace, where there are processes that tell."""
+    """library -> bytes for each trace, where the processes report it."""
     found: dict[str, float] = {}
     for name in ("intaglio", "tensorflow"):
         python = peers.python_of(name)
@@ -62,10 +62,10 @@ def measured(names: list[str]) -> dict[str, float]:
 
 def line(found: dict[str, float], goal: float) -> str:
     """The row of the page."""
-    mine, theirs = found["intaglio"], found.get("tensorflow")
-    others = f"tensorflow {theirs / 1e3:.3g} KB" if theirs else ""
-    ratio = f"{mine / theirs:.3f}" if theirs else ""
-    return f"| memory of a retained trace of 2 ops | {mine / 1e3:.3g} KB | {others} | {ratio} | {ratio} | {goal} |"
+    own, other = found["intaglio"], found.get("tensorflow")
+    others = f"tensorflow {other / 1e3:.3g} KB" if other else ""
+    ratio = f"{own / other:.3f}" if other else ""
+    return f"| memory of a retained trace of 2 ops | {own / 1e3:.3g} KB | {others} | {ratio} | {ratio} | {goal} |"
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Worker:
         self._stop()
 
     def _stop(self) -> None:
-        """Stands still, so that threads which spin while they wait disturb nobody."""
+        """Pauses, so that threads which spin while they wait do not disturb the measurement."""
         self.process.send_signal(signal.SIGSTOP)
 
     def _answer(self) -> str:

@@ -45,17 +45,17 @@ def _plain(pyplot: Any) -> None:
 def ratios(pyplot: Any, rows: list[Any]) -> Any:
     """A bar for each piece of work: its time, the fastest peer's being 1; less is better."""
     figure, axes = pyplot.subplots(figsize=(8, 0.19 * len(rows) + 0.9))
-    places = range(len(rows) - 1, -1, -1)
+    positions = range(len(rows) - 1, -1, -1)
     values = [value for _, value, _ in rows]
     colours = [GOOD if value <= 1 else BAD for value in values]
-    axes.barh(places, values, color=colours, height=0.7)
-    for place, (_, value, goal) in zip(places, rows, strict=True):
-        axes.text(value * 1.04, place, f"{value:.2g}", va="center", color=INK, size=6)
+    axes.barh(positions, values, color=colours, height=0.7)
+    for position, (_, value, goal) in zip(positions, rows, strict=True):
+        axes.text(value * 1.04, position, f"{value:.2g}", va="center", color=INK, size=6)
         if goal:
-            axes.plot([goal, goal], [place - 0.42, place + 0.42], color=GOAL, lw=1.2)
+            axes.plot([goal, goal], [position - 0.42, position + 0.42], color=GOAL, lw=1.2)
     axes.axvline(1, color=INK, lw=0.7)
     axes.set_xscale("log")
-    axes.set_yticks(list(places), [title for title, _, _ in rows], size=6.5)
+    axes.set_yticks(list(positions), [title for title, _, _ in rows], size=6.5)
     axes.set_ylim(-0.8, len(rows) - 0.2)
     axes.set_xlabel("time, that of the fastest peer being 1 (short lines: goals)")
     figure.tight_layout()

@@ -68,10 +68,10 @@ def tensorflow_like(tf: Any, case: str) -> Timed:
     if case == "whole_add":
         return _call(traced(lambda a, b: a + b), one, one)
     if case == "whole_ten":
-        return _call(traced(lambda *given: sum(given[1:], given[0])), *[one] * 10)
+        return _call(traced(lambda *xs: sum(xs[1:], xs[0])), *[one] * 10)
     if case == "whole_dict":
-        given = {f"key_{i}": tf.ones([2, 2]) for i in range(20)}
-        return _call(traced(lambda d: sum(d.values(), 0.0)), given)
+        tensors = {f"key_{i}": tf.ones([2, 2]) for i in range(20)}
+        return _call(traced(lambda d: sum(d.values(), 0.0)), tensors)
     if case in ("whole_while", "whole_nested"):
         steps = _while if case == "whole_while" else _nested
         return _call(traced(steps(tf)), tf.ones([5]))
@@ -86,8 +86,8 @@ def tensorflow_like(tf: Any, case: str) -> Timed:
     return step if case.endswith("first") else step(once=False)
 
 
-def _call(function: Any, *given: Any) -> Timed:
-    return lambda: function(*given)
+def _call(function: Any, *args: Any) -> Timed:
+    return lambda: function(*args)
 
 
 def _power(product: Callable[..., Any], x: Any, result: Any) -> Any:
@@ -130,8 +130,8 @@ def _large_tensorflow(tf: Any, traced: Any, first: bool) -> Timed:
     spec, x = tf.TensorSpec([100, 100], tf.float32), tf.ones([100, 100])
 
     def trace() -> Any:
-        made = traced(tf.autograph.experimental.do_not_convert(_large(tf.tanh)))
-        return made(x) if first else made.get_concrete_function(spec)
+        function = traced(tf.autograph.experimental.do_not_convert(_large(tf.tanh)))
+        return function(x) if first else function.get_concrete_function(spec)
 
     return trace
 
@@ -177,7 +177,7 @@ def jax(case: str) -> Timed | None:
     one = jnp.ones((2, 2))
     functions: dict[str, tuple[Any, Sequence[Any]]] = {
         "whole_add": (lambda a, b: a + b, [one, one]),
-        "whole_ten": (lambda *given: sum(given[1:], given[0]), [one] * 10),
+        "whole_ten": (lambda *xs: sum(xs[1:], xs[0]), [one] * 10),
         "whole_dict": (
             lambda d: sum(d.values(), 0.0),
             [{f"key_{i}": jnp.ones((2, 2)) for i in range(20)}],
@@ -193,9 +193,9 @@ def jax(case: str) -> Timed | None:
         ),
     }
     if case in functions:
-        function, given = functions[case]
+        function, args = functions[case]
         run = jax.jit(function)
-        return lambda: run(*given).block_until_ready()
+        return lambda: run(*args).block_until_ready()
     if case == "whole_tiny":
         return lambda: jax.jit(lambda x: x * float(next(_numbers)) + 1.0)(one)
     if case.startswith("whole_2000"):
@@ -216,8 +216,12 @@ def _nested_jax(jax: Any) -> Callable[..., Any]:
 def _adam_jax(jax: Any, jnp: Any, first: bool) -> Timed:
     weights, biases, x, labels = arrays()
     x, labels = jnp.asarray(x), jnp.asarray(labels)
-    given = [jnp.asarray(a) for a in (*weights, *biases)]
-    state = given, [jnp.zeros_like(a) for a in given], [jnp.zeros_like(a) for a in given]
+    parameters = [jnp.asarray(a) for a in (*weights, *biases)]
+    state = (
+        parameters,
+        [jnp.zeros_like(a) for a in parameters],
+        [jnp.zeros_like(a) for a in parameters],
+    )
 
     def loss(v: Any, x: Any, labels: Any) -> Any:
         logits = jax.nn.relu(x @ v[0] + v[2]) @ v[1] + v[3]

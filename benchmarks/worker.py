@@ -1,7 +1,7 @@
 """Times cases on request, in the environment of one library.
 
 A line on standard input is `case seconds`; the answer is the time of one call in seconds, or
-`none`. The library stays loaded between requests, so that libraries can take turns.
+`none`. The library stays loaded between requests, so that libraries can alternate.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def burst(timed: Timed, seconds: float, clock: Clock = time.perf_counter) -> flo
 def main() -> None:
     """Answers until standard input ends."""
     peer = sys.argv[1]
-    made: dict[str, Timed | None] = {}
+    cases: dict[str, Timed | None] = {}
     print("ready", flush=True)
     for line in sys.stdin:
         case, seconds = line.split()
-        if case not in made:
+        if case not in cases:
             if ":" in case:  # one of many: those before it, and their data, are done with
-                made.clear()
+                cases.clear()
             build = family_cases.make if ":" in case else make
-            made[case] = build(peer, case)
-        timed = made[case]
+            cases[case] = build(peer, case)
+        timed = cases[case]
         print("none" if timed is None else burst(timed, float(seconds)), flush=True)
 
 

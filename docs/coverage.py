@@ -5,7 +5,7 @@
 
 The names come from `tests/parity/api_symbols.txt`, which real TensorFlow wrote. A name works if it
 is there and takes every documented parameter; it is partial if a parameter is missing or if it
-says so itself: a NotImplementedError in the source whose message begins with the name.
+is marked by itself: a NotImplementedError in the source whose message begins with the name.
 """
 
 from __future__ import annotations

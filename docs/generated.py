@@ -6,7 +6,7 @@ import pathlib
 
 
 def put(page: pathlib.Path, text: str, check: bool) -> int:
-    """Writes a page, or only says whether it is as it should be; gives the exit status."""
+    """Writes a page, or only checks that it is up to date; returns the exit status."""
     if not check:
         page.write_text(text, encoding="utf-8")
         print(f"wrote {page.name}")

@@ -1,4 +1,4 @@
-"""Writes docs/keras.md: Keras on Intaglio, what its own tests say, and why some fail.
+"""Writes docs/keras.md: Keras on Intaglio, the results of its own tests, and why some fail.
 
     python -m docs.keras            writes the page
     python -m docs.keras --check    fails if the page is not what would be written
@@ -21,8 +21,8 @@ RESULTS = ROOT / "tests" / "tensorflow_name" / "keras_results.json"
 CLIENTS = RESULTS.with_name("client_results.json")
 PAGE = ROOT / "docs" / "keras.md"
 
-# What a failure means, by a part of the test's name or of what it says. The first that fits
-# is told.
+# What a failure means, by a part of the test's name or of its message. The first that matches
+# is reported.
 REASONS = {
     "fails on TensorFlow too": "fails on TensorFlow too, here for want of a package or a file",
     "No module named 'torch'": "needs a package that is not installed",
@@ -142,7 +142,7 @@ def _failing(results: dict[str, Any]) -> list[str]:
 
 
 def _of_clients() -> list[str]:
-    """The section on other libraries; only what TensorFlow passes is told of failures."""
+    """The section on other libraries; of failures only those that TensorFlow passes are reported."""
     results: dict[str, Any] = json.loads(CLIENTS.read_text(encoding="utf-8"))
     lines = CLIENT_COUNTS.rstrip("\n").splitlines()
     lines += [_row(folder, one) for folder, one in results.items()]

@@ -1,6 +1,6 @@
-"""Executes the documents: their Python blocks run in order, and print what stands below them.
+"""Executes the documents: their Python blocks run in order, and print what follows them.
 
-    python -m docs.pages            fails if a page prints something else than it says
+    python -m docs.pages            fails if a page prints something else than it shows
     python -m docs.pages --write    writes what the blocks print into the pages
 
 A page is a Markdown file. Its ```python blocks share one namespace; a ```text block right
@@ -37,7 +37,7 @@ _BLOCK = re.compile(
 
 @dataclass
 class Block:
-    """One Python block: its code, what the page says it prints, and where it stands."""
+    """One Python block: its code, the output on the page, and its position."""
 
     code: str
     printed: str
@@ -81,7 +81,7 @@ def printed_by(found: list[Block]) -> list[str]:
                 outputs.append(out.getvalue())
         finally:
             del sys.modules["page"]
-            np_config.disable_numpy_behavior()  # what a page turns on ends with it
+            np_config.disable_numpy_behavior()  # what a page enables ends with it
     return outputs
 
 

@@ -6,7 +6,7 @@ image, and the loss counts both labels by area. The share `lam` of the first lab
 batch to batch, so it matters whether it reaches the traced step as a Python number, which is part
 of the trace, or as a tensor, which is not.
 
-The script knows TensorFlow only, and runs with it too. Intaglio stands in for it here:
+The script is written for TensorFlow, and runs with it too. Intaglio replaces it here:
 
     intaglio run examples/cutmix_digits.py [--epochs N] [--seed N]
 """
@@ -181,7 +181,7 @@ def accuracy(net: DigitsNet, images: np.ndarray, labels: np.ndarray) -> float:
 def step_times(
     images: np.ndarray, labels: np.ndarray, seed: int, repeats: int = 30
 ) -> dict[str, float]:
-    """Median seconds of one step in each way to run it, taking turns on the same batch."""
+    """Median seconds of one step in each mode, alternating on the same batch."""
     x, a, b, lam = cutmix(images[:BATCH], labels[:BATCH], np.random.default_rng(seed))
     arguments = (tf.constant(x), tf.constant(a), tf.constant(b), tf.constant(lam, tf.float32))
     steps = {

@@ -189,7 +189,7 @@ def accuracy(model: Any, seed: int) -> float:
 
 
 def main() -> int:
-    """Trains both ways; 0 if both reach the goal."""
+    """Trains in both modes; 0 if both reach the goal."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)

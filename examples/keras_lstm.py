@@ -1,4 +1,4 @@
-"""An LSTM with Keras tells whether the brackets of a string are balanced.
+"""An LSTM with Keras that classifies whether the brackets of a string are balanced.
 
 Strings of two kinds of brackets have different lengths; they are padded, and a mask hides the
 padding from the network.
@@ -86,7 +86,7 @@ def train(epochs: int, seed: int, callbacks: Any = (), verbose: int = 0) -> Any:
 
 
 def main() -> int:
-    """Trains and asks of strings that were not seen; 0 if the goal is reached."""
+    """Trains and evaluates on unseen strings; 0 if the goal is reached."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)

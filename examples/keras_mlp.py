@@ -85,7 +85,7 @@ def train(epochs: int, seed: int, callbacks: Any = (), verbose: int = 0) -> Any:
 
 
 def main() -> int:
-    """Trains and asks of displays that were not seen; 0 if the goal is reached."""
+    """Trains and evaluates on unseen displays; 0 if the goal is reached."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""The upward calls between the layers, all of them: which function a field of a layer's hooks is.
+"""The table of all upward calls between layers: the function behind each field of a layer's hooks.
 
 Imports go down the layers. Where a layer calls one above it, or a module one that is imported
 after it, the call goes through a field of the layer's `hooks` module, which states its type. This

@@ -140,6 +140,8 @@ class Tally:
                 self.dropped += 1
                 return
             self.programs += 1
+            if self.programs % 100 == 0:
+                print(f"{self.programs} programs, {len(self.seeds)} of them wrong", flush=True)
             for name in ("lines", "compared", "skipped"):
                 setattr(self, name, getattr(self, name) + verdict.get(name, 0))
             defects = [f for f in verdict["findings"] if f[0] != "refused"]

@@ -49,6 +49,7 @@ def _candidates(program: Program) -> Iterator[Program]:
     pruned = _pruned(_sliced(copy.deepcopy(program)))
     if len(pruned.source()) < len(program.source()):
         yield pruned
+    yield from _prefixes(program)
     paths = list(_paths(program.main.body))
     for size in (8, 4, 2):
         for start in range(len(paths) - size, -1, -size):
@@ -69,6 +70,16 @@ def _candidates(program: Program) -> Iterator[Program]:
             _delete(smaller.functions[index].body, path)
             yield smaller
     yield from _data(program)
+
+
+def _prefixes(program: Program) -> Iterator[Program]:
+    """The program up to a line that computes a value, which is the result; short ones first."""
+    for index, line in enumerate(program.main.body[:-1]):
+        if isinstance(line, Line) and line.target.isidentifier():
+            smaller = copy.deepcopy(program)
+            smaller.main.body = smaller.main.body[: index + 1]
+            smaller.main.results = [line.target]
+            yield _pruned(_sliced(smaller))
 
 
 def _paths(body: list[Statement], prefix: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """Expressions of random programs, with holes for tensors.
 
 `<f>` floating, `<c>` floating or complex, `<r>` real, `<n>` number, `<i>` int32 or int64, `<b>`
-bool, `<t>` any; `<s>` one of the dtype of the last hole; `<m>` a floating matrix of the dtype;
+bool, `<t>` any, `<w>` floating with rows; `<s>` one of the dtype of the last hole; `<m>` a floating matrix of the dtype;
 `<a>` an axis of the first tensor, `<l>` axes or None, `<k>` a small integer, `<u>` a positive one.
 Those of EXACT give the same bits everywhere; ROUNDED may differ in the last ones.
 """
@@ -97,14 +97,14 @@ tf.bitcast(<f>, <f>.dtype)
 whole(<r>)
 <r> < <s>
 <r> >= <s>
-<n> == <s>
-<n> != <s>
+tf.equal(<n>, <s>)
+tf.not_equal(<n>, <s>)
 <b> & <b>
 <b> | <b>
 ~<b>
 tf.math.logical_xor(<b>, <b>)
 tf.where(<b>, <t>, <s>)
-tf.where(<t> == <s>, <t>, <s>)
+tf.where(tf.equal(<t>, <s>), <t>, <s>)
 tf.where(<b>)
 tf.clip_by_value(<r>, -1, 1)
 tf.linalg.diag_part(<n>)
@@ -307,12 +307,12 @@ tf.histogram_fixed_width(tf.cast(<f>, tf.float32), [-1.0, 1.0], 4)
 tf.quantization.fake_quant_with_min_max_args(tf.cast(<f>, tf.float32))
 tf.random.stateless_uniform([2, 3], [1, <u>])
 tf.random.stateless_normal(tf.shape(<t>), [2, <u>])
-tf.map_fn(lambda z: z * 2, <n>)
-tf.map_fn(lambda z: (tf.reduce_sum(z), tf.exp(z * 0.1)), <f>, fn_output_signature=(<s>.dtype, <s>.dtype))[1]
-tf.vectorized_map(lambda z: tf.reduce_sum(z) * z, <f>)
-tf.scan(lambda s, z: s * 0.5 + z, <c>)
-tf.foldl(lambda s, z: s * 0.5 + z, <f>)
-tf.foldr(lambda s, z: s - z, <n>)
+tf.map_fn(lambda z: z * 2, <w>)
+tf.map_fn(lambda z: (tf.reduce_sum(z), tf.exp(z * 0.1)), <w>, fn_output_signature=(<s>.dtype, <s>.dtype))[1]
+tf.vectorized_map(lambda z: tf.reduce_sum(z) * z, <w>)
+tf.scan(lambda s, z: s * 0.5 + z, <w>)
+tf.foldl(lambda s, z: s * 0.5 + z, <w>)
+tf.foldr(lambda s, z: s - z, <w>)
 tf.while_loop(lambda z: tf.reduce_sum(tf.abs(z)) > 1.0, lambda z: [z / 2.0], [tf.cast(whole(<f>), tf.float32)])[0]
 tf.cond(tf.size(<t>) > 2, lambda: tf.identity(<t>), lambda: tf.identity(<s>))
 tf.cond(tf.reduce_sum(<f>) > 0, lambda: tf.exp(<s> * 0.1), lambda: <s> - 1)

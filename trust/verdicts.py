@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from intaglio import tf
@@ -98,33 +99,38 @@ def with_zeros(value: Any, zeros: Any) -> Any:
     return tf.where(value == 0, zeros, value), lambda d: (d, None)
 
 
-def perturbed(seed: int) -> Callable[..., Any]:
-    """The program as plain Python, each rounded result scaled by a factor near 1."""
+def noise(seed: int) -> Callable[[Any], Any]:
+    """What scales floating-point numbers, of a tensor or a list of them, by factors near 1."""
     random = np.random.default_rng(seed)
 
-    def noise(value: Any) -> Any:
+    def scaled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [scaled(v) for v in value]
         if not tf.is_tensor(value) or not (value.dtype.is_floating or value.dtype.is_complex):
             return value
-        real = value.dtype.real_dtype
-        eps = (
-            PERTURBED_ULPS * float(np.asarray(np.finfo(real.as_numpy_dtype).eps, np.float64))
-            if real in (tf.float16, tf.float32, tf.float64)
-            else PERTURBED_ULPS * 2.0**-7
-        )
         shape = value.shape.as_list()
+        eps = PERTURBED_ULPS * float(ml_dtypes.finfo(value.dtype.real_dtype.as_numpy_dtype).eps)
         factor = 1.0 + eps * random.uniform(-1.0, 1.0, shape)
         value = value * tf.cast(tf.constant(factor), value.dtype)
         if value.dtype.is_complex:
             return value
-        return with_zeros(
-            value, tf.cast(tf.constant(random.choice([0.0, -0.0], shape)), value.dtype)
-        )
+        zeros = tf.constant(random.choice([0.0, -0.0], shape))
+        return with_zeros(value, tf.cast(zeros, value.dtype))
+
+    return scaled
+
+
+def perturbed(seed: int) -> Callable[..., Any]:
+    """The program as plain Python, each rounded result scaled by a factor near 1."""
+    scaled = noise(seed)
 
     def make(program: Program, variables: dict[str, Any]) -> Any:
         space = namespace(program, variables, _identity)
-        constants = {n: noise(space[n]) for n in program.constants}
-        inner = load(program.source(True), {**space, **constants, "N": noise})
-        return lambda *inputs: inner(*[noise(x) for x in inputs])
+        constants = {n: scaled(space[n]) for n in program.constants}
+        for variable in variables.values():
+            variable.assign(scaled(variable.read_value()))
+        inner = load(program.source(True), {**space, **constants, "N": scaled})
+        return lambda *inputs: inner(*[scaled(x) for x in inputs])
 
     return make
 
@@ -280,12 +286,20 @@ class Judge:
             if isinstance(values, BaseException) or values[index].shape != a.shape:
                 return None, None
             others.append(values[index])
-        if a.dtype.kind in "biu":
-            unstable = np.zeros(a.shape, bool)
-            for other in others:
-                unstable |= other != a
-            return (a != b) & ~unstable, unstable
-        return _close(a, b, others)
+        return differing(a, b, others)
+
+
+def differing(a: Any, b: Any, others: list[Any]) -> Any:
+    """Which elements of `b` are wrong where `a` is right, and which are not to be compared.
+
+    `others` are what perturbed runs computed, arrays of the same shape.
+    """
+    if a.dtype.kind in "biu":
+        unstable = np.zeros(a.shape, bool)
+        for other in others:
+            unstable |= other != a
+        return (a != b) & ~unstable, unstable
+    return _close(a, b, others)
 
 
 def _same_bits(a: Any, b: Any) -> bool:

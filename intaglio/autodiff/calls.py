@@ -22,7 +22,7 @@ from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
 # Rounds after which the needs of a derivative of any order are complete.
-ROUNDS = 8
+MAX_DERIVATIVE_ROUNDS = 8
 
 
 def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
@@ -208,7 +208,7 @@ def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
 def _kept(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicTensor]:
     """The graph's outputs, then what its gradient needs; `further` gradients of that too."""
     values = [derivative.value(v) for v in graph.outputs]
-    for _ in range(ROUNDS if further else 1):
+    for _ in range(MAX_DERIVATIVE_ROUNDS if further else 1):
         active = [v for v in values if trainable(v)]
         backward = derivative.backward(active)
         missing = absent(backward.needs, derivative, values)

@@ -1,4 +1,4 @@
-"""Functions that bring their own gradient, recompute their work, or let gradients pass.
+"""Functions with custom gradients, with recomputed forward passes, or with stopped gradients.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
 """

@@ -1,4 +1,4 @@
-"""A graph and its derivative: a forward graph that gives out what backward graphs need.
+"""A graph and its derivative: a forward graph that returns what backward graphs need.
 
 Backward graphs are recorded by running the reverse pass over the graph's nodes: a value of
 the graph that a gradient rule uses becomes an input of the backward graph, and an output

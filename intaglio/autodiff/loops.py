@@ -1,8 +1,8 @@
-"""Gradients of loops: values of each iteration are stacked, a second loop takes them back.
+"""Reverse-mode gradients of loops: values of each iteration are stacked, a backward loop pops them.
 
 The forward loop pushes what an iteration's gradient needs onto lists and counts its iterations. The
 backward loop runs that often, pops the lists and carries the gradients of the loop variables.
-What no iteration changes is handed over as it is.
+What no iteration changes is passed as it is.
 """
 
 from __future__ import annotations

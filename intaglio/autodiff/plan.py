@@ -1,4 +1,4 @@
-"""How an op's gradient rule is fed: what to keep when the op runs, worked out once per op."""
+"""The inputs of an op's gradient rule: what to keep when the op runs, computed once per op."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of recursive calls: the gradient of a graph that calls itself does so too."""
+"""Gradients of recursive calls: the gradient of a recursive graph is recursive too."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def gradient_of_recursion(
 ) -> list[Any]:
     """The gradients of a recursive call: a call of the gradient's graph, which is built when it first runs.
 
-    That graph computes the function's value anew and then goes back through it.
+    That graph computes the function's value again and then goes back through it.
     """
     graph: RecursiveGraph = node.attrs["f"]
     active = tuple([i for i, g in enumerate(grads) if g is not None])

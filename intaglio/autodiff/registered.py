@@ -1,4 +1,4 @@
-"""Gradients that the program brings along: by name, for an op type or a single call.
+"""Gradients registered by the program: by name, for an op type or a single call.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/RegisterGradient.
 """

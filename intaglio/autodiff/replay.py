@@ -1,4 +1,4 @@
-"""Carrying the nodes of a graph out again, wherever the program is."""
+"""Replays a graph's nodes on the current level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What statements read and write, and which names are live around each control statement."""
+"""Dataflow analysis: what statements read and write, and liveness of names at control statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects have become in the graph being recorded, under all the names that they have.
+"""Alias analysis: the values of objects in the graph being recorded, under all their names.
 
 A list that grows in a staged block is replaced by a `GrownList` in the locations that the block
 writes. Other locations may refer to the same list: a caller's variable, an attribute, an item.
@@ -36,11 +36,13 @@ class Known(NamedTuple):
     # Dictionaries with items whose presence is known only when the graph runs.
     optional: dict[int, Any]
     # With each object those that may be the same one when the graph runs.
-    twins: dict[int, tuple[_Kept, frozenset[int]]]
+    may_alias: dict[int, tuple[_Kept, frozenset[int]]]
 
     def copied(self) -> Known:
         """An independent copy."""
-        return Known(dict(self.grown), dict(self.poisoned), dict(self.optional), dict(self.twins))
+        return Known(
+            dict(self.grown), dict(self.poisoned), dict(self.optional), dict(self.may_alias)
+        )
 
 
 class _Objects(threading.local):
@@ -144,50 +146,50 @@ def may_lack(owner: Any) -> bool:
 
 def relate(value: Any, others: Iterable[Any]) -> None:
     """Tells that an object may be each of these when the graph runs."""
-    twins = _objects.known.twins
+    may_alias = _objects.known.may_alias
     value = origin(value)
     for other in map(origin, others):
         if other is not value:
             for one, two in ((value, other), (other, value)):
-                kept, ids = twins.get(id(one)) or (_Kept(one), frozenset[int]())
-                twins[id(one)] = kept, ids | {id(two)}
+                kept, ids = may_alias.get(id(one)) or (_Kept(one), frozenset[int]())
+                may_alias[id(one)] = kept, ids | {id(two)}
 
 
 def note_copy(copy: Any, others: Iterable[Any]) -> None:
-    """Tells that a block goes on with a copy, of what may be each of these."""
+    """Tells that a block continues with a copy, of what may be each of these."""
     relate(copy, others)
-    _objects.known.twins[id(origin(copy))][0].copied = True
+    _objects.known.may_alias[id(origin(copy))][0].copied = True
 
 
 def note_result(value: Any) -> None:
     """Tells that an object is what a block gives, though it may have worked on it."""
-    found = _objects.known.twins.get(id(origin(value)))
+    found = _objects.known.may_alias.get(id(origin(value)))
     if found is not None:
         found[0].copied = False
 
 
 def is_copy(value: Any) -> bool:
     """True for the copy that a block works on."""
-    found = _objects.known.twins.get(id(origin(value)))
+    found = _objects.known.may_alias.get(id(origin(value)))
     return found is not None and found[0].copied
 
 
-def twins_of(value: Any) -> list[Any]:
+def may_aliases_of(value: Any) -> list[Any]:
     """What else an object may be."""
-    twins = _objects.known.twins
-    found = twins.get(id(origin(value))) if twins else None
-    return [] if found is None else [twins[i][0].value for i in found[1] if i in twins]
+    may_alias = _objects.known.may_alias
+    found = may_alias.get(id(origin(value))) if may_alias else None
+    return [] if found is None else [may_alias[i][0].value for i in found[1] if i in may_alias]
 
 
 def may_be_same(one: Any, other: Any) -> bool:
     """True for two objects that may be one: it is decided only when the graph runs."""
-    found = _objects.known.twins.get(id(origin(one)))
+    found = _objects.known.may_alias.get(id(origin(one)))
     return found is not None and id(origin(other)) in found[1]
 
 
-def any_twins() -> bool:
+def any_may_alias() -> bool:
     """True if some objects may be the same."""
-    return bool(_objects.known.twins)
+    return bool(_objects.known.may_alias)
 
 
 # -- going back -------------------------------------------------------------------------------

@@ -84,11 +84,11 @@ def to_graph(
     """
     function = plain(entity)
     try:
-        twin = conversion.convert(function, recursive=recursive)
+        converted_function = conversion.convert(function, recursive=recursive)
     except source.NoSourceError as e:
         raise ConversionError(f"converting {function!r}: {e}") from None
     owner = getattr(entity, "__self__", None)
-    return MethodType(twin, owner) if inspect.ismethod(entity) else twin
+    return MethodType(converted_function, owner) if inspect.ismethod(entity) else converted_function
 
 
 def do_not_convert(func: Any = None) -> Any:

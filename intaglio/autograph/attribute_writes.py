@@ -1,7 +1,7 @@
 """The attributes and items that a trace sets outside of its staged blocks.
 
 What a call sets first and changes then does not depend on the calls before it: a loop may
-go on with it, and the next call begins anew.
+continue with it, and the next call begins again.
 """
 
 from __future__ import annotations

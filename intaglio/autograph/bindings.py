@@ -1,4 +1,4 @@
-"""`:=` where a graph may decide whether it happens: conditions become statements.
+"""`:=` in conditions that a graph may decide: the conditions become statements.
 
 while (n := f()) > 0:             test = (n := f()) > 0
     ...                  ->       while test:

@@ -1,4 +1,4 @@
-"""A staged block and its state: what its own code names, and what was found to be state as well."""
+"""A staged block and its state: the names in its code, and hidden state that tracing found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ State = tuple[Any, ...]
 # Where something is: an own name, and the path inside its value.
 Path = tuple[Any, ...]
 # Traces of one block at most: a block that finds new state in each is left as it is.
-ATTEMPTS = 8
+MAX_TRACES_OF_A_BLOCK = 8
 
 
 class Change:
@@ -187,7 +187,7 @@ class Block:
         return (*found, *self._outside(self.own_names))
 
     def count(self, outputs: int) -> int:
-        """How many names are given back, if these many of the block's own are."""
+        """How many names are returned, if these many of the block's own are."""
         found = len(self.lists) + len(self.hidden)
         return found + len(self._outside(self.own_names[:outputs]))
 
@@ -411,7 +411,11 @@ class Block:
             poisoned = [s for s in poisoned if s.seen.location.ident not in pending]
         retrace = bool(pending) or any(w.is_advancing for w in watches)
         moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
-        if not (found or poisoned or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
+        if (
+            not (found or poisoned or moved or retrace)
+            or self.attempts >= MAX_TRACES_OF_A_BLOCK
+            or is_strict()
+        ):
             return
         owners = map(self._list_of, found)
         lists = {id(owner) for owner in owners if owner is not None}

@@ -1,4 +1,4 @@
-"""Calls in converted code: what is the user's is converted as well, the rest called as it is."""
+"""Calls in converted code: the user's functions are converted too, others are called as they are."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ def converted_call(
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
     recursive = scope is None or scope.options.recursive
     if target is not None and libraries.calls_back(target):
-        function, target = twin_of(target) if recursive else target, None
+        function, target = converted_form(target) if recursive else target, None
     note_call(target or _called_as_it_is(function), args, kwargs)
     function = of_dict(function) or function
     if target is None:
         return _as_it_is(function, args, kwargs, scope)
-    twin = twin_of(target, STD.user_requested) if recursive else target
-    if twin is target:
+    converted_function = converted_form(target, STD.user_requested) if recursive else target
+    if converted_function is target:
         return _returned(target(*args, **kwargs), target, args, kwargs)
     if recursive_calls.enabled():
-        return recursive_calls.call(target, twin, args, kwargs, scope is not None)
-    return twin(*args, **kwargs)
+        return recursive_calls.call(target, converted_function, args, kwargs, scope is not None)
+    return converted_function(*args, **kwargs)
 
 
 def library_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -83,7 +83,7 @@ def library_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | 
     taken = getattr(function, "__autograph_functions__", None)
     if target is None and taken:
         args, kwargs = _with_converted(taken, args, kwargs)
-    return (function if target is None else twin_of(target))(*args, **kwargs)
+    return (function if target is None else converted_form(target))(*args, **kwargs)
 
 
 def _called_as_it_is(function: Any) -> Any:
@@ -184,7 +184,7 @@ def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scop
         return result
     instance = object.__new__(kind)
     note_created(instance)
-    twin_of(start)(instance, *args, **kwargs)
+    converted_form(start)(instance, *args, **kwargs)
     return instance
 
 
@@ -242,7 +242,7 @@ def is_convertible(function: FunctionType) -> bool:
     )
 
 
-def twin_of(function: FunctionType, user_requested: bool = True) -> Callable[..., Any]:
+def converted_form(function: FunctionType, user_requested: bool = True) -> Callable[..., Any]:
     """The converted function, or the function itself, with a warning, if it cannot be converted."""
     try:
         return conversion.convert(function, user_requested)

@@ -79,8 +79,8 @@ def of_branches(seen: Seen, main: Any, other: Any) -> str:
         kind = _kind(container)
         return _BRANCHES.format(kind, _line(seen), _advice(container))
     name = f"'{seen.location.name}'"
-    gone = [type(v) is Undefined and not v.why for v in (main, other)]
-    if any(gone):
+    missing = [type(v) is Undefined and not v.why for v in (main, other)]
+    if any(missing):
         return _LACKING.format(name, _line(seen))
     return DIFFERS.format(name, type(main).__name__)
 

@@ -12,7 +12,7 @@ from intaglio.autograph.hidden_state import stage_to_fixpoint
 from intaglio.autograph.joins import Branch, agreed, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
-from intaglio.base import dtypes
+from intaglio.base import dtypes, errors
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
@@ -34,12 +34,22 @@ def decided(test: Any) -> Any:
     return tensor_of(test)
 
 
-def check_condition(value: Any, what: str) -> None:
-    """Raises ValueError unless a staged condition is a bool that may have just one element."""
+# How to make TensorFlow's error from a message, for a condition of a wrong dtype and a wrong shape.
+# It looks at those of `if` statements itself, and at others when it builds or runs an op.
+STATEMENT = (ValueError, ValueError)
+LOOP = (TypeError, errors.invalid_argument)
+OPERATOR = (TypeError, errors.invalid_argument)
+EXPRESSION = (errors.invalid_argument, errors.invalid_argument)
+
+
+def check_condition(
+    value: Any, what: str, kinds: tuple[Callable[[str], Exception], ...] = STATEMENT
+) -> None:
+    """Raises an error unless a staged condition is a bool that may have just one element."""
     is_bool = value.dtype is dtypes.bool_
     if not is_bool or any(d not in (1, None) for d in value.dims or ()):
         cast = "" if is_bool else "to use as boolean Tensor, use `tf.cast`; "
-        raise ValueError(
+        raise kinds[is_bool](
             f"condition of {what} expected to be `tf.bool` scalar, got {value}; "
             f"{cast}to check for None, use `is not None`"
         )
@@ -74,7 +84,7 @@ def if_stmt(
 
 
 def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
-    """Records both branches; the first `named` of the block's own names are given back."""
+    """Records both branches; the first `named` of the block's own names are returned."""
     outputs = block.count(named)
     body, orelse = bodies
     get_state, set_state, names = block.get, block.put, block.names
@@ -137,7 +147,8 @@ def staged_if_expression(
     test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], text: str
 ) -> Any:
     """A conditional expression, `and` or `or` on a symbolic test."""
-    check_condition(test, f"`{text}` expression")
+    operator = text in ("and", "or")
+    check_condition(test, f"`{text}` expression", OPERATOR if operator else EXPRESSION)
     box: list[Any] = [Undefined(text)]
 
     def run(value: Callable[[], Any]) -> Callable[[], None]:

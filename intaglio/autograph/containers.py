@@ -1,4 +1,4 @@
-"""What Python's containers hold, as staged blocks save and restore it."""
+"""The contents of Python's containers, as staged blocks save and restore them."""
 
 from __future__ import annotations
 

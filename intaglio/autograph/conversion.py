@@ -61,18 +61,18 @@ def convert(
         raise source.NoSourceError(
             f"{missing} of '{function.__name__}' are not variables around it any more"
         )
-    twin = FunctionType(
+    converted_function = FunctionType(
         converted.code,
         function.__globals__,
         function.__name__,
         function.__defaults__,
         tuple([cells[n] for n in converted.code.co_freevars]),
     )
-    functools.update_wrapper(twin, function)
-    twin.__kwdefaults__ = function.__kwdefaults__
-    del twin.__dict__["__wrapped__"]  # inspect would unwrap the converted function
-    twin.autograph_artifact__ = True  # type: ignore[attr-defined]  # a mark of our own
-    return twin
+    functools.update_wrapper(converted_function, function)
+    converted_function.__kwdefaults__ = function.__kwdefaults__
+    del converted_function.__dict__["__wrapped__"]  # inspect would unwrap the converted function
+    converted_function.autograph_artifact__ = True  # type: ignore[attr-defined]  # a mark of our own
+    return converted_function
 
 
 def code_text(function: FunctionType, recursive: bool = True) -> str:

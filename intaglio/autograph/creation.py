@@ -1,4 +1,4 @@
-"""Which calls create a container or an iterator, by what is called.
+"""Which calls create a container or an iterator, by their callee.
 
 Code that is not converted does not mark what it creates. For a class, for Python's and NumPy's
 own functions and for Intaglio's, what is called decides it.

@@ -11,7 +11,7 @@ from intaglio.autograph.names import begin_at, symbol
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 # Methods that give a new value and leave the old one as it is, in graphs.
-ANEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
+RETURNING_NEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
 # Called as they are: what they do depends on the frame that calls them.
 UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"})
 
@@ -258,10 +258,10 @@ def without_annotations(node: ast.FunctionDef) -> None:
             argument.annotation = None
 
 
-def gives_anew(node: ast.expr) -> bool:
+def returns_new(node: ast.expr) -> bool:
     """True for calls that may do nothing but give a result."""
     name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
-    return name in ANEW or name.startswith(ANEW[-1])
+    return name in RETURNING_NEW or name.startswith(RETURNING_NEW[-1])
 
 
 def _is_item(node: ast.expr) -> bool:

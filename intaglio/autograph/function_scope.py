@@ -1,4 +1,4 @@
-"""What surrounds a converted function while it runs."""
+"""The context manager around a converted function's body."""
 
 from __future__ import annotations
 

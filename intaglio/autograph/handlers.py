@@ -20,7 +20,7 @@ _active = _Active()
 
 
 class Handling:
-    """The body of a `try` with handlers for the exceptions that `types()` gives."""
+    """The body of a `try` with handlers for the exceptions that `types()` returns."""
 
     __slots__ = ("_graph", "_nodes", "_types", "where")
 

@@ -79,7 +79,7 @@ class Identities:
         ] = {}  # paths whose object was changed under another name by the end
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
-        """Tells that the block goes on with copies of these values.
+        """Tells that the block continues with copies of these values.
 
         Two of them may be the same object as far as the values may.
         """
@@ -93,7 +93,7 @@ class Identities:
             value = own[path]
             if is_of_trace(value):
                 note_packed(copy)
-            aliases.note_copy(copy, [value, *self._older_twins(value)])
+            aliases.note_copy(copy, [value, *self._older_aliases(value)])
             aliases.relate(
                 copy,
                 [
@@ -104,8 +104,8 @@ class Identities:
             )
         self.copies.update({id(copy): copy for copy in copied_paths.values()})
 
-    def _older_twins(self, value: Any) -> list[Any]:
-        return [v for v in aliases.twins_of(value) if id(v) not in self.copies]
+    def _older_aliases(self, value: Any) -> list[Any]:
+        return [v for v in aliases.may_aliases_of(value) if id(v) not in self.copies]
 
     def put(self, values: Sequence[Any]) -> None:
         """Notes what the names get: in an iteration of a loop, what they had before it or others."""
@@ -116,7 +116,7 @@ class Identities:
         for key, older in self.moves.older.items():
             value = starts.get(self._path(key))
             for old in older.values() if value is not None else ():
-                aliases.relate(value, [old, *self._older_twins(old)])
+                aliases.relate(value, [old, *self._older_aliases(old)])
         for pair in self.moves.merged:
             one, other = [starts.get(self._path(key)) for key in pair]
             if one is not None and other is not None:
@@ -179,7 +179,7 @@ class Identities:
         # What each may be at each end, before the results are among it.
         may_be = {
             path: [
-                {id(v): v for v in (end[path], *aliases.twins_of(end[path]))}
+                {id(v): v for v in (end[path], *aliases.may_aliases_of(end[path]))}
                 for end in self.ends
                 if path in end
             ]

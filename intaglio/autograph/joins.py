@@ -1,4 +1,4 @@
-"""What a name is after an `if` on a tensor, given what it is at the ends of both branches."""
+"""Joins: the value of a name after an `if` on a tensor, from its values after both branches."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def joined(name: str, start: Any, main: Branch, other: Branch, x: Any, y: Any) -
     if not other.ends:
         return x, other.placeholder(x)
     result = any(map(_is_result, (start, x, y)))
-    gone = [_is_absent(v, result) for v in (x, y)]
-    if all(gone) and type(x) is type(y):
+    missing = [_is_absent(v, result) for v in (x, y)]
+    if all(missing) and type(x) is type(y):
         return x, y
-    if any(gone) or Maybe in (type(x), type(y)):
-        return _optional(name, start, (main, other), (x, y), gone, result)
+    if any(missing) or Maybe in (type(x), type(y)):
+        return _optional(name, start, (main, other), (x, y), missing, result)
     return _alike(name, main, other, x, y)
 
 
@@ -110,21 +110,21 @@ def _optional(
     start: Any,
     branches: tuple[Branch, Branch],
     values: tuple[Any, Any],
-    gone: list[bool],
+    missing: list[bool],
     result: bool,
 ) -> tuple[Any, Any]:
     """Both values as a Maybe. Raises ValueError where the name may not be one."""
     lacking: str | None = None
     why = NONE_THERE.format(name)
-    for branch, value, absent in zip(branches, values, gone, strict=True):
+    for branch, value, absent in zip(branches, values, missing, strict=True):
         if type(value) is Maybe:
             why, lacking = value.why, lacking or value.lacking
         elif absent:
             if not result:
                 _check_optional(name, branch, start, value)
             lacking = lacking or branch.label
-    if any(gone):
-        there = 1 if gone[0] else 0
+    if any(missing):
+        there = 1 if missing[0] else 0
         real = known(values[there])
         filled = _as_tensors(branches[there], real)
         pair = [branches[1 - there].placeholder(filled)] * 2
@@ -132,7 +132,7 @@ def _optional(
     else:
         pair = list(_alike(name, *branches, known(values[0]), known(values[1])))
     optional: list[Maybe] = []
-    for branch, value, part, absent in zip(branches, values, pair, gone, strict=True):
+    for branch, value, part, absent in zip(branches, values, pair, missing, strict=True):
         bit = None
         if not result:
             bit = value.present if type(value) is Maybe else branch.tensor(not absent)

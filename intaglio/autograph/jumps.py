@@ -117,7 +117,7 @@ class LoopJumps(ast.NodeTransformer):
 
 
 def add_test(loop: ast.While | ast.For, flag: str) -> None:
-    """The loop goes on only while the flag is not set."""
+    """The loop continues only while the flag is not set."""
     test = statements_of(f"not {flag}", loop)[0].value
     if isinstance(loop, ast.While):
         both = ast.BoolOp(ast.And(), [test, loop.test])

@@ -1,4 +1,4 @@
-"""Other people's code between the user's functions: left as it is, but for what it calls.
+"""Library code between the user's functions: unconverted, except for the functions it calls.
 
 TensorFlow does not convert Keras at all, so the `call` of a user's layer is not converted either.
 A library's own control flow never depends on a graph's tensors, and what it keeps between calls is

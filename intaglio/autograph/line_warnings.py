@@ -1,4 +1,4 @@
-"""Warnings about a line of the user's program: each line is remarked on once."""
+"""Warnings about a line of the user's program: one for each line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that take a whole list, called on one that grows in a graph."""
+"""Functions of whole lists, called on a growing list of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that are only added to: traces of what was traced, not state.
+"""Lists that are only appended to: logs of the trace, not state.
 
 TensorFlow's guide shows with such a list which branches are traced. Nobody could take it for what
 the graph does, as long as nothing else of the function looks at it.

@@ -1,4 +1,4 @@
-"""What a name that has no value before a staged loop is in it, and after it."""
+"""Loop variables without an initial value: their placeholders in a staged loop, and values after it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
 
 
 def _zeros(name: str, value: Any) -> Any:
-    """Zeros of the types that the body gives to a name."""
+    """Zeros of the types that the body assigns to a name."""
     return placeholder(nest.map_structure(lambda v: _tensor(name, v), value))
 
 
@@ -133,8 +133,8 @@ def after_iteration(name: str, before: Any, after: Any) -> Any:
         if type(after) is Maybe:
             return after
         bit = None if before.present is None else convert.to_tensor(after is not None)
-        gone = after is None and bit is not None
-        return Maybe(before.value if gone else after, bit, before.why)
+        became_none = after is None and bit is not None
+        return Maybe(before.value if became_none else after, bit, before.why)
     leaves = nest.flatten(after)
     if any(v is None for v in leaves) and not any(v is None for v in nest.flatten(before)):
         raise ValueError(f"'{name}' is None at the end of the iteration.")

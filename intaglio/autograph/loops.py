@@ -10,7 +10,7 @@ from typing import Any
 from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_, tensor_of
-from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
+from intaglio.autograph.conditionals import LOOP, State, check_condition, decided, is_staged
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import stage_to_fixpoint
@@ -37,8 +37,8 @@ from intaglio.trace.loops import Rows
 from intaglio.type_specs.grown_list import GrownList
 
 # Python loops that make this many ops are worth a word; so many iterations are a mistake.
-LARGE_UNROLLED = 50_000
-LIMIT = 100_000_000
+ITERATIONS_BEFORE_WARNING = 50_000
+MAX_PYTHON_ITERATIONS = 100_000_000
 _CHANGING = (
     "The condition of this `while` changes '{}', which the condition of a loop of the graph cannot do. Let "
     "the body do it: `while True:` with the condition worked out first, and `if not condition: break`."
@@ -79,7 +79,7 @@ def while_stmt(
     if scratch.nodes or isinstance(first, Tensor):
         watch.restore(watch.seen)
     if is_staged(first) or isinstance(first, Tensor):
-        check_condition(first, "while loop")
+        check_condition(first, "while loop", LOOP)
         for seen in changed:
             if not seen.location.outlives:
                 raise NotImplementedError(_CHANGING.format(seen.location.name))
@@ -104,7 +104,7 @@ def _python_while(
     while True:
         again = test() if count or first is None else first
         if is_staged(again):
-            check_condition(again, "while loop")
+            check_condition(again, "while loop", LOOP)
             staged()
             return
         if not again:
@@ -115,13 +115,13 @@ def _python_while(
 
 
 def _warn_if_unrolled(count: int, graph: Any, ops: int) -> None:
-    if count == LARGE_UNROLLED and graph is not None and len(graph.nodes) > ops:
+    if count == ITERATIONS_BEFORE_WARNING and graph is not None and len(graph.nodes) > ops:
         warnings.warn(
             f"Large unrolled loop detected. Did you mean to use a TF loop? It made "
             f"{len(graph.nodes) - ops} ops in {count} iterations.",
             stacklevel=4,
         )
-    if __debug__ and count >= LIMIT:
+    if __debug__ and count >= MAX_PYTHON_ITERATIONS:
         raise ValueError("iteration limit exceeded")
 
 
@@ -189,7 +189,7 @@ def for_each(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> None:
-    """A `for` over `source`, Python's where ops are carried out at once.
+    """A `for` over `source`, Python's where ops are executed eagerly.
 
     In a graph `has_next()` is True if there is another item, and `take()` returns it.
     """
@@ -317,7 +317,7 @@ class _Loop:
         self._restore(start, done if isinstance(done, (list, tuple)) else [done])
 
     def _staged(self, again: Any, once: Any, start: list[Any], flat: list[Any]) -> Any:
-        """The recorded loop; recorded anew with wider shapes where one iteration made them so."""
+        """The recorded loop; recorded again with wider shapes where one iteration made them so."""
         while True:
             try:
                 return control_flow.while_loop(

@@ -3,7 +3,7 @@
 A block that finds hidden state is traced again, and with it the blocks inside. They would find
 the same once more, each of them twice as often as the one around it. So each block remembers
 what those inside found: of these, in the order of their traces, as far as the locations are
-its own state as well. What lies inside the block itself is made anew by each trace.
+its own state as well. What lies inside the block itself is built again by each trace.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of Python functions that are being called already, where recursion becomes a graph's.
+"""Recursive calls of Python functions, which become calls of a recursive graph.
 
 The first such call with a tensor makes a traced function of the Python function; what calls
 itself in it becomes a call of its graph.
@@ -46,12 +46,12 @@ def enabled() -> bool:
 
 def call(
     function: FunctionType,
-    twin: Callable[..., Any],
+    converted_function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     inside: bool,
 ) -> Any:
-    """A call of a user's function, `twin` in converted form; with `inside` it becomes a call in the graph."""
+    """A call of a user's function, `converted_function` in converted form; with `inside` it becomes a call in the graph."""
     key = (function.__code__, tuple(map(id, function.__closure__ or ())))
     if inside and key in _calls.active and _has_tensors((args, kwargs)):
         found = _calls.functions.get(key)
@@ -61,7 +61,7 @@ def call(
         return found[1](*args, **kwargs)
     _calls.active.append(key)
     try:
-        return twin(*args, **kwargs)
+        return converted_function(*args, **kwargs)
     finally:
         _calls.active.pop()
 

@@ -1,4 +1,4 @@
-"""Parts of staged code: which branch or loop body is being recorded, and whether it ends.
+"""Regions of staged code: the branch or loop body being recorded, and whether its end is reachable.
 
 A part that always raises has no end: nothing that follows in it is reached, and what it
 would have set is never seen. The exception that says so unwinds the user's code as it

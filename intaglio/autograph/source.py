@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a function where the user wrote it, with the user's line numbers."""
+"""Finds the syntax tree of a function in the user's file, with the user's line numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Found:
 
 Definition = tuple[FunctionNode, str | None]  # a function and the class around it
 # Lines that continue a statement that began above.
-_GOING_ON = (" ", "\t", "\n", "#", ")", "]", "}", "elif ", "else:", "except", "finally:")
+_CONTINUATIONS = (" ", "\t", "\n", "#", ")", "]", "}", "elif ", "else:", "except", "finally:")
 
 
 class Source:
@@ -61,10 +61,10 @@ class Source:
         return start, end
 
     def _begins(self, at: int) -> bool:
-        if self.lines[at].startswith(_GOING_ON):
+        if self.lines[at].startswith(_CONTINUATIONS):
             return False
         above = at - 1  # the line that a decorator above begins on, if there is one
-        while above > 0 and self.lines[above].startswith(_GOING_ON):
+        while above > 0 and self.lines[above].startswith(_CONTINUATIONS):
             above -= 1
         return above < 0 or not self.lines[above].startswith("@")
 

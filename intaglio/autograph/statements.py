@@ -1,4 +1,4 @@
-"""Statements: `if`, `while` and `for` become functions handed to `ag__`, with their state named."""
+"""Statements: `if`, `while` and `for` become functions passed to `ag__`, with their state named."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from intaglio.autograph.exceptions import ExceptionStatements, watched
 from intaglio.autograph.expressions import (
     Expressions,
     ag,
-    gives_anew,
     loaded,
     located,
+    returns_new,
     without_annotations,
 )
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
@@ -302,7 +302,7 @@ class FunctionConverter:
 
     def _Expr(self, node: ast.Expr, defined: set[str]) -> list[ast.stmt]:
         call = node.value
-        source = ast.unparse(call) if gives_anew(call) else None
+        source = ast.unparse(call) if returns_new(call) else None
         statement = self.expressions.visit(node)
         if source is not None:
             statement.value = ag("unused", statement.value, ast.Constant(source), at=node)
@@ -339,7 +339,7 @@ class FunctionConverter:
     def _state(
         self, node: ast.stmt, modified: set[str], defined: set[str]
     ) -> tuple[tuple[str, ...], int]:
-        """The symbols that the block shares with what is around it, those it gives back first."""
+        """The symbols that the block shares with what is around it, those it returns first."""
         live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]  # marks of our own
         plain = {n for n in modified if not is_composite(n) and (n in live_in or n in live_out)}
         plain |= {n for n in modified if n in self.outer_names}

@@ -1,4 +1,4 @@
-"""Errors that shapes show while a branch or body is traced, and that belong to its run.
+"""Shape errors in a traced branch or body, deferred to the run of the graph.
 
 `x[4]` in a branch is out of bounds of a `x` whose shape is known only where the branch is taken.
 Eagerly nothing happens otherwise, so the graph raises there what the op raises eagerly.

@@ -1,4 +1,4 @@
-"""Python loops that a tensor may end: each iteration that is left becomes a branch, or the rest a loop.
+"""Python loops with a tensor exit condition: remaining iterations become branches, or one staged loop.
 
 A Python loop has Python items: layers, keys, numbers that index lists. So its iterations are
 recorded one by one, each under the condition that no jump was taken before. Where that

@@ -353,12 +353,12 @@ class _Written:
 
 def note_write(owner: Any) -> None:
     """An object is about to be changed in place: possible aliases of it are poisoned."""
-    for twin in aliases.twins_of(owner):
-        if _watches.stack and not aliases.is_copy(twin):
-            is_ours = provenance.is_of_trace(twin)
-            origin = Provenance.CREATED if is_ours else provenance.of(twin)
-            _note(_elements(twin, origin))
-        aliases.poison(twin, ANOTHER.format(_label(twin)))
+    for alias in aliases.may_aliases_of(owner):
+        if _watches.stack and not aliases.is_copy(alias):
+            is_ours = provenance.is_of_trace(alias)
+            origin = Provenance.CREATED if is_ours else provenance.of(alias)
+            _note(_elements(alias, origin))
+        aliases.poison(alias, ANOTHER.format(_label(alias)))
 
 
 def note_location(owner: Any, key: Any, is_attribute: bool) -> None:
@@ -472,7 +472,7 @@ def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
 
 def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A function is about to be called: it may write what it shares or is given."""
-    if not (_watches.stack or aliases.any_twins()):
+    if not (_watches.stack or aliases.any_may_alias()):
         return
     if isinstance(function, FunctionType):
         for location in variables_of(function):

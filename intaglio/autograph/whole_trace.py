@@ -1,4 +1,4 @@
-"""A whole trace: Python objects that became state are Python objects again at its end.
+"""The end of a whole trace: objects that became state are restored to Python objects.
 
 What may outlive the trace and changes in a staged block changes once, while it is traced,
 and not when the graph runs. At the end of the trace there is a warning for each such line.
@@ -27,7 +27,7 @@ class _Change(NamedTuple):
     is_state: bool
 
     def is_lasting(self) -> bool:
-        """False for what each call sets anew, before a block changes it or afterwards.
+        """False for what each call sets again, before a block changes it or afterwards.
 
         A tensor of the graph that is left there raises where it is used.
         """
@@ -82,7 +82,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
         trace.changed[ident] = first._replace(is_state=is_state)
         return
     owner = change_messages.container_of(seen)
-    same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
+    same = [owner, seen.value, *aliases.may_aliases_of(owner), *aliases.may_aliases_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
     is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
     if is_argument or (seen.location.may_outlive and not is_of_trace):

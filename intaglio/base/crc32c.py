@@ -15,9 +15,9 @@ import numpy as np
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 _LANES = 2048  # data shorter than a few bytes a lane is done byte by byte
-_SHORT = 1 << 14
-_PIECE = 64  # bytes of the pieces into which parts are cut that are done together
-_TOGETHER = 1 << 20  # bytes done together
+_MIN_BYTES_FOR_LANES = 1 << 14
+_PIECE_BYTES = 64  # bytes of the pieces into which parts are cut that are done together
+_BYTES_AT_A_TIME = 1 << 20  # bytes done together
 
 
 def _byte_table() -> list[int]:
@@ -42,7 +42,7 @@ def _pair_table() -> np.ndarray:
 
 def extend(crc: int, data: bytes | memoryview) -> int:
     """The checksum of what `crc` is the checksum of, followed by `data`."""
-    if len(data) < _SHORT:
+    if len(data) < _MIN_BYTES_FOR_LANES:
         return _short(crc, data)
     lane = len(data) // _LANES & ~1
     whole = lane * _LANES
@@ -65,13 +65,13 @@ def crc32c_of_each(data: bytes, starts: np.ndarray, lengths: np.ndarray) -> np.n
     result = np.empty(len(starts), np.uint32)
     octets = np.frombuffer(data, np.uint8)
     # A power of two of pieces, of 64 to 128 bytes, so that few zeros are added.
-    pieces = 1 << np.log2(np.maximum(lengths // _PIECE, 1)).astype(np.int64)
+    pieces = 1 << np.log2(np.maximum(lengths // _PIECE_BYTES, 1)).astype(np.int64)
     sizes = np.maximum(-(-lengths // pieces) + 7 & ~7, 8)
     shapes = pieces << 8 | sizes
     for shape in np.unique(shapes).tolist():
         count, size = shape >> 8, shape & 0xFF
         (chosen,) = np.nonzero(shapes == shape)
-        step = max(_TOGETHER // (count * size), 1)
+        step = max(_BYTES_AT_A_TIME // (count * size), 1)
         for at in range(0, len(chosen), step):
             some = chosen[at : at + step]
             result[some] = _of_rows(octets, starts[some], lengths[some], count, size)

@@ -62,7 +62,7 @@ class DeviceSpec:
             if len(pieces) == 2 and kind in ("job", *NUMBERS):
                 found[kind] = pieces[1]
                 continue
-            if kind == "device" and len(pieces) in (2, 3):
+            if kind == "device" and len(pieces) == 3:
                 pieces = pieces[1:]
             elif len(pieces) not in (1, 2) or kind not in ("cpu", "gpu", "tpu"):
                 raise ValueError(

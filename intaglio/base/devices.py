@@ -130,6 +130,20 @@ def elsewhere(name: str) -> str | None:
     return f"/job:{address[0]}/replica:{address[1]}/task:{address[2]}/device:{device}"
 
 
+def malformed(name: str) -> bool:
+    """True for the name of a device whose index is below 0."""
+    device = _device_parts(name).get("device", "CPU:0")
+    return device.partition(":")[2].startswith("-")
+
+
+def absent(name: str) -> str | None:
+    """The full name of a device that this process does not have; None for its only one."""
+    device = _device_parts(name).get("device", "CPU:0")
+    if device in ("CPU:0", "CPU:*"):
+        return None
+    return f"/job:localhost/replica:0/task:0/device:{device}"
+
+
 def _device_parts(name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in name.split("/"):

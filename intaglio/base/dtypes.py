@@ -199,7 +199,7 @@ class DType(Written):
         return self
 
 
-# What is known of a type is worked out anew at each question otherwise, and takes long.
+# What is known of a type is worked out again at each question otherwise, and takes long.
 _range_of_integers = functools.cache(ml_dtypes.iinfo)
 _range_of_floats = functools.cache(ml_dtypes.finfo)
 
@@ -250,7 +250,7 @@ QUANTIZED = (qint8, quint8, qint16, quint16, qint32)
 INDEX = (int32, int64)
 ORDINARY = (*NUMERIC, bool_, string)
 FLOAT8 = (float8_e5m2, float8_e4m3fn)
-# Types of elements that are kept and handed on; ops compute with those above.
+# Types of elements that are kept and passed on; ops compute with those above.
 NARROW_FLOATS = (float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn)
 NARROW_INTEGERS = (int2, uint2)
 ALL = (

@@ -245,7 +245,7 @@ class ConversionError(AutoGraphError, ValueError):
 
 
 class StagingError(AutoGraphError):
-    """An error of user code, while it was traced, of a class that cannot be raised anew."""
+    """An error of user code, while it was traced, of a class that cannot be raised again."""
 
 
 class MultilineMessageKeyError(KeyError):

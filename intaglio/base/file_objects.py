@@ -130,7 +130,7 @@ class GFile:
         file.seek(target)
 
     def tell(self) -> int:
-        """The number of the byte where reading, or else writing, goes on."""
+        """The number of the byte where reading, or else writing, continues."""
         return (self._reading() if self._may_read else self._writing()).tell()
 
     def seekable(self) -> bool:

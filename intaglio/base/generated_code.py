@@ -23,7 +23,7 @@ _MODULE = "intaglio.generated"
 def _code(source: str, filename: str) -> CodeType:
     """The code object of a source, cached: graphs that a program builds repeatedly share it.
 
-    `fit` and `predict` of Keras make their datasets anew at every call, and Python keeps
+    `fit` and `predict` of Keras make their datasets again at every call, and Python keeps
     the file names that it compiles for.
     """
     return compile(source, filename, "exec")

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-LINE = 64
+CACHE_LINE_BYTES = 64
 # Copies of fewer bytes take less time than finding the line does.
 MIN_ALIGNED_BYTES = 1 << 17
 
 
 def aligned(size: int) -> Any:
     """So many bytes, filled with anything, that begin with a line of the cache."""
-    owner: Any = np.empty(size + LINE, np.uint8)
+    owner: Any = np.empty(size + CACHE_LINE_BYTES, np.uint8)
     # A third of the time that `owner.ctypes.data` takes.
-    first = -ctypes.addressof(ctypes.c_char.from_buffer(owner)) % LINE
+    first = -ctypes.addressof(ctypes.c_char.from_buffer(owner)) % CACHE_LINE_BYTES
     return owner[first : first + size]
 
 

@@ -33,7 +33,7 @@ class Frame(NamedTuple):
 # out only on access, because tracing records one of these for every node.
 Origin = tuple[tuple[CodeType, int], ...]
 
-DEPTH = 6
+MAX_FRAMES = 6
 
 
 def capture(skip: int = 1) -> Origin:
@@ -51,7 +51,7 @@ def capture(skip: int = 1) -> Origin:
             is_own = known[code.co_filename] = is_ours(code)
         if not is_own:
             found.append((code, frame.f_lasti))
-            if len(found) == DEPTH:
+            if len(found) == MAX_FRAMES:
                 break
         frame = frame.f_back
     return tuple(found)

@@ -34,7 +34,7 @@ def smart_cond(
 def _known(tensor: Tensor) -> Any:
     """The value where it follows from what is known when recording, else None.
 
-    Sizes are known then; comparisons of them are carried out here.
+    Sizes are known then; comparisons of them are executed here.
     """
     value = get_static_value(tensor)
     if value is not None or not isinstance(tensor, SymbolicTensor):

@@ -51,7 +51,7 @@ _FUNCTIONS = {
     "restore_thread": "PyEval_RestoreThread",  # void (state): takes the interpreter's lock
     "save_thread": "PyEval_SaveThread",  # state (): releases the interpreter's lock
 }
-# Their numbers in the table that NumPy gives to extensions, which never change.
+# Their numbers in the table that NumPy passes to extensions, which never change.
 _NUMPY_FUNCTIONS = {
     # array (type, dtype, int rank, ssize_t *lengths, null, null, int flags, null); steals the dtype
     "new_array": 94  # PyArray_NewFromDescr

@@ -1,4 +1,4 @@
-"""Whether the interpreter may be assumed to do only what Python's documentation promises.
+"""Portable mode: whether code must rely only on what Python's documentation promises.
 
 That is so on implementations other than CPython, and on free-threaded builds, whose objects have
 another layout and whose reference counts other threads change at any time. `INTAGLIO_PORTABLE=1`

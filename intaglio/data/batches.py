@@ -1,4 +1,4 @@
-"""Transformations of datasets that put elements together or take them apart.
+"""Transformations of datasets that batch and unbatch elements.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """

@@ -1,4 +1,4 @@
-"""Elements put together and taken apart: batch, padded batch, unbatch, window."""
+"""Stages that batch and unbatch elements: batch, padded batch, unbatch, window."""
 
 from __future__ import annotations
 

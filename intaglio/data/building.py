@@ -71,7 +71,7 @@ def transformed(
 def in_rows(dataset: Any) -> Any:
     """The dataset with components whose rows are those of the elements' rows.
 
-    Tensors have rows; other values are written anew, each of their rows on its own.
+    Tensors have rows; other values are written again, each of their rows on its own.
     """
     structure = dataset.element_spec
     if element.is_dense(structure):

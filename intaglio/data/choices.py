@@ -17,7 +17,7 @@ from intaglio.data.stage import INFINITE, OUTPUTS, Advance, Element, Root, Stage
 from intaglio.opdef.op import op
 from intaglio.ops.random import philox
 
-_TOGETHER = 512  # draws computed at a time
+_NUMBERS_PER_BLOCK = 512  # draws computed at a time
 _KEY = 0x02461E293EC8F720  # that of the cipher that mixes the seeds of stateless ops
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -64,7 +64,7 @@ class _RandomIndices:
 
     def _refill(self) -> None:
         self._start = self._samples.save()
-        count = _TOGETHER if self._indices else 8
+        count = _NUMBERS_PER_BLOCK if self._indices else 8
         numbers = [self._samples.next() for _ in range(2 * count)]
         seeds = np.array(numbers, np.uint64).reshape(count, 2)
         wanted = _uniform(seeds) * self._sums[-1]
@@ -76,7 +76,7 @@ class _RandomIndices:
         return [self._start, len(self._indices), self._at]
 
     def restore(self, position: Any) -> None:
-        """Computes the block again, and goes on in it."""
+        """Computes the block again, and continues in it."""
         start, length, at = position
         self._samples.restore(tuple(start))
         self._indices, self._at = [], 0

@@ -42,6 +42,13 @@ class DatasetV2:
     __module__ = "tensorflow.python.data.ops.dataset_ops"
 
 
+def checked(value: Any, name: str = "dataset") -> Dataset:
+    """An argument that must be a dataset. Raises TypeError for anything else."""
+    if not isinstance(value, DatasetV2):
+        raise TypeError(f"`{name}` must be a `tf.data.Dataset`, got {value!r}")
+    return value  # type: ignore[return-value]  # the only kind there is
+
+
 class Dataset(Batches, DatasetV2, CompositeTensor):
     """A sequence of elements of one type, computed lazily.
 
@@ -196,7 +203,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """What `generator(*args)` yields, called anew for every iteration.
+        """What `generator(*args)` yields, called again for every iteration.
 
         Raises TypeError if it is not callable, or without `output_types` or
         `output_signature`; InvalidArgumentError at an element that does not fit them.

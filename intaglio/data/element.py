@@ -88,8 +88,13 @@ def _spec_of_leaf(value: Any) -> TypeSpec:
 
 
 def flat_specs(structure: Any) -> list[TensorSpec]:
-    """The TensorSpecs of an element's components."""
-    return [t for spec in nest.flatten(structure) for t in spec._flat_tensor_specs]
+    """The TensorSpecs of an element's components. Raises TypeError for what is no structure of specs."""
+    found: list[TensorSpec] = []
+    for spec in nest.flatten(structure):
+        if not isinstance(spec, TypeSpec):
+            raise TypeError(f"Expected a structure of `tf.TypeSpec`s, got {spec!r}")
+        found += spec._flat_tensor_specs
+    return found
 
 
 def output_attrs(structure: Any) -> dict[str, Any]:

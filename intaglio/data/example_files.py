@@ -85,6 +85,8 @@ def make_batched_features_dataset(
     ...     [row["x"].numpy().tolist() for row in rows]
     [[3]]
     """
+    if not isinstance(features, dict):
+        raise TypeError(f"`features` must be a dictionary, got {features!r}")
     if label_key is not None and label_key not in features:
         raise ValueError(
             f"The `label_key` provided ({label_key!r}) must be one of the `features` keys: {features.keys()}."

@@ -18,7 +18,7 @@ from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Advance, Element, Root, Stage, exhausted
 from intaglio.opdef.op import op
 
-_AHEAD = 1 << 20  # bytes read at a time
+_READ_BYTES = 1 << 20  # bytes read at a time
 
 
 def text_array(value: bytes) -> Any:
@@ -131,7 +131,7 @@ class FixedLengthRecordDatasetV2(Source):
                     f.seek(0)
                 f.read(head)
                 read_so_far, rest = 0, b""
-                while more := f.read(max(_AHEAD, size)):
+                while more := f.read(max(_READ_BYTES, size)):
                     rest += more
                     usable = max(len(rest) - foot, 0) // size * size
                     for at in range(0, usable, size):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.processors import cores
-from intaglio.data.functional import AHEAD, parallelism, runner, threads_for
+from intaglio.data.functional import PREFETCHED_ELEMENTS, parallelism, runner, threads_for
 from intaglio.data.stage import (
     AUTOTUNE,
     OUTPUTS,
@@ -265,7 +265,7 @@ class ParallelInterleaveDatasetV4(DatasetOp):
         require(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
         require(block > 0, "`block_length` must be > 0")
         calls, buffered = parallelism(num_parallel_calls), int(buffer_output_elements)
-        size = buffered if buffered > 0 else max(block, AHEAD)
+        size = buffered if buffered > 0 else max(block, PREFETCHED_ELEMENTS)
 
         def open(root: Root) -> Advance:
             outer, options = input_dataset.open(root), root.shared.options

@@ -32,7 +32,7 @@ from intaglio.opdef import late
 from intaglio.opdef.op import Op, op
 from intaglio.runtime import interpreter
 
-AHEAD = 2  # elements that a prefetch without a given size computes ahead
+PREFETCHED_ELEMENTS = 2  # elements that a prefetch without a given size computes ahead
 
 
 def runner(
@@ -114,7 +114,7 @@ class PrefetchDataset(DatasetOp):
         )
         if not size:
             return input_dataset
-        buffered = AHEAD if size == AUTOTUNE else size
+        buffered = PREFETCHED_ELEMENTS if size == AUTOTUNE else size
         return Stage(
             "Prefetch",
             input_dataset.cardinality,

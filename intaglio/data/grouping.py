@@ -132,7 +132,7 @@ class _Windows:
         return [groups, [key, of_elements(window), opened.root.save()]]
 
     def restore(self, position: Any) -> None:
-        """Has these groups, and goes on in that dataset."""
+        """Has these groups, and continues in that dataset."""
         groups, current = position
         for key, size, elements in groups:
             number = int(key)

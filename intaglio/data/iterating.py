@@ -27,7 +27,7 @@ from intaglio.trace import control_flow
 
 
 class Iterator(CompositeTensor):
-    """Goes through the elements of a dataset; a graph that takes it goes on where others were.
+    """Goes through the elements of a dataset; a graph that takes it continues where others were.
 
     Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError.
     """

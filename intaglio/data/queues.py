@@ -24,7 +24,7 @@ from intaglio.runtime import random_state
 
 Element = tuple[Any, ...]
 _numbers = itertools.count()
-_BLOCKS = 16  # of random numbers, generated at a time
+_BLOCKS_PER_BATCH = 16  # of random numbers, generated at a time
 
 
 class Queue:
@@ -206,8 +206,8 @@ def _random_numbers(seed: int, seed2: int) -> Iterator[int]:
         seed, seed2 = random_state.fresh_bits(64), random_state.fresh_bits(64)
     stream = philox.from_seed(seed, seed2)
     while True:
-        yield from philox.bits32(stream, 4 * _BLOCKS).tolist()
-        stream = stream.skipped(_BLOCKS)
+        yield from philox.bits32(stream, 4 * _BLOCKS_PER_BATCH).tolist()
+        stream = stream.skipped(_BLOCKS_PER_BATCH)
 
 
 class QueueTable:

@@ -1,4 +1,4 @@
-"""Datasets with other elements or another order: repeat, take, skip, shuffle, shard, zip."""
+"""Stages that select or reorder elements: repeat, take, skip, shuffle, shard, zip."""
 
 from __future__ import annotations
 

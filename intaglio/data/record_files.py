@@ -21,8 +21,8 @@ from intaglio.data import snappy
 LENGTH = struct.Struct("<QI")
 CHECK = struct.Struct("<I")
 HEAD, TAIL = LENGTH.size, CHECK.size
-_AHEAD = 1 << 20  # bytes read at a time: the checksums of their records are computed together
-_BLOCK = 1 << 18  # bytes of a compressed file that are read at a time
+_READ_BYTES = 1 << 20  # bytes read at a time: the checksums of their records are computed together
+_COMPRESSED_READ_BYTES = 1 << 18  # bytes of a compressed file that are read at a time
 _ZLIB, _GZIP = 15, 31  # for `zlib`: the largest window, and which head comes first
 COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 
@@ -48,7 +48,7 @@ class _Inflated(io.RawIOBase):
         """Fills the buffer, or a part of it; 0 at the end."""
         target = memoryview(buffer).cast("B")
         while not self._ended:
-            data = self._inflate.unconsumed_tail or self._below.read(_BLOCK)
+            data = self._inflate.unconsumed_tail or self._below.read(_COMPRESSED_READ_BYTES)
             if self._inflate.eof:
                 # Files of this form may be put one behind the other, those of ZLIB not.
                 data = self._inflate.unused_data + data
@@ -88,7 +88,7 @@ def opened(path: str, compression: str) -> Any:
         with file:
             return io.BytesIO(snappy.decompressed(file.read()))
     raw = _Inflated(file, _GZIP if compression == "GZIP" else _ZLIB)
-    return io.BufferedReader(raw, _BLOCK)
+    return io.BufferedReader(raw, _COMPRESSED_READ_BYTES)
 
 
 def check_compression(compression: str) -> None:
@@ -104,7 +104,7 @@ def records(file: Any) -> Iterator[bytes]:
     data, offset = (b"", 0)  # bytes that are not yet cut into records, and their offset
     while True:
         # A length is believed as far as there are bytes: no more are asked for than are there.
-        more = file.read(min(max(_AHEAD, _missing(data, offset)), max(_AHEAD, len(data))))
+        more = file.read(min(max(_READ_BYTES, _missing(data, offset)), max(_READ_BYTES, len(data))))
         check_decoded(len(data) + len(more), "A record")
         data = data + more if data else more
         starts, end = _starts(data)

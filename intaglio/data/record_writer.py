@@ -1,4 +1,4 @@
-"""TFRecord files written by hand, of `tf.io`.
+"""The writer of TFRecord files in `tf.io`.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/io/TFRecordWriter.
 """

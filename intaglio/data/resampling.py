@@ -1,4 +1,4 @@
-"""Datasets in which classes come as often as they should: elements are left out at random.
+"""Rejection resampling of datasets to a target distribution of classes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#rejection_resample.
 """
@@ -65,6 +65,8 @@ def _one(like: Any) -> Any:
 
 def _estimated(classes: Any, wanted: Any) -> Any:
     """The classes' shares among the elements seen so far."""
+    if not wanted.dims:
+        raise ValueError(f"target_dist must be a vector, not of shape {wanted.shape}")
     count = wanted.dims[0]
 
     def seen(counts: Any, number: Any) -> Any:

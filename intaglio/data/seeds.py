@@ -14,7 +14,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
 from intaglio.runtime.random_state import fresh_bits, op_seeds
 
-_BATCH = 256  # blocks drawn at a time
+_BLOCKS_PER_BATCH = 256  # blocks drawn at a time
 
 
 class Samples:
@@ -36,7 +36,7 @@ class Samples:
         try:
             return self._numbers.pop()
         except IndexError:
-            count = _BATCH if self._blocks else 4
+            count = _BLOCKS_PER_BATCH if self._blocks else 4
             numbers = philox.blocks(self._stream, count).ravel()[::-1].tolist()
             self._numbers = numbers
             self._stream = self._stream.skipped(count)

@@ -1,4 +1,4 @@
-"""Snappy's blocks, each behind its length, as TensorFlow's files of records have them.
+"""Snappy's blocks, each after its length, as in TensorFlow's files of records.
 
 Follows https://github.com/google/snappy/blob/main/format_description.txt.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from intaglio.base import errors
 from intaglio.base.limits import check_decoded
 
-_LONGEST = 1 << 16  # bytes in a literal that is written
+_MAX_LITERAL_BYTES = 1 << 16  # bytes in a literal that is written
 
 
 def compressed(data: bytes) -> bytes:
     """A block with the data as literals: valid, and no smaller."""
     parts = [_varint(len(data))]
-    for start in range(0, len(data), _LONGEST):
-        part = data[start : start + _LONGEST]
+    for start in range(0, len(data), _MAX_LITERAL_BYTES):
+        part = data[start : start + _MAX_LITERAL_BYTES]
         last = len(part) - 1
         if last < 60:
             parts.append(bytes([last << 2]))

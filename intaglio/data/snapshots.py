@@ -48,7 +48,7 @@ SnapshotMetadataRecord: Any = message_class("SnapshotMetadataRecord")
 METADATA = "snapshot.metadata"
 SPEC = "dataset_spec.pb"
 _VERSION = 2
-_PAUSE = 0.1  # seconds between two looks at a folder that is being written
+_POLL_SECONDS = 0.1  # seconds between two looks at a folder that is being written
 
 
 # -- records -----------------------------------------------------------------------------
@@ -313,7 +313,7 @@ def metadata(folder: str) -> Any:
 def wait_until_complete(folder: str) -> None:
     """Returns once the folder has a complete run."""
     while metadata(folder) is None:
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
 
 
 def _numbers_of(path: str) -> tuple[int, int]:

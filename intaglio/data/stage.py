@@ -1,8 +1,8 @@
-"""What a dataset tensor holds: a stage of an input pipeline, which iterators are opened on.
+"""A stage of an input pipeline: the value of a dataset tensor, on which iterators are opened.
 
 An open stage is a function without arguments. It returns the next element, a tuple of
 arrays, or raises StopIteration; it may be called again after it raised another error, and
-goes on with the element after the one that failed.
+continues with the element after the one that failed.
 
 A stage with a position registers with the `Root` that it is opened with: two functions, one
 that returns the position as a plain value and one that restores it. The stages of a pipeline

@@ -100,7 +100,7 @@ class Prefetcher:
         return [_positions_of(items), self._ended]
 
     def restore(self, position: Any) -> None:
-        """Has computed what `save` found, and goes on from there."""
+        """Has computed what `save` found, and continues from there."""
         items, self._ended = position
         for item in _items_of(items):
             self._items.put(item)

@@ -1,4 +1,4 @@
-"""Which strategy is in force, and whether code runs for one replica or for all of them.
+"""Which strategy is current, and whether code runs for one replica or for all of them.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/distribute/get_replica_context.
 """
@@ -98,7 +98,7 @@ def _as_tensor(value: Any) -> Any:
 
 
 class Context(NamedTuple):
-    """A strategy in force; without a replica, code runs for all of them."""
+    """A current strategy; without a replica, code runs for all of them."""
 
     strategy: Any
     replica: ReplicaContext | None
@@ -114,7 +114,7 @@ _contexts = _Contexts()
 
 @functools.cache
 def _default() -> Context:
-    """The context where no other is in force."""
+    """The context where no other is current."""
     strategy = HOOKS.default_strategy
     return Context(strategy, ReplicaContext(strategy))
 
@@ -146,7 +146,7 @@ def _pushed(context: Context) -> Generator[None]:
 
 @contextmanager
 def in_force(strategy: Any) -> Generator[Any]:
-    """The strategy is in force in the block. The default one changes nothing.
+    """The strategy is current in the block. The default one changes nothing.
 
     Raises RuntimeError inside the scope of another strategy, or in a replica.
     """
@@ -170,7 +170,7 @@ def in_force(strategy: Any) -> Generator[Any]:
 
 
 def get_strategy() -> Any:
-    """The strategy in force: the default one where no scope is open.
+    """The current strategy: the default one where no scope is open.
 
     >>> tf.distribute.get_strategy().num_replicas_in_sync
     1
@@ -179,7 +179,7 @@ def get_strategy() -> Any:
 
 
 def has_strategy() -> bool:
-    """True where a strategy other than the default one is in force.
+    """True where a strategy other than the default one is current.
 
     >>> tf.distribute.has_strategy()
     False
@@ -208,7 +208,7 @@ def in_cross_replica_context() -> bool:
 
 
 def experimental_set_strategy(strategy: Any) -> None:
-    """Puts a strategy in force without a scope; None takes it back.
+    """Makes a strategy current without a scope; None takes it back.
 
     Raises RuntimeError inside a scope.
 

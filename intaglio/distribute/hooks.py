@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class DistributeHooks(Hooks):
     """The references of the contexts to the strategies."""
 
-    # The strategy that is in force where no other is.
+    # The strategy that is current where no other is.
     default_strategy: DefaultStrategy
 
 

@@ -195,7 +195,7 @@ class Strategy:
 
 
 class DefaultStrategy(Strategy):
-    """The strategy where no other is in force: everything is as without any."""
+    """The strategy where no other is current: everything is as without any."""
 
     def run(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None

@@ -1,4 +1,4 @@
-"""What is to be read of serialized Examples: the kinds of features.
+"""Specifications of features to parse from serialized Examples.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/io/FixedLenFeature and its siblings.
 """

@@ -1,4 +1,4 @@
-"""`tf.feature_column`: how features of examples are read, and what becomes of them.
+"""`tf.feature_column`: how features of examples are parsed and transformed.
 
 TensorFlow keeps it for old programs, and nothing of TensorFlow with Keras 3 takes the columns:
 `make_parse_example_spec` is what they are good for.

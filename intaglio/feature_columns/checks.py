@@ -1,4 +1,4 @@
-"""What columns of features refuse."""
+"""Argument checks of feature columns."""
 
 from __future__ import annotations
 

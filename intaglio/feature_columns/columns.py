@@ -1,4 +1,4 @@
-"""What columns of features are: records of how a feature is read and what it becomes."""
+"""The classes of feature columns: how a feature is parsed and transformed."""
 
 from __future__ import annotations
 

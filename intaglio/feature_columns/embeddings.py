@@ -14,6 +14,7 @@ from intaglio.base.dtypes import float32
 from intaglio.composite_ops.random.stateful import truncated_normal
 from intaglio.feature_columns import checks
 from intaglio.feature_columns.columns import (
+    CategoricalColumn,
     EmbeddingColumn,
     SequenceCategoricalColumn,
     SharedEmbeddingColumn,
@@ -54,6 +55,8 @@ def embedding_column(
     (8,)
     """
     checkpoint = (ckpt_to_load_from, tensor_name_in_ckpt)
+    if not isinstance(categorical_column, CategoricalColumn):
+        raise TypeError(f"categorical_column is no column of categories: {categorical_column!r}")
     what = f"Embedding of column_name: {categorical_column.name}"
     checks.checked_embedding(dimension, initializer, checkpoint, what)
     return EmbeddingColumn(

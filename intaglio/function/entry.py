@@ -1,4 +1,4 @@
-"""Entries: generated code that recognises a call like the last one and runs its trace at once.
+"""Entries: generated code that guards a call like an earlier one and runs its trace directly.
 
 An entry is a Python function generated for one trace and one form of the call. It guards
 each argument (type, dtype and shape of tensors; identity or equality of Python values) and
@@ -129,7 +129,7 @@ class _Guards:
         self.require(f"{text} is {self.name(weakref.ref(value))}()")
 
     def _known(self, text: str, value: Any, kind: TraceType) -> None:
-        """A variable: the same object hands over the same resource."""
+        """A variable: the same object passes the same resource."""
         tensors = kind.to_tensors(value)
         again = kind.to_tensors(value)
         if not getattr(kind, "by_identity", False) or any(

@@ -26,7 +26,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 
 # Arrays of at most this many elements are shown.
-SHOWN = 8
+MAX_SHOWN_ELEMENTS = 8
 # What kernels take that is no input of theirs.
 _SERVICES = frozenset({"self", "run", "wrap", "resources", "stream", "raises"})
 
@@ -154,7 +154,7 @@ def _shown(value: Any) -> str:
     text = (
         f"{value.dtype.name if value.dtype != object else 'string'}{shapes.brackets(value.shape)}"
     )
-    return f"{text} = {value.tolist()}" if value.size <= SHOWN else text
+    return f"{text} = {value.tolist()}" if value.size <= MAX_SHOWN_ELEMENTS else text
 
 
 def _steps(raised: BaseException) -> list[str]:

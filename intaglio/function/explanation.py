@@ -1,4 +1,4 @@
-"""Why a function was traced again: what each trace has that the ones before it have not.
+"""Why a function was traced again: how each trace's arguments differ from those of earlier traces.
 
 TensorFlow counts retraces and guesses at three reasons. Here each trace is compared with the
 earlier ones, argument by argument, and reported as the difference from the nearest one.

@@ -1,4 +1,4 @@
-"""The kinds of callables that tracing makes, as abstract classes.
+"""The kinds of callables of `tf.function`, as abstract classes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental.
 """

@@ -1,4 +1,4 @@
-"""From a traced graph to what runs: at once as it is, and optimised when it is called again."""
+"""The tiers of a traced graph: as traced on the first call, optimised on later ones, machine code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Function`: what `tf.function` makes of a Python function.
+"""`Function`: the result of `tf.function`, a Python function specialised by trace types.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/function and
 https://www.tensorflow.org/guide/function.
@@ -42,7 +42,7 @@ from intaglio.trace.variable_creation import SINGLETON
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
-ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
+MAX_ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
 
 # An entry costs as much as a hundred calls. One is generated at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
@@ -78,7 +78,7 @@ class Options:
 
 
 class Function(PolymorphicFunction):
-    """A Python function that runs as a graph, traced anew for each kind of arguments.
+    """A Python function that runs as a graph, traced again for each kind of arguments.
 
     Make one with `tf.function`. Calling it looks for a trace that serves the arguments,
     traces the Python function if there is none, and runs the graph.
@@ -104,7 +104,7 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
-        # By the object's id: a weak reference to it, its function, its method last handed out.
+        # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
         if bound:
             self.__signature__ = getattr(python_function, "__signature__", None)
@@ -272,7 +272,7 @@ class Function(PolymorphicFunction):
             return self._python_function(*args, **kwargs)
         bound, types, key = self._typed(args, kwargs)
         if recursion.allowed():
-            unfinished = recursion.under_way(self._cache, key)
+            unfinished = recursion.in_progress(self._cache, key)
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
         concrete, is_new = self._concrete(key, bound, types, has_values=True)
@@ -298,7 +298,7 @@ class Function(PolymorphicFunction):
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
         quick = make_native_entry(concrete, args, kwargs, bound)
         entries = [e for e in (quick, entry) if e is not None]
-        self._entries = (*entries, *self._entries)[:ENTRIES]
+        self._entries = (*entries, *self._entries)[:MAX_ENTRIES]
 
     def _typed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False

@@ -22,11 +22,11 @@ from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.trace import stand_ins
-from intaglio.trace.stand_ins import LIMIT, stand_in
+from intaglio.trace.stand_ins import MAX_RECURSION_CALLS, stand_in
 
-# Traces after which shapes that go on changing are left open, and after which it is given up.
-OPEN_AFTER = 3
-ROUNDS = 6
+# Traces after which shapes that continue changing are left open, and after which it is given up.
+TRACES_BEFORE_OPEN_SHAPES = 3
+MAX_TRACES = 6
 
 
 class _State(threading.local):
@@ -39,11 +39,11 @@ _state = _State()
 
 
 @contextmanager
-def recursion(limit: int = LIMIT) -> Generator[None]:
+def recursion(limit: int = MAX_RECURSION_CALLS) -> Generator[None]:
     """Functions traced in the block may call themselves with tensors, up to `limit` deep.
 
     Gradients go through such calls, of any order. Each level of the gradient computes the
-    function's value anew, so that a chain of calls costs its length squared.
+    function's value again, so that a chain of calls costs its length squared.
 
         with intaglio.recursion():
             factorial(tf.constant(5))
@@ -111,7 +111,7 @@ class Unfinished:
         dims = [v.dims for v in outputs]
         if len(dims) == len(self.dims):
             dims = [shapes.join(a, b) for a, b in zip(dims, self.dims, strict=True)]
-        if self.rounds >= OPEN_AFTER:
+        if self.rounds >= TRACES_BEFORE_OPEN_SHAPES:
             dims = [d and (None,) * len(d) for d in dims]
         self.assumed, self.dims = concrete, dims
         self.captures = list(concrete.captured_inputs)
@@ -123,7 +123,7 @@ class Unfinished:
         )
 
 
-def under_way(owner: Any, key: Any) -> Unfinished | None:
+def in_progress(owner: Any, key: Any) -> Unfinished | None:
     """The unfinished trace that a call with this key is a call of, if there is one."""
     for trace in reversed(_state.traces):
         if trace.owner is owner and trace.key == key:
@@ -140,14 +140,14 @@ def trace_to_fixpoint(owner: Any, key: Any, name: str, trace: Callable[[], Any])
     """The trace of a function that may call itself; traced again until assumptions hold.
 
     Raises RecursionError if every path through the function leads to a call of itself, or if
-    what it returns goes on changing.
+    what it returns continues changing.
     """
     if _state.limit is None:
         return trace()
     unfinished = Unfinished(owner, key, name, _state.limit)
     _state.traces.append(unfinished)
     try:
-        for _ in range(ROUNDS):
+        for _ in range(MAX_TRACES):
             unfinished.used = False
             concrete = trace()
             if not unfinished.used or unfinished.holds(concrete):

@@ -8,9 +8,9 @@ from typing import Any
 from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
 
-HISTORY = 10  # calls that are looked back on
-THRESHOLD = 5  # traces among them that are too many
-MAXIMUM = 2  # warnings for one function
+HISTORY_CALLS = 10  # calls that are looked back on
+MAX_TRACES_IN_HISTORY = 5  # traces among them that are too many
+MAX_WARNINGS = 2  # warnings for one function
 
 _lock = lasting_lock()
 _detectors: dict[Any, Detector] = {}
@@ -33,10 +33,10 @@ class Detector:
                 self.runs[-1] += self.calls
             self.calls = 0
             self.runs.append(1)
-            while sum(self.runs) - self.runs[0] > HISTORY:
+            while sum(self.runs) - self.runs[0] > HISTORY_CALLS:
                 self.runs.pop(0)
             total = sum(self.runs)
-            if self.warnings >= MAXIMUM or len(self.runs) < THRESHOLD:
+            if self.warnings >= MAX_WARNINGS or len(self.runs) < MAX_TRACES_IN_HISTORY:
                 return
             self.warnings += 1
         logger().warning(

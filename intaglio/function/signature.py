@@ -284,7 +284,7 @@ class Signature:
 
     @property
     def fullargspec(self) -> inspect.FullArgSpec:
-        """The signature as `inspect.getfullargspec` gives it."""
+        """The signature as `inspect.getfullargspec` returns it."""
         defaults = [p.default for p in self.positional if p.default is not EMPTY]
         named = {p.name: p.default for p in self.keyword_only if p.default is not EMPTY}
         return inspect.FullArgSpec(

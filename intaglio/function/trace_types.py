@@ -46,7 +46,7 @@ class Literal(TraceType):
         try:
             if self.value is value or bool(self.value == value):
                 return self.value
-        except (TypeError, ValueError):  # no truth in what the comparison gives
+        except (TypeError, ValueError):  # no truth in what the comparison returns
             pass
         raise ValueError(f"Can not cast {value!r} to {self!r}")
 

@@ -101,7 +101,7 @@ def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
             "which is not a Tensor or ExtensionType."
         ) from None
     if isinstance(tensor, SymbolicTensor) and not tensor.node.name:
-        tensor.graph.christen_plainly(tensor.node)  # not after the Identity
+        tensor.graph.name_by_op(tensor.node)  # not after the Identity
     return tensor
 
 

@@ -12,7 +12,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from intaglio.autograph.causes import cause_of
-from intaglio.base import errors, origins
+from intaglio.base import errors, origins, tracebacks
 from intaglio.base.errors import OpError, take_steps
 from intaglio.base.options import OPTIONS
 from intaglio.function.error_reports import note_run, note_trace
@@ -70,7 +70,7 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     message. Frames of nested traces are joined into one list.
     """
     inner: UserCode | None = getattr(error, "ag_error_metadata", None)
-    entries = _entries(error.__traceback__)
+    entries = tracebacks.entries(error.__traceback__)
     if inner is not None:
         entries = entries[: max(len(entries) - inner.depth, 0)]
     frames = user_frames(entries, converted)
@@ -92,28 +92,16 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     rewritten = without_our_frames(rewritten)
     if inner is None and not noted:
         note_trace(rewritten, error.__traceback__)
-    reported.depth = len(_entries(rewritten.__traceback__))
+    reported.depth = len(tracebacks.entries(rewritten.__traceback__))
     # Objects of a class with slots and without a dict cannot store it.
     with contextlib.suppress(AttributeError):
         rewritten.ag_error_metadata = reported  # type: ignore[attr-defined]  # TensorFlow's own attribute
     return rewritten
 
 
-def _entries(trace: TracebackType | None) -> list[TracebackType]:
-    """A traceback as a list, outermost first."""
-    found: list[TracebackType] = []
-    while trace is not None:
-        found.append(trace)
-        trace = trace.tb_next
-    return found
-
-
 def _is_from_here(error: Exception) -> bool:
     """True for an error that this package raised, not the user's code."""
-    if getattr(error, "raised_by_package", False) or _is_of_hash(error):
-        return True
-    entries = _entries(error.__traceback__)
-    return bool(entries) and origins.is_ours(entries[-1].tb_frame.f_code)
+    return _is_of_hash(error) or tracebacks.raised_here(error)
 
 
 def _is_of_hash(error: Exception) -> bool:
@@ -193,18 +181,11 @@ def _is_part_of(code: CodeType, root: CodeType | None) -> bool:
 
 def without_our_frames(error: Exception) -> Exception:
     """The error with a traceback of the user's frames only, unless that was turned off."""
-    if not OPTIONS.filter_tracebacks:
-        return error
-    if _is_from_here(error):  # its traceback no longer has the origin
+    if OPTIONS.filter_tracebacks and _is_of_hash(error):
         with contextlib.suppress(AttributeError):
             error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
-    kept = [
-        part for part in _entries(error.__traceback__) if not origins.is_ours(part.tb_frame.f_code)
-    ]
-    chain: TracebackType | None = None
-    for part in reversed(kept):
-        chain = TracebackType(chain, part.tb_frame, part.tb_lasti, part.tb_lineno)
-    return error.with_traceback(chain)
+    tracebacks.leave_out_package(error)
+    return error
 
 
 def graph_failure(error: Exception, name: str) -> Exception:

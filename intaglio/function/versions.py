@@ -1,4 +1,4 @@
-"""Compiled graphs whose shapes a trace leaves open: a version for each shape that calls have."""
+"""Compiled graphs with dynamic shapes: a specialised version for each shape of a call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_SHAPES = 16
 
 
 class Versions:
-    """A graph as a function that is compiled anew for the first shapes that it sees.
+    """A graph as a function that is compiled again for the first shapes that it sees.
 
     The code for a shape is the same from its first call on, so results do not change between calls.
     """

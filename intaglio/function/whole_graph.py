@@ -1,4 +1,4 @@
-"""What `jit_compile=True` demands: a graph of arithmetic, without ops that reach outside of it.
+"""The requirements of `jit_compile=True`: a graph of arithmetic, without ops that reach outside of it.
 
 XLA has no kernels for strings, printing, Python, tables, datasets, files and the clock, and
 TensorFlow refuses graphs with such ops before they run; so does this. Numeric ops without native
@@ -38,7 +38,7 @@ REACHES = {
     "clock": Reach("reads the clock", OUTSIDE),
 }
 # So many are named in one message.
-NAMED = 3
+MAX_NAMED_OPS = 3
 
 
 def reach(node: Node) -> Reach | None:
@@ -57,8 +57,8 @@ def check_arithmetic(graph: Graph) -> None:
     found = _outside(graph)
     if not found:
         return
-    lines = "\n".join([_line(*one) for one in [*found.values()][:NAMED]])
-    more = f"\nand {len(found) - NAMED} other ops" if len(found) > NAMED else ""
+    lines = "\n".join([_line(*one) for one in [*found.values()][:MAX_NAMED_OPS]])
+    more = f"\nand {len(found) - MAX_NAMED_OPS} other ops" if len(found) > MAX_NAMED_OPS else ""
     raise InvalidArgumentError(
         None,
         None,

@@ -1,4 +1,4 @@
-"""The language in which messages are declared, and the descriptor pool that they live in.
+"""The language in which messages are declared, and their descriptor pool.
 
 The pool is private, so that TensorFlow's own messages can be loaded in the same process. A
 line of a declaration is `name = number type`; `*` marks a repeated field, `map<K,V>` a map,

@@ -29,7 +29,7 @@ _KIND_OF_TAG[[0x0A, 0x12, 0x1A]] = BYTES, FLOATS, INTEGERS
 _SPARE = bytes(16)  # so that a word can be read at every offset of the buffer
 
 
-class OddError(Exception):
+class NotCanonicalError(Exception):
     """Record `at` is no Example."""
 
     def __init__(self, at: int) -> None:
@@ -53,7 +53,7 @@ class Table:
             records = _rewritten(records, odd)
             odd = self._find(self._entries(records), len(records), keys)
             if odd is not None:
-                raise OddError(int(np.argmax(odd)))
+                raise NotCanonicalError(int(np.argmax(odd)))
 
     def _entries(self, records: list[bytes]) -> tuple[Any, Any, Any, Any]:
         """The record of each feature, its offset and where it must end; which records are not canonical."""
@@ -165,7 +165,7 @@ def _rewritten(records: list[bytes], odd: Any) -> list[bytes]:
         try:
             message.ParseFromString(records[at])
         except DecodeError:
-            raise OddError(at) from None
+            raise NotCanonicalError(at) from None
         message.DiscardUnknownFields()
         found[at] = message.SerializeToString()
     return found
@@ -227,7 +227,7 @@ def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...])
     return found
 
 
-_LONG = 256  # bytes of a list of which no copy goes from number to number
+_MAX_GATHERED_BYTES = 256  # bytes of a list of which no copy goes from number to number
 
 
 def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
@@ -239,7 +239,9 @@ def lists(table: Table, entries: list[int], kind: int) -> list[tuple[Any, Any]]:
     of_kind = table.kinds[entries] == kind
     at = np.flatnonzero(of_kind)
     begins, ends = (x[entries].reshape(-1)[at] for x in (table.begins, table.ends))
-    alone = len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
+    alone = (
+        len(entries) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _MAX_GATHERED_BYTES
+    )
     found = None if alone else _READERS[kind](table, begins, ends)
     if found is None:
         if len(entries) > 1:
@@ -265,7 +267,7 @@ def _by_messages(table: Table, begins: Any, ends: Any, kind: int, numbers: Any) 
         try:
             found.append(read(table.data[a:b]).value)
         except DecodeError:
-            raise OddError(at) from None
+            raise NotCanonicalError(at) from None
     counts = np.fromiter(map(len, found), np.int64, len(found))
     flat = list(itertools.chain.from_iterable(found))
     if kind == BYTES:

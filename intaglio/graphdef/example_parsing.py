@@ -1,4 +1,4 @@
-"""Serialized Examples taken apart into tensors, sparse tensors and ragged tensors."""
+"""Serialized Examples parsed into tensors, sparse tensors and ragged tensors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from intaglio.graphdef.example_bytes import (
     FLOATS,
     INTEGERS,
     NONE,
-    OddError,
+    NotCanonicalError,
     Table,
     lists,
     objects,
@@ -92,7 +92,7 @@ def column_of(features: list[Any], key: str, dtype: DType, names: Any) -> Column
     return Column(objects(flat) if dtype is string else np.array(flat, dtype.numpy), lengths)
 
 
-class UnusualError(Exception):
+class NotPlainError(Exception):
     """Messages cannot represent the record, or it is malformed: the parser with tables handles it."""
 
 
@@ -105,12 +105,12 @@ def list_of(features: Any, key: bytes, dtype: DType) -> Any:
     found = _VALUES[kind](feature)
     # One without a list may follow another of its name, which counts then.
     if not found and feature.WhichOneof("kind") != kind:
-        raise UnusualError
+        raise NotPlainError
     return found
 
 
 # As many features cost about the same in messages, one by one, as in a table, all at once.
-_FEW = 256
+_MAX_FEATURES_FOR_MESSAGES = 256
 
 
 def _of_messages(records: list[bytes], wants: list[Any]) -> list[Column]:
@@ -132,8 +132,8 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
     Raises InvalidArgumentError for what is no Example, and for a feature of another type.
     """
     keys = {key: index for index, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
-    if len(records) * (len(keys) + 2) <= _FEW:
-        with contextlib.suppress(DecodeError, UnicodeDecodeError, UnusualError):
+    if len(records) * (len(keys) + 2) <= _MAX_FEATURES_FOR_MESSAGES:
+        with contextlib.suppress(DecodeError, UnicodeDecodeError, NotPlainError):
             return _of_messages(records, wants)
     found: list[Any] = [None] * len(wants)
     try:
@@ -153,7 +153,7 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
             read = lists(table, indices, kind)
             for i, (values, lengths) in zip(own, read, strict=True):
                 found[i] = Column(values, lengths)
-    except OddError as error:
+    except NotCanonicalError as error:
         raise invalid_argument(
             f"Could not parse example input, value: '{records[error.at]!r}' "
             f"({label(names, error.at)})"
@@ -383,7 +383,7 @@ def one_record(data: bytes, sparse: Any, dense: Any, ragged: Any) -> Any:
         of_sparse = [_numbers(features, k, t) for k, t in sparse]
         of_dense = [_dense_one(features, k, d, s) for k, d, s in dense]
         of_ragged = [(_numbers(features, k, t), np.zeros(0, s.numpy)) for k, t, s in ragged]
-    except (DecodeError, UnicodeDecodeError, UnusualError):
+    except (DecodeError, UnicodeDecodeError, NotPlainError):
         return None
     counts = [values.size for values in of_sparse]
     return (
@@ -407,14 +407,14 @@ def _dense_one(features: Any, key: bytes, default: Any, shape: Any) -> Any:
     dtype = _dtype_of(default)
     found = list_of(features, key, dtype)
     if found is None:
-        raise UnusualError
+        raise NotPlainError
     if shape:
         if shape[0] is None or len(found) != math.prod(shape):
-            raise UnusualError
+            raise NotPlainError
         values = objects(found) if dtype is string else np.array(found, dtype.numpy)
         return values.reshape(shape)
     if len(found) != 1:
-        raise UnusualError
+        raise NotPlainError
     if dtype is not string:
         return np.array(found[0], dtype.numpy)
     value = np.empty((), object)

@@ -37,7 +37,7 @@ class Exporter:
     created = staticmethod(load.created)
 
     def attribute(self, value: Any, kind: str) -> Any:
-        """An attribute of that kind as `Operation.get_attr` gives it."""
+        """An attribute of that kind as `Operation.get_attr` returns it."""
         if kind.startswith("list("):
             return [self.attribute(item, kind[5:-1]) for item in value or ()]
         if kind == "str" and isinstance(value, str):

@@ -33,7 +33,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.stand_ins import LIMIT, calling, stand_in
+from intaglio.trace.stand_ins import MAX_RECURSION_CALLS, calling, stand_in
 
 _NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
@@ -62,7 +62,7 @@ def as_own_message(graph_def: Any) -> Any:
 
 
 # Functions may be nested this deeply; Python's stack is the limit.
-DEEPEST = 64
+MAX_FUNCTION_DEPTH = 64
 
 
 class UnknownOpError(ValueError):
@@ -90,8 +90,10 @@ class Functions:
             raise MalformedError(f"function '{name}' is not in the library")
         if name in self.reading:
             return self._stand_in(name)
-        if len(self.reading) >= DEEPEST:
-            raise MalformedError(f"functions call each other more than {DEEPEST} levels deep")
+        if len(self.reading) >= MAX_FUNCTION_DEPTH:
+            raise MalformedError(
+                f"functions call each other more than {MAX_FUNCTION_DEPTH} levels deep"
+            )
         self.reading.append(name)
         try:
             graph = self.graphs[name] = _read_function(self.protos[name], self)
@@ -107,7 +109,7 @@ class Functions:
             inputs = [_argument_spec(proto, i) for i in range(len(proto.signature.input_arg))]
             outputs = [(tensors.dtype_of(arg.type), None) for arg in proto.signature.output_arg]
             specs = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
-            self.stand_ins[name] = stand_in(name, specs, outputs, LIMIT)
+            self.stand_ins[name] = stand_in(name, specs, outputs, MAX_RECURSION_CALLS)
         return self.stand_ins[name]
 
 

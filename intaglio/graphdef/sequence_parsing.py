@@ -1,4 +1,4 @@
-"""Serialized SequenceExamples taken apart: features, and lists of features."""
+"""Serialized SequenceExamples parsed: features, and lists of features."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ def make_ndarray(tensor: Any) -> np.ndarray:
     """A TensorProto message (ours or TensorFlow's) as a new NumPy array.
 
     Raises:
+      TypeError: it is no message.
       ValueError: the message contradicts itself, or its dtype has no array.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/make_ndarray.
@@ -68,6 +69,8 @@ def make_ndarray(tensor: Any) -> np.ndarray:
     array([1, 2], dtype=int32)
     """
     if not isinstance(tensor, messages.TensorProto):
+        if not hasattr(tensor, "SerializeToString"):
+            raise TypeError(f"`tensor` must be a TensorProto, got {tensor!r}")
         tensor = messages.TensorProto.FromString(tensor.SerializeToString())
     return np.array(tensors.array_of(tensor))
 

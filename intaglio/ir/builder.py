@@ -47,7 +47,7 @@ class GraphBuilder:
     ) -> Node:
         """Appends a node under a unique name. Raises RuntimeError once finalized.
 
-        An empty name is given later, by `christen`.
+        An empty name is given later, by `name_node`.
         """
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
@@ -68,13 +68,13 @@ class GraphBuilder:
             self.by_name[unique] = node
         return node
 
-    def christen(self, node: Node, name: str) -> Node:
+    def name_node(self, node: Node, name: str) -> Node:
         """Names a node that was added without a name; returns it."""
         node.name = self.unique_name(name)
         self.by_name[node.name] = node
         return node
 
-    def christen_after(self, node: Node, name: str) -> Node:
+    def name_after(self, node: Node, name: str) -> Node:
         """Names an unnamed node, and unnamed nodes before it, after the op that takes it.
 
         `name` is the op's name and argument, which constants are called: `mul/y`. Others
@@ -85,18 +85,18 @@ class GraphBuilder:
         if node.inputs:
             scope = name.rpartition("/")[0]
             name = f"{scope}/{node.op.name}" if scope else node.op.name
-            self._christen_inputs(node, name)
-        return self.christen(node, name)
+            self._name_inputs(node, name)
+        return self.name_node(node, name)
 
-    def christen_plainly(self, node: Node) -> Node:
+    def name_by_op(self, node: Node) -> Node:
         """Names an unnamed node after its own type."""
-        self._christen_inputs(node, node.op.name)
-        return self.christen(node, node.op.name)
+        self._name_inputs(node, node.op.name)
+        return self.name_node(node, node.op.name)
 
-    def _christen_inputs(self, node: Node, name: str) -> None:
+    def _name_inputs(self, node: Node, name: str) -> None:
         for argument, value in zip(node.op.input_names, node.inputs, strict=False):
             if not value.node.name:
-                self.christen_after(value.node, f"{name}/{argument}")
+                self.name_after(value.node, f"{name}/{argument}")
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name`, or `name_1`, `name_2`, ... if it is taken (names differ by more than case).
@@ -144,7 +144,7 @@ class GraphBuilder:
 
     def get_operations(self) -> list[Node]:
         """All operations, in the order of their creation."""
-        return [n if n.name else self.christen_plainly(n) for n in self.nodes]
+        return [n if n.name else self.name_by_op(n) for n in self.nodes]
 
     @property
     def operations(self) -> list[Node]:

@@ -1,4 +1,4 @@
-"""Nodes, their values and the immutable graph: what tracing makes and every later step reads."""
+"""Nodes, their values and the immutable graph: the result of tracing and the input of every pass."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Node:
         return self.outputs
 
     def get_attr(self, name: str) -> Any:
-        """An attribute as TensorFlow gives it: bytes for strings, DTypes for types, lists
+        """An attribute as TensorFlow returns it: bytes for strings, DTypes for types, lists
         for lists, messages for tensors, shapes and functions.
 
         Raises ValueError if there is none of that name.
@@ -189,7 +189,7 @@ class SymbolicTensor(Tensor):
         """`"add:0"`."""
         node = self.node
         if not node.name:  # a constant that no op has taken yet
-            node.graph.christen_plainly(node)
+            node.graph.name_by_op(node)
         return f"{node.name}:{self.index}"
 
     @property

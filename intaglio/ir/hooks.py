@@ -48,7 +48,7 @@ class Exporter(Protocol):
         ...
 
     def attribute(self, value: Any, kind: str) -> Any:
-        """An attribute of that kind as `get_attr` gives it."""
+        """An attribute of that kind as `get_attr` returns it."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Leaves out what is neither needed nor an effect."""
+"""Dead code elimination: removes nodes that are neither used nor effects."""
 
 from __future__ import annotations
 

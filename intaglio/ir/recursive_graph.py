@@ -12,7 +12,7 @@ from intaglio.base.errors import RecursionLimitError
 from intaglio.ir.graph import Graph
 
 # Python frames that one call of a graph from a graph takes, through branches and loops.
-FRAMES = 24
+FRAMES_PER_CALL = 24
 
 
 class _Depth(threading.local):
@@ -83,7 +83,7 @@ class RecursiveGraph(Graph):
             )
         limit = sys.getrecursionlimit()
         if depth == 1:
-            sys.setrecursionlimit(max(limit, FRAMES * self.limit))
+            sys.setrecursionlimit(max(limit, FRAMES_PER_CALL * self.limit))
         calls[id(self)] = depth
         try:
             yield

@@ -1,4 +1,4 @@
-"""What nodes do with the resources that they are given: facts of the op, or of the graphs it runs.
+"""Effects of nodes on their resources: facts of the op, or of the graphs it runs.
 
 An op declares whether it `reads` and `writes` its resources. A branch, loop or call has the effects of the
 nodes of its graphs. Unknown effects count as a read and a write.
@@ -73,7 +73,7 @@ def _effects(graph: Graph, handles: dict[int, int], effect: str) -> Iterator[int
 
 
 def _handed_on(value: SymbolicTensor) -> SymbolicTensor | None:
-    """The input that a handle is, where its node only hands it on."""
+    """The input that a handle is, where its node only passes it on."""
     node = value.node
     if value.dtype is not resource or not node.inputs:
         return None

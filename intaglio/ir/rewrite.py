@@ -2,7 +2,7 @@
 
 A pass walks the nodes of a graph in order and decides for each: it is kept (`keep`),
 replaced by other values (`replace`), dropped (`drop`) or absorbed by another node (`absorb`). The
-`Rewriter` maps the inputs and control inputs of later nodes, and hands on provenance: where the user
+`Rewriter` maps the inputs and control inputs of later nodes, and passes on provenance: where the user
 wrote a node, its device, the traced node that it comes from. Graphs and nodes are immutable: what
 did not change is shared by both graphs.
 

@@ -1,4 +1,4 @@
-"""Graphs as text that people read and `parse` reads back.
+"""The text form of graphs: a printer, and a parser that reads it back.
 
     graph add(x: float32[2, None], y: float32[2, None]) {
       sum: float32[2, None] = AddV2(x, y)
@@ -30,9 +30,9 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 
 # Arrays with more elements than this are written as base64, which loses nothing either.
-READABLE = 16
+MAX_READABLE_ELEMENTS = 16
 # Of a line that cannot be read, the message shows this much.
-SHOWN = 200
+MAX_SHOWN_CHARACTERS = 200
 
 
 class GraphSyntaxError(ValueError):
@@ -134,7 +134,7 @@ def _literal(value: Any, names: dict[int, str]) -> str:
 
 def _tensor(array: np.ndarray) -> str:
     dtype = from_numpy(array.dtype)
-    if array.size > READABLE and dtype is not string:
+    if array.size > MAX_READABLE_ELEMENTS and dtype is not string:
         text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
         return f'tensor({dtype.name}, {array.shape}, "{text}")'
     flat = array.reshape(-1)
@@ -179,7 +179,7 @@ def parse(text: str) -> Graph:
 
 
 def _syntax_error_text(number: int, line: str, error: Exception) -> str:
-    shown = line if len(line) <= SHOWN else f"{line[:SHOWN]}..."
+    shown = line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[:MAX_SHOWN_CHARACTERS]}..."
     reason = f"unknown name {error}" if isinstance(error, KeyError) else str(error)
     if isinstance(error, (RecursionError, MemoryError)):
         reason = "nested too deeply"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, int64, string
-from intaglio.data.dataset import Dataset
+from intaglio.data.dataset import Dataset, checked
 from intaglio.lookup.initializers import TableInitializer
 from intaglio.lookup.tables import StaticHashTable, StaticVocabularyTable
 from intaglio.opdef import raw
@@ -60,7 +60,7 @@ def table_from_dataset(
     key_dtype: Any = string,
     name: str | None = None,
 ) -> Any:
-    """A table of the pairs that a dataset gives; `vocab_size` of them if that is given.
+    """A table of the pairs that a dataset returns; `vocab_size` of them if that is given.
 
     With `num_oov_buckets` other keys get numbers behind by a hash, else `default_value`.
     Raises ValueError for what does not go together, TypeError for a wrong `key_dtype`.
@@ -70,7 +70,7 @@ def table_from_dataset(
     >>> print(table.lookup(tf.constant(["b", "c"])).numpy())
     [ 2 -1]
     """
-    pairs = dataset.element_spec
+    pairs = checked(dataset).element_spec
     if vocab_size is not None and vocab_size < 1:
         raise ValueError(f"`vocab_size` must be greater than 0, got {vocab_size}")
     if num_oov_buckets < 0:
@@ -116,7 +116,7 @@ def index_table_from_dataset(
     def swapped(number: Any, word: Any) -> tuple[Any, Any]:
         return word, raw.Cast(number, DstT=int64)
 
-    pairs = dataset.enumerate().map(swapped)
+    pairs = checked(dataset).enumerate().map(swapped)
     return table_from_dataset(
         pairs, num_oov_buckets, vocab_size, default_value, hasher_spec, key_dtype, name
     )

@@ -1,4 +1,4 @@
-"""Graphs as machine code, through LLVM. What needs LLVM is imported when something is to be compiled."""
+"""Graphs as machine code, through LLVM. Modules that need LLVM are imported on the first compilation."""
 
 from __future__ import annotations
 

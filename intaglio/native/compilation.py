@@ -1,4 +1,4 @@
-"""From an optimised graph to what runs: what there is code for is machine code, the rest NumPy."""
+"""From an optimised graph to an executable: native functions for what has lowerings, NumPy for the rest."""
 
 from __future__ import annotations
 

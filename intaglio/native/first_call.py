@@ -1,7 +1,8 @@
-"""The first call of code that a function has changed over to: if it fails, the interpreter does it.
+"""The first call of code that a function changes over to, beside the interpreter.
 
-Variables and streams of random numbers are as before the call then. The snapshot costs no copy:
-a write to a variable whose array has other references goes to another array.
+The code runs on copies of the variables, which cost no memory: a write to a variable whose array
+has other references goes to another array. The call's results are those of the interpreter. Only if
+both agree is the code called from then on; what rounding explains is found by perturbed runs.
 """
 
 from __future__ import annotations
@@ -9,14 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
-from intaglio.native import fallback
+from intaglio.native import fallback, perturbation
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
 
 Run = Callable[..., tuple[Any, ...]]
+# How many perturbed runs there are before two results are said to differ: few first, for most
+# graphs need none or these.
+PERTURBED_RUNS = (2, 10)
+
+
+class Differs(Exception):
+    """Machine code and the interpreter do not agree."""
 
 
 def streams(graph: Graph) -> list[Any]:
@@ -30,37 +40,104 @@ def streams(graph: Graph) -> list[Any]:
     ]
 
 
-class _Snapshot:
-    """What a call may change: the variables among its inputs, and streams."""
+class _State:
+    """What a call may change, as it was: the variables among its inputs, and streams."""
 
     def __init__(self, arrays: Sequence[Any], streams: Sequence[Any]) -> None:
         # One that has no value stays without: what runs raises for it.
-        variables = [a for a in arrays if isinstance(a, Resource) and a.initialized]
-        self._values = [(v, v._value) for v in variables]
+        self._values = {
+            id(a): a.read() for a in arrays if isinstance(a, Resource) and a.initialized
+        }
+        self._arrays = arrays
         self._marks = [(s, s.mark()) for s in streams]
 
-    def restore(self) -> None:
-        """Takes everything back, and holds nothing any more."""
-        for variable, value in self._values:
-            with variable.lock:
-                variable.put(value)
+    def arguments(self) -> list[Any]:
+        """The arguments, with copies of the variables as they were."""
+        copies: dict[int, Any] = {}
+        for a in self._arrays:
+            if isinstance(a, Resource) and id(a) not in copies:
+                copies[id(a)] = copy = Resource(a.spec, a.name, a.container)
+                if id(a) in self._values:
+                    copy.assign(self._values[id(a)])
+        return [copies.get(id(a), a) for a in self._arrays]
+
+    def rewind(self) -> None:
+        """Takes the streams back."""
         for stream, mark in self._marks:
             stream.back(mark)
-        self._values.clear()
+
+    def run(self, run: Run) -> list[Any]:
+        """Results of a call on copies, and what the copies are then."""
+        self.rewind()
+        return _outcome(run, self.arguments())
+
+
+def _outcome(run: Run, arguments: Sequence[Any]) -> list[Any]:
+    results = run(*arguments)
+    return [*results, *_contents(arguments)]
+
+
+def _contents(arguments: Sequence[Any]) -> list[Any]:
+    return [a.read() for a in arguments if isinstance(a, Resource) and a.initialized]
 
 
 def call(
-    name: str, compiled: Run, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
+    graph: Graph, compiled: Run, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
 ) -> tuple[tuple[Any, ...], bool]:
-    """The results of a call of `compiled`, or of the interpreted `run` if it fails where that does not.
+    """The results of `run`, which interprets a graph, and whether `compiled` computes the same.
 
-    And whether `compiled` did it. Raises what `run` raises, which is the program's own error.
+    Raises what `run` raises, which is the program's own error. Where `compiled` raises, or
+    computes something else, a warning says so once.
     """
-    before = _Snapshot(arrays, streams)
+    before = _State(arrays, streams)
+    error: Exception | None = None
+    native: list[Any] = []
     try:
-        return compiled(*arrays), True
+        native = before.run(compiled)
     except Exception as e:
-        before.restore()
-        results = run(*arrays)
-        fallback.failed(name, e)
-        return results, False
+        error = e
+    before.rewind()
+    results = run(*arrays)
+    if error is None:
+        expected = [*results, *_contents(arrays)]
+        after = _State((), streams)
+        error = _difference(graph, before, expected, native)
+        after.rewind()
+    if error is not None:
+        fallback.failed(graph.name, error)
+    return results, error is None
+
+
+def _difference(
+    graph: Graph, before: _State, expected: list[Any], native: list[Any]
+) -> Exception | None:
+    """What differs by more than rounding explains, as an error; None if nothing does."""
+    scattered: list[list[Any]] = []
+    wrong = _disagreeing(expected, native, scattered)
+    if wrong is None:
+        return None
+    generator = np.random.default_rng(0)
+    perturbed = interpreter.compiled(perturbation.perturbed(graph, generator))
+    for count in PERTURBED_RUNS:
+        while len(scattered) < count:
+            try:
+                scattered.append(before.run(perturbed))
+            except Exception:  # an assertion that rounding decides
+                return None
+        wrong = _disagreeing(expected, native, scattered)
+        if wrong is None:
+            return None
+    a, b = expected[wrong], native[wrong]
+    what = f"result {wrong}" if wrong < len(graph.outputs) else "a variable"
+    return Differs(f"{what} is {_short(b)}, and {_short(a)} where it is interpreted")
+
+
+def _disagreeing(expected: list[Any], native: list[Any], scattered: list[list[Any]]) -> int | None:
+    for i, (a, b) in enumerate(zip(expected, native, strict=True)):
+        if not perturbation.agree(a, b, [s[i] for s in scattered]):
+            return i
+    return None
+
+
+def _short(value: Any) -> str:
+    return np.array2string(np.asarray(value), precision=6, threshold=6).replace("\n", "")

@@ -1,4 +1,4 @@
-"""Interpreted graphs: what their ops do one by one to large arrays goes in loops of machine code.
+"""Interpreted graphs: chains of elementwise ops on large arrays are fused into compiled loops.
 
 The graph stays a list of kernels that Python calls. But where one elementwise op writes what
 only another reads, one loop does both, with the bits of the ops' own kernels: only the time

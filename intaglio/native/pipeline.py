@@ -58,14 +58,14 @@ class Step(NamedTuple):
 
 
 # Iterations from which on packing the weights of cells before a loop pays.
-ITERATIONS = 4
+MIN_ITERATIONS_TO_PACK = 4
 
 
 def is_repeated_body(node: Node | None, attribute: str) -> bool:
     """True for the body of a loop that runs several times, as far as is known."""
     if node is None or attribute == "cond" or node.op.control_flow != "loop":
         return False
-    return node.attrs.get(KNOWN_TRIP_COUNT, ITERATIONS) >= ITERATIONS
+    return node.attrs.get(KNOWN_TRIP_COUNT, MIN_ITERATIONS_TO_PACK) >= MIN_ITERATIONS_TO_PACK
 
 
 CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE

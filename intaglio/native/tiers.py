@@ -83,11 +83,14 @@ class Background:
     """
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
-        self.run = run
+        self.run = self._interpreted = run
         self.compiling: threading.Thread | None = None
         self.native = False
         self._graph: Graph | None = graph
         self._make = make
+        # The graph until its code has been checked, by one thread.
+        self._unchecked: Graph | None = graph
+        self._checking = threading.Lock()
 
     def compile(self) -> None:
         """Begins to compile."""
@@ -120,8 +123,24 @@ class Background:
             self.run = functools.partial(_raise, e)
 
     def _ready(self, run: Run) -> None:
-        self.run = run
-        self.native = True
+        """Changes over to code at the next call, which checks it."""
+        self.run = functools.partial(self._first, run)
+
+    def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
+        """A call beside code that has not run yet: if they do not agree, it stays interpreted."""
+        with self._checking:
+            graph = self._unchecked
+            if graph is not None:
+                streams = first_call.streams(graph)
+                results, self.native = first_call.call(
+                    graph, run, self._interpreted, arrays, streams
+                )
+                self._unchecked = None
+                self.run = run if self.native else self._interpreted
+                return results
+        # Another thread was first, perhaps between two threads that found the code ready.
+        self.run = run if self.native else self._interpreted
+        return self.run(*arrays)
 
 
 def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
@@ -163,8 +182,6 @@ class Counted(Background):
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
         self._compiled_run: Run | None = None
-        self._interpreted, self._name = run, graph.name
-        self._streams: list[Any] = []
         self._lock = threading.Lock()
         self._begin, self._left = calls, 2 * calls
 
@@ -190,24 +207,10 @@ class Counted(Background):
             elif not self._left and self.compiling is not None:
                 self.compiling.join()
                 if self._compiled_run is not None:
-                    super()._ready(functools.partial(self._first, self._compiled_run))
-
-    def compile(self) -> None:
-        """Begins to compile, while the graph is still known."""
-        if self._graph is not None:
-            self._streams = first_call.streams(self._graph)
-        super().compile()
+                    super()._ready(self._compiled_run)
 
     def _ready(self, run: Run) -> None:
         self._compiled_run = run
-
-    def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
-        """A call of code that has not run yet: where it fails the graph stays interpreted."""
-        streams = self._streams
-        results, good = first_call.call(self._name, run, self._interpreted, arrays, streams)
-        self.run, self.native = (run if good else self._interpreted), good
-        self._compiled_run = None
-        return results
 
 
 class Shapes:

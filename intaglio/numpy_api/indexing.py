@@ -116,7 +116,7 @@ def compress(condition: Any, a: Any, axis: Any = None) -> Tensor:
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """`x` where the condition holds and else `y`; alone, the coordinates as `nonzero` gives them.
+    """`x` where the condition holds and else `y`; alone, the coordinates as `nonzero` returns them.
 
     Raises ValueError if only one of `x` and `y` is given.
 

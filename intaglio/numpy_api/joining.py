@@ -29,7 +29,7 @@ def _several(arrays: Any) -> list[Tensor]:
 
 
 def concatenate(arys: Any, axis: Any = 0) -> Tensor:
-    """One after the other along `axis`. Raises ValueError for none.
+    """One after the other along `axis`. Raises IndexError for none.
 
     >>> tnp.concatenate([[1, 2], [3.]])
     <tf.Tensor: shape=(3,), dtype=float64, numpy=array([1., 2., 3.])>
@@ -95,6 +95,8 @@ def hstack(tup: Any) -> Tensor:
            [2, 4]])>
     """
     parts = [atleast_1d(x) for x in _several(tup)]
+    if not parts:
+        raise IndexError("need at least one array to concatenate")
     return concatenate(parts, 0 if parts[0].dims and len(parts[0].dims) == 1 else 1)
 
 
@@ -193,8 +195,11 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
         raise ValueError(
             f"`axis` may only be negative if the rank of the tensor is known, not {axis}"
         )
-    at = axis if x.dims is None else axis % len(x.dims)
-    lead = (slice(None),) * at
+    if x.dims is not None:
+        if not isinstance(axis, int) or not -len(x.dims) <= axis < len(x.dims):
+            raise ValueError(f"a tensor of shape {x.shape} has no axis {axis} to split")
+        axis %= len(x.dims)
+    lead = (slice(None),) * axis
     bounds = [0, *cuts, None]
     return [x[(*lead, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
 
@@ -247,7 +252,8 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
     [TensorShape([1, 2, 2]), TensorShape([1, 2, 2])]
     """
     x = as_tensor(ary)
-    _has_axis(x, 2)
+    if isinstance(_cuts(indices_or_sections), int):
+        _has_axis(x, 2)
     return split(x, indices_or_sections, 2)
 
 

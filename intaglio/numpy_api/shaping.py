@@ -131,6 +131,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
     """
     x = as_tensor(a)
     if x.dims is not None:
+        axis1, axis2 = int(axis1), int(axis2)
         order = [*range(len(x.dims))]
         order[axis1], order[axis2] = order[axis2], order[axis1]
         return raw.Transpose(x, np.array(order, np.int32))

@@ -262,7 +262,10 @@ def attribute(value: Any, kind: str, name: str = "") -> Any:
     if kind == "list(shape)":
         return tuple([as_dims(v) for v in value])
     if kind == "int":
-        return operator.index(value)
+        try:
+            return operator.index(value)
+        except AttributeError:  # a tensor of something else
+            raise _not_of_kind(value, kind, name) from None
     if kind == "bool":
         return bool(value)
     text = isinstance(value, (str, bytes))

@@ -5,7 +5,7 @@ tensors and users' extension types are dispatched alike: a *target* is registere
 for annotations of its parameters, and takes the calls that match one of its signatures.
 
 A function that may have targets is decorated where it is defined, `@dispatchable`: the public
-function hands its arguments to its *implementation*. That is the function's own body as long as
+function passes its arguments to its *implementation*. That is the function's own body as long as
 no target is registered. With the first target it is a check of the types of the
 arguments that targets annotate, and calls the body if they are all plain. Types are found to be
 plain once and remembered. A function may also be *surrounded*: then one handler takes all calls
@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.generated_code import GeneratedCode
+from intaglio.opdef import levels
 from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
 
@@ -162,6 +163,7 @@ class Entry:
 # -- public functions ---------------------------------------------------------------------
 
 F = TypeVar("F", bound=Callable[..., Any])
+_LEAVE_OUT = types.CellType(levels.leave_out_package)
 
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
@@ -171,8 +173,9 @@ _lock = threading.RLock()
 def dispatchable(function: F) -> F:
     """Decorates a public function that targets may be registered for.
 
-    The result has the signature, name and source position of the function, and one line: it calls
-    its implementation. Raises TypeError for a function with `*args` or `**kwargs`.
+    The result has the signature, name and source position of the function, and calls its
+    implementation. Tracebacks of errors that come out of it, eagerly, have no frames of this
+    package. Raises TypeError for a function with `*args` or `**kwargs`.
     """
     assert isinstance(function, types.FunctionType)
     code = function.__code__
@@ -184,7 +187,7 @@ def dispatchable(function: F) -> F:
     public = types.FunctionType(
         template.replace(
             co_posonlyargcount=code.co_posonlyargcount,
-            co_varnames=parameters,
+            co_varnames=(*parameters, *template.co_varnames[count + named :]),
             co_name=code.co_name,
             co_qualname=code.co_qualname,
             co_filename=code.co_filename,
@@ -193,7 +196,7 @@ def dispatchable(function: F) -> F:
         function.__globals__,
         function.__name__,
         function.__defaults__,
-        (types.CellType(function),),
+        (types.CellType(function), _LEAVE_OUT),
     )
     public.__kwdefaults__ = function.__kwdefaults__
     public.__annotations__ = function.__annotations__
@@ -205,7 +208,7 @@ def dispatchable(function: F) -> F:
 
 @functools.cache
 def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
-    """The code of a function of `count` parameters, and others by name, that hands them on.
+    """The code of a function of `count` parameters, and others by name, that passes them on.
 
     One is compiled for each number of parameters: public functions, of which there are hundreds,
     get theirs with names put in, which takes microseconds at import.
@@ -213,13 +216,18 @@ def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
     head = [f"p{i}" for i in range(count)]
     parameters = ", ".join([*head, *(["*", *named] if named else [])])
     arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
+    # Free variables are in the order of their names.
     source = (
-        "def defined(_implementation):\n"
-        f" def public({parameters}): return _implementation({arguments})\n"
+        "def defined(_implementation, _leave_out):\n"
+        f" def public({parameters}):\n"
+        f"  try: return _implementation({arguments})\n"
+        "  except Exception as _error:\n"
+        "   _leave_out(_error)\n"
+        "   raise\n"
         " return public\n"
     )
     defined = GeneratedCode("dispatch", source, {}).function("defined")
-    return defined(None).__code__
+    return defined(None, None).__code__
 
 
 def entry_of(function: Any) -> Entry | None:
@@ -304,10 +312,10 @@ def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -
     # A handler may leave parameters out, `name` above all.
     names = list(inspect.signature(handler).parameters)
     with_function = names[:1] == ["function"] and "function" not in entry.names
-    strangers = set(names[with_function:]) - set(entry.names)
-    if strangers:
+    unknown = set(names[with_function:]) - set(entry.names)
+    if unknown:
         raise ValueError(
-            f"{handler} asks for {sorted(strangers)}, which are no parameters of "
+            f"{handler} asks for {sorted(unknown)}, which are no parameters of "
             f"{function.__module__}.{function.__name__}{entry.signature}"
         )
     wanted = [entry.names.index(n) for n in names[with_function:]]

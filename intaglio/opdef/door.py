@@ -48,7 +48,7 @@ DECLINED: Any = object()
 
 
 def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
-    """One op call as the user wrote it: binds, converts, carries out, shows the tapes."""
+    """One op call as the user wrote it: binds, converts, executes, shows the tapes."""
     if not kwargs and len(args) == len(op.input_names):
         values, attrs = args, op.defaults
         if op.required:

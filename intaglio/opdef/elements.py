@@ -249,6 +249,8 @@ def _stacked(value: Any, first: Any, dtype: DType | None, graph: bool) -> Any:
         raise ValueError(_MIXED if _scalar_first(value) else _RAGGED) from None
     if array.dtype.kind in "SU":
         raise ValueError(_MIXED)
+    if array.dtype == np.float64 and type(first) is int and _integers_of_both_kinds(array, value):
+        return np.array(value, object)
     if array.dtype != object:
         return array
     for item in _leaves(value):
@@ -259,6 +261,13 @@ def _stacked(value: Any, first: Any, dtype: DType | None, graph: bool) -> Any:
                 raise unsupported(item, dtype, graph)
             raise ValueError(_MIXED)
     return array  # integers too large for 64 bits
+
+
+def _integers_of_both_kinds(array: Any, value: Any) -> bool:
+    """True for integers that NumPy has made floats, for some need int64 and others uint64."""
+    return (
+        bool(array.size) and array.max() >= 2.0**63 and all(type(v) is int for v in _leaves(value))
+    )
 
 
 def _scalar_first(value: Any) -> bool:

@@ -1,8 +1,8 @@
-"""Levels, where ops are carried out, and each thread's stack of them.
+"""Levels, where ops are executed, and each thread's stack of them.
 
 A level carries ops out at once, or records them into a graph, or into a pattern of the rewriter.
 Each thread has a stack of levels; tapes belong to the level they were opened on, and record what
-is carried out there. `STATE.unusual` counts the levels and tapes of all threads, so that the fast
+is executed there. `STATE.unusual` counts the levels and tapes of all threads, so that the fast
 eager path has one thing to check.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from intaglio.base import tracebacks
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef.hooks import HOOKS
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """A tape or forward accumulator: is shown every op carried out on its level."""
+    """A tape or forward accumulator: is shown every op executed on its level."""
 
     def record(
         self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
@@ -139,8 +140,17 @@ def pushed(new: Level) -> Generator[Level]:
         here.top = here.levels[-1]
 
 
+def leave_out_package(error: Exception) -> None:
+    """Takes this package's frames out of the traceback of an error that leaves a public function.
+
+    Where a graph is recorded they stay: whoever records it words errors by the whole traceback.
+    """
+    if all([here.eager for here in stack().levels]):
+        tracebacks.leave_out_package(error)
+
+
 def eagerly() -> Any:
-    """A context in which ops are carried out at once, and no tape of outside sees them."""
+    """A context in which ops are executed eagerly, and no tape of outside sees them."""
     return pushed(HOOKS.eager_level())
 
 

@@ -7,17 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from intaglio.base.dtypes import ALL, BY_NAME, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import convert, door, raw, scalar
 from intaglio.opdef.hooks import HOOKS
+from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.traits import Traits, check
 
 # Services of the runtime that a kernel may request besides the op's own names.
-#   run(graph, arrays) -> list   carries out a branch or body graph
+#   run(graph, arrays) -> list   executes a branch or body graph
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
@@ -180,10 +183,10 @@ class Op(Traits):
             wanted = ("s", *self.input_names)
             if rule.takes[: len(wanted)] != wanted:
                 raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
-        strangers = set(rule.takes) - self._names(kind)
-        if strangers:
+        unknown = set(rule.takes) - self._names(kind)
+        if unknown:
             raise ValueError(
-                f"rule {kind} asks for {sorted(strangers)}, which {self.sig.text!r} does not have"
+                f"rule {kind} asks for {sorted(unknown)}, which {self.sig.text!r} does not have"
             )
         return rule
 
@@ -217,6 +220,10 @@ class Op(Traits):
         self.kernel_fn = self.whole_kernel = whole
         if whole is not None and (self.blockwise or not single):
             self.kernel_fn = scalar.in_blocks(whole)
+        if self.computes_wide and whole is not None and not isinstance(whole, np.ufunc):
+            count = len(self.input_names)
+            self.whole_kernel = scalar.computed_wide(whole, count)
+            self.kernel_fn = scalar.computed_wide(self.kernel_fn, count)
         if self.same_shapes and whole is not None:
             self.kernel_fn = _of_one_shape(self.kernel_fn)
         # Where each argument of the kernel comes from, worked out once.
@@ -275,7 +282,7 @@ class Op(Traits):
         if self.plain and self.whole_kernel is not self.kernel_fn and specs:
             first = specs[0]
             alike = all([s.shape == first.shape for s in specs])
-            if alike and first.count is not None and first.count <= scalar.WHOLE:
+            if alike and first.count is not None and first.count <= scalar.MIN_BLOCKED_ELEMENTS:
                 return self.whole_kernel
         return None
 
@@ -283,27 +290,31 @@ class Op(Traits):
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         """Carries the op out wherever the program is: now, or in the graph being recorded."""
-        if not door.INSPECTORS:
-            here = door.level()
-            if not kwargs and len(args) == self.quick:
-                done = here.quick(self, args)
-                if done is not None:
-                    return done
-            if here.eager:
-                written = self.written
-                if written is None:
-                    written = self.written = HOOKS.direct_call(self)
-                try:
-                    done = written(here.watchers, *args, **kwargs)
-                    if done is door.DECLINED and not self.stateful:
-                        read = convert.read(args)
-                        if read is not None:
-                            done = written(here.watchers, *read, **kwargs)
-                    if done is not door.DECLINED:
+        try:
+            if not door.INSPECTORS:
+                here = door.level()
+                if not kwargs and len(args) == self.quick:
+                    done = here.quick(self, args)
+                    if done is not None:
                         return done
-                except TypeError:  # not called as declared: the door raises the right error
-                    pass
-        return door.call(self, args, kwargs, name)
+                if here.eager:
+                    written = self.written
+                    if written is None:
+                        written = self.written = HOOKS.direct_call(self)
+                    try:
+                        done = written(here.watchers, *args, **kwargs)
+                        if done is door.DECLINED and not self.stateful:
+                            read = convert.read(args)
+                            if read is not None:
+                                done = written(here.watchers, *read, **kwargs)
+                        if done is not door.DECLINED:
+                            return done
+                    except TypeError:  # not called as declared: the door raises the right error
+                        pass
+            return door.call(self, args, kwargs, name)
+        except Exception as e:
+            leave_out_package(e)
+            raise
 
     @property
     def must_run(self) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 # Elements in a block of a kernel with temporary arrays.
-BLOCK = 1 << 15
+BLOCK_ELEMENTS = 1 << 15
 # Arrays of at most this many elements are worked on whole.
-WHOLE = 2 * BLOCK
+MIN_BLOCKED_ELEMENTS = 2 * BLOCK_ELEMENTS
 
 
 # From so many elements on, conditions that follow no pattern cost more than what is chosen.
@@ -126,6 +126,22 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
     return functools.partial(rule, NumpyScalars), False
 
 
+def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]:
+    """A kernel of `inputs` floating arrays (and attributes) that is given 16-bit floats as float32.
+
+    Its result is rounded to their dtype once.
+    """
+
+    def computed(*given: Any) -> Any:
+        dtype = given[0].dtype
+        if dtype.itemsize != 2:
+            return kernel(*given)
+        wide = [x.astype(np.float32) for x in given[:inputs]]
+        return kernel(*wide, *given[inputs:]).astype(dtype)
+
+    return computed
+
+
 def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """An elementwise kernel in blocks, so that its temporary arrays stay small.
 
@@ -134,14 +150,14 @@ def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def blocked(*arrays: Any) -> Any:
         first = arrays[0]
-        if first.size <= WHOLE:
+        if first.size <= MIN_BLOCKED_ELEMENTS:
             return kernel(*arrays)
         flat = [_flat(a, first.shape) for a in arrays]
         if any(f is None for f in flat):
             return kernel(*arrays)
         result = parts = None
-        for start in range(0, first.size, BLOCK):
-            stop = start + BLOCK
+        for start in range(0, first.size, BLOCK_ELEMENTS):
+            stop = start + BLOCK_ELEMENTS
             part = kernel(
                 *[
                     f[start:stop] if a.__class__ is np.ndarray and a.ndim else a

@@ -33,7 +33,7 @@ class Traits:
     reaches_outside: ClassVar[str] = ""
     # The inputs that name files.
     path_inputs: ClassVar[tuple[str, ...]] = ()
-    # Strings are only handed on by the op, or part of a message: it is arithmetic nevertheless.
+    # Strings are only passed on by the op, or part of a message: it is arithmetic nevertheless.
     carries_strings: ClassVar[bool] = False
     # How the op runs the graphs that are its attributes: one of CONTROL_FLOW.
     control_flow: ClassVar[str] = ""
@@ -56,6 +56,10 @@ class Traits:
     same_shapes: ClassVar[bool] = False
     # The kernel's result is new memory, which nothing else refers to.
     fresh_result: ClassVar[bool] = False
+
+    # 16-bit floats are computed with in float32, and the result is rounded once: steps on the
+    # way would overflow or lose digits.
+    computes_wide: ClassVar[bool] = False
 
     # -- shapes -------------------------------------------------------------------
     # The result follows from the shapes of the inputs alone.

@@ -20,9 +20,9 @@ Kernel = Callable[..., Any]
 # threads for a product, and waits for each of them even where other programs keep it from running.
 MIN_COMPILED_WORK = 1 << 18
 # After so much work of one kind a compiler is worth loading, which takes longer than any call.
-PAYS = 1 << 22
+MIN_TOTAL_WORK = 1 << 22
 # What a function of a number costs, in multiplications.
-FUNCTION = 32
+WORK_PER_FUNCTION = 32
 # The ops registered by `as_function`.
 FUNCTIONS: set[str] = set()
 # The kinds that there are for float64 too.
@@ -57,7 +57,7 @@ def as_function(name: str, kernel: Kernel) -> Kernel:
     FUNCTIONS.add(name)
 
     def chosen(x: Any) -> Any:
-        run = offered("function", x.dtype, FUNCTION * x.size, name)
+        run = offered("function", x.dtype, WORK_PER_FUNCTION * x.size, name)
         return kernel(x) if run is None else run(x)
 
     return chosen
@@ -69,8 +69,8 @@ def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
     It is available once calls of its kind together have done enough work to pay for loading it.
     """
     done = _done.get(kind, 0)
-    if done < PAYS:
+    if done < MIN_TOTAL_WORK:
         _done[kind] = done = done + work
-        if done < PAYS:
+        if done < MIN_TOTAL_WORK:
             return None
     return HOOKS.select_kernel(kind, *description)

@@ -16,7 +16,7 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec, of_elements
 
 # Constants no larger than this are computed during inference, for shapes made of shapes.
-FOLD = 64
+MAX_FOLDED_ELEMENTS = 64
 
 
 class Unary(Op):
@@ -74,7 +74,7 @@ def folded(op: Op, x: Spec, y: Spec, shape: Dims) -> Spec | None:
     Shapes are computed with such numbers. None if nothing is known.
     """
     size = shapes.count(shape)
-    if size is None or size > FOLD or shape is None or len(shape) > 1:
+    if size is None or size > MAX_FOLDED_ELEMENTS or shape is None or len(shape) > 1:
         return None
     if x.value is not None and y.value is not None:
         try:
@@ -157,7 +157,7 @@ def divisor(y: Any, x: Any) -> Any:
 
 
 # Below so many numbers their conversion takes longer than it saves.
-_MANY = 2048
+_MIN_CONVERTED_ELEMENTS = 2048
 
 
 def quotient(x: Any, y: Any) -> Any:
@@ -166,7 +166,7 @@ def quotient(x: Any, y: Any) -> Any:
     Processors divide integers one by one and floats several at a time. A float64 quotient of
     numbers of up to 32 bits rounds to a whole number only if it is one.
     """
-    few = max(np.size(x), np.size(y)) < _MANY
+    few = max(np.size(x), np.size(y)) < _MIN_CONVERTED_ELEMENTS
     if few or x.dtype.itemsize > 4 or _has_least(x):
         return np.floor_divide(x, y)
     wide = np.true_divide(x, y, dtype=np.float64)
@@ -175,7 +175,7 @@ def quotient(x: Any, y: Any) -> Any:
 
 def remainder(x: Any, y: Any) -> Any:
     """What `quotient` leaves, with the sign of y."""
-    few = max(np.size(x), np.size(y)) < _MANY
+    few = max(np.size(x), np.size(y)) < _MIN_CONVERTED_ELEMENTS
     if few or x.dtype.itemsize > 4 or _has_least(x):
         return np.remainder(x, y)
     rest = quotient(x, y)

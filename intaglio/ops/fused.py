@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-from intaglio.base.dtypes import NUMERIC, uint8
+from intaglio.base.dtypes import FLOATING, NUMERIC, complex64, complex128, uint8
 from intaglio.base.shapes import Dims
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -76,6 +77,27 @@ class _AddAt(Op):
         y = np.array(x)
         y[(slice(None),) * axis + (np.ravel(index)[-1],)] += row
         return y
+
+
+@op
+class _Perturb(Op):
+    """x, each element times a random factor within some units of the last place of 1.
+
+    `generator` is the `np.random.Generator` of the factors, `ulps` how far they are from 1.
+    """
+
+    signature = "x: T; generator: object, ulps: float = 4.0 -> y: T"
+    T = (*FLOATING, complex64, complex128)
+    differentiable = False
+
+    def infer(self, x: Spec) -> Spec:
+        return Spec(x.dtype, x.shape)
+
+    def kernel(self, x, generator, ulps):
+        eps = float(ml_dtypes.finfo(x.dtype).eps)
+        factors = 1.0 + ulps * eps * generator.uniform(-1.0, 1.0, np.shape(x))
+        kind = np.complex128 if x.dtype.kind == "c" else np.float64
+        return np.asarray(np.asarray(x, kind) * factors).astype(x.dtype)
 
 
 # The codes of maxima: the number of an element in its window of 2x2, row by row; `CUT` is

@@ -112,7 +112,7 @@ def _is_sum(node: Node) -> bool:
     return axes.op is raw.Const and axes.attrs["value"].reshape(-1).tolist() == [0]
 
 
-# -- writing them anew -----------------------------------------------------------------------
+# -- rewriting them ---------------------------------------------------------------------------
 
 
 def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]) -> None:

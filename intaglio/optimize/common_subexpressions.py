@@ -12,7 +12,7 @@ from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 
 # Constants of at most this many bytes are compared by their bytes, larger ones by identity.
-COMPARED = 1 << 12
+MAX_COMPARED_BYTES = 1 << 12
 
 
 def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -26,9 +26,9 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.keep(node, current)
             continue
         key = _key(current)
-        twin = first.setdefault(key, current) if key is not None else current
-        if twin is not current and fuel.burn():
-            new.replace(node, twin.outputs)
+        first_node = first.setdefault(key, current) if key is not None else current
+        if first_node is not current and fuel.burn():
+            new.replace(node, first_node.outputs)
         else:
             new.keep(node, current)
     return new.result()
@@ -58,7 +58,7 @@ def _frozen(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if isinstance(value, np.ndarray):
-        if value.dtype == object or value.nbytes > COMPARED:
+        if value.dtype == object or value.nbytes > MAX_COMPARED_BYTES:
             return ("array", id(value))
         return ("array", value.dtype.str, value.dtype.num, value.shape, value.tobytes())
     if isinstance(value, float):

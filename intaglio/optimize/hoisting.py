@@ -129,7 +129,7 @@ def _is_row(node: Node) -> bool:
     return single and not any([node.attrs[m] for m in OTHER_MASKS])
 
 
-# -- writing them anew -----------------------------------------------------------------------
+# -- rewriting them ---------------------------------------------------------------------------
 
 
 def _hoisted(

@@ -8,7 +8,7 @@ from intaglio.runtime import interpreter
 
 # Functions with more nodes than this, counted with what they call, stay calls when they are
 # called more than once: their code is shared.
-SHARED = 64
+MAX_SHARED_NODES = 64
 # Functions called once may have this many. Without a limit, functions that call each other
 # in pairs would double the graph at each level.
 MAX_INLINED_NODES = 512
@@ -30,7 +30,7 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.keep(node, current)
             continue
         callee = _flat(node.attrs["f"])
-        most = MAX_INLINED_NODES if counts[id(node.attrs["f"])] == 1 else SHARED
+        most = MAX_INLINED_NODES if counts[id(node.attrs["f"])] == 1 else MAX_SHARED_NODES
         if len(callee.nodes) <= most and fuel.burn():
             new.replace(node, _inlined(current, callee, new))
         else:

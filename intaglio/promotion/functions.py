@@ -1,4 +1,4 @@
-"""Public functions with promotion: what is put around those that `names.py` lists."""
+"""Public functions with promotion: wrappers of those that `names.py` lists."""
 
 from __future__ import annotations
 

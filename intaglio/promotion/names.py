@@ -1,4 +1,4 @@
-"""The public functions that know weak tensors, by what they do with them.
+"""The public functions that support weak tensors, by their treatment of them.
 
 Follows the list of https://www.tensorflow.org/guide/tf_numpy_type_promotion, as TensorFlow 2.21
 has it: some functions on the page it leaves out, and some that are not there it has.

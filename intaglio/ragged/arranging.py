@@ -1,4 +1,4 @@
-"""Dimensions of ragged tensors added, taken away, turned round, cut; values chosen.
+"""Ragged tensors with dimensions added, removed, reversed or sliced; selection of values.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/expand_dims and the pages of the other
 functions.
@@ -246,7 +246,7 @@ def dynamic_partition(
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    """Running sums along an axis; those of a row begin anew."""
+    """Running sums along an axis; each row has its own."""
     with name_scope(name or "RaggedCumSum"):
         axis = checks.axis_of(axis, core.rank_of(x))
         if axis > 1 or not isinstance(x, Ragged):

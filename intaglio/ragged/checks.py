@@ -1,4 +1,4 @@
-"""Assertions on partitions: cheap where the values are here, TensorFlow's text where they fail."""
+"""Assertions on partitions: evaluated at once for eager values, with TensorFlow's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ragged tensor is: values, and the partition that cuts them into rows.
+"""The base of ragged tensors: values, and the partition that cuts them into rows.
 
 `RaggedTensor` derives from `Ragged` and has the documented methods. The functions of the other
 modules depend only on what is defined here.

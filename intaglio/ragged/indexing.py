@@ -1,4 +1,4 @@
-"""What `ragged[...]` means.
+"""Indexing of ragged tensors.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/RaggedTensor#__getitem__. The first key
 is for rows; those after it are for the dimensions of every row.

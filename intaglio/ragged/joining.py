@@ -1,4 +1,4 @@
-"""Ragged tensors put together: concatenated, stacked, repeated.
+"""Concatenation, stacking and repetition of ragged tensors.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/concat,
 https://www.tensorflow.org/api_docs/python/tf/ragged/stack and

@@ -149,7 +149,7 @@ def _taken_apart(spec: Any, value: Any) -> list[Any]:
 
 
 def _kinds(spec: Any) -> list[DType]:
-    """The dtypes of what `_taken_apart` gives."""
+    """The dtypes of what `_taken_apart` returns."""
     if not _is_ragged(spec):
         return [s.dtype for s in spec._flat_tensor_specs]
     return [spec.dtype, *[spec.row_splits_dtype] * (spec.ragged_rank + 1)]

@@ -1,4 +1,4 @@
-"""What Python's operators mean on ragged tensors: what they mean on the values."""
+"""Python's operators on ragged tensors, applied to the values."""
 
 from __future__ import annotations
 

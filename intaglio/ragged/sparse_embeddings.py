@@ -123,6 +123,8 @@ def safe_embedding_lookup_sparse(
         raise NotImplementedError(
             "safe_embedding_lookup_sparse of ragged ids: use `ids.to_sparse()`"
         )
+    if not isinstance(sparse_ids, SparseTensor):
+        raise TypeError(f"sparse_ids must be a SparseTensor, got {type(sparse_ids)}")
     with name_scope(name or "safe_embedding_lookup_sparse"):
         shape = sparse_ids.dense_shape
         rank = sparse_ids.shape.rank

@@ -120,8 +120,10 @@ def _padding(pad_values: Any, padding_width: int | None) -> tuple[str, str, int]
         raise ValueError("padding_width must be greater than 0.")
     if isinstance(pad_values, str):
         left = right = pad_values
-    else:
+    elif isinstance(pad_values, (list, tuple)):
         left, right = pad_values[0], pad_values[1]
+    else:
+        raise TypeError(f"pad_values must be a string, a pair of them, or None: {pad_values!r}")
     return left, right, -1 if padding_width is None else padding_width
 
 

@@ -1,1 +1,1 @@
-"""Doing it now: eager tensors, the graph interpreter, resources, random numbers."""
+"""Execution: eager tensors, the graph interpreter, resources, random numbers."""

@@ -15,9 +15,9 @@ from intaglio.base.errors import OutOfRangeError
 
 
 class Coordinator:
-    """Tells threads when to stop, and hands on the error of one of them.
+    """Tells threads when to stop, and passes on the error of one of them.
 
-    `clean_stop_exception_types` are errors that end the threads without being handed on;
+    `clean_stop_exception_types` are errors that end the threads without being passed on;
     OutOfRangeError by default.
 
     >>> coordinator = tf.train.Coordinator()

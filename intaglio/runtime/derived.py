@@ -29,7 +29,7 @@ class Derived:
         self.size = 0
 
     def of(self, array: Any, key: Any, make: Callable[[Any], Any]) -> Any:
-        """What `make` gives for an array that the caller holds; the same again for the same key."""
+        """What `make` returns for an array that the caller holds; the same again for the same key."""
         found = self._kept.get(id(array))
         if found is not None and found[0]() is array:
             derived = found[1].get(key)

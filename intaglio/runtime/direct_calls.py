@@ -1,4 +1,4 @@
-"""Eager calls written out: for each op one flat function from arguments to result.
+"""The fast path of eager calls: for each op one generated function from arguments to result.
 
 The door binds, converts and checks in general; most calls have tensors, short lists of
 integers and attributes that are of the right kind already. For those the function generated here

@@ -182,6 +182,8 @@ def explain(
         return errors.InvalidArgumentError(None, None, text + where)
     if isinstance(error, NotImplementedError):
         return error
+    if isinstance(error, MemoryError):
+        return errors.ResourceExhaustedError(None, None, f"{error}{where}")
     try:
         op.output_specs([spec_of(t) for t in inputs], attrs)  # type: ignore[arg-type]  # all of them are eager here
     except (ValueError, TypeError) as better:
@@ -223,7 +225,7 @@ WEAK = np.result_type(np.zeros((), np.float32), 1.0) == np.float32
 def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     """`a + b` of two eager tensors with nothing unusual about: one look-up and the ufunc.
 
-    A Python number is handed to the ufunc as it is, if it takes the tensor's type there.
+    A Python number is passed to the ufunc as it is, if it takes the tensor's type there.
     """
     compute, allowed = op.quick_fn, op.stored
     floats = frozenset([d for d in allowed if d.kind == "f"])
@@ -238,7 +240,7 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
                 if (dtype in floats and -SAFE < other < SAFE) or (
                     dtype in integers and type(other) is int and other in TINY
                 ):
-                    # Where a graph is recorded, `quick` declines and the number goes on.
+                    # Where a graph is recorded, `quick` declines and the number continues.
                     value = from_array(np.array(other, dtype))
             elif type(other) is not EagerTensor and type(other) in readers:
                 value = readers[type(other)](other)

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.devices import LOGICAL_CPU, elsewhere
+from intaglio.base.devices import LOGICAL_CPU, absent, elsewhere
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.files import LOCAL_PATHS, check_local
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.locks import lasting_lock
+from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.op import RAISES, Op
@@ -251,6 +252,10 @@ class _GraphSource:
                 f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
                 f"All available devices [{LOGICAL_CPU.name}].",
             )
+        if node.device and not OPTIONS.soft_placement and absent(node.device):
+            raise errors.InvalidArgumentError(
+                None, node, f"Unable to find any devices for spec {node.device}"
+            )
         fitted = self.kernels(node) if self.kernels else None
         if fitted is None:
             fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
@@ -309,7 +314,7 @@ class _GraphSource:
     def _kept(self, node: Node, service: PerNode) -> Any:
         """What a service keeps for a node: one for the traced node, however often it is rewritten.
 
-        A trace runs as it is first and optimised later; its random numbers go on.
+        A trace runs as it is first and optimised later; its random numbers continue.
         """
         if self.own_streams:
             return service.for_node(node.op, node.attrs)

@@ -15,7 +15,7 @@ from intaglio.base.shapes import brackets
 from intaglio.opdef.spec import Spec
 
 # Rows of values that a table begins with.
-_FIRST = 16
+_INITIAL_ROWS = 16
 
 
 class LookupTable:
@@ -113,7 +113,7 @@ class LookupTable:
             new = [k for k in dict.fromkeys(key_list) if k not in self._rows]
             last = self._used + len(new)
             if last > len(self._values):
-                grown = np.zeros((max(_FIRST, 2 * last), *self._inner), self._values.dtype)
+                grown = np.zeros((max(_INITIAL_ROWS, 2 * last), *self._inner), self._values.dtype)
                 grown[: self._used] = self._values[: self._used]
                 self._values = grown
             self._rows.update(zip(new, range(self._used, last), strict=True))
@@ -170,7 +170,7 @@ class LookupTable:
         with self._lock:
             for key in key_list:
                 self._rows.pop(key, None)
-            if self._used > 2 * len(self._rows) + _FIRST:
+            if self._used > 2 * len(self._rows) + _INITIAL_ROWS:
                 keys, values = self.export()
                 self.replace(keys, values)
 

@@ -1,4 +1,4 @@
-"""Seeds and streams: which numbers the random ops draw next.
+"""Seeds and streams: the state of the random ops.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/random/set_seed. The global seed and
 an op's own seed become the attributes (seed, seed2) of a stateful random op; (0, 0) means
@@ -21,7 +21,7 @@ from intaglio.ops.random import philox
 DEFAULT_GRAPH_SEED = 87654321
 MAX_SEED = 2**31 - 1
 # Eager streams remembered; the least recently used ones go.
-REMEMBERED = 1 << 16
+MAX_REMEMBERED_STREAMS = 1 << 16
 
 
 def fresh_bits(count: int) -> int:
@@ -30,7 +30,7 @@ def fresh_bits(count: int) -> int:
 
 
 class Counters:
-    """The state of a stateful random op: hands out stretches of its stream."""
+    """The state of a stateful random op: returns stretches of its stream."""
 
     __slots__ = ("_epoch", "_kept", "_lock", "_seeds", "_stream")
 
@@ -112,7 +112,7 @@ class _Seeds:
             found = self._eager.get(key)
             if found is None:
                 found = self._eager[key] = Counters(attrs["seed"], attrs["seed2"])
-                if len(self._eager) > REMEMBERED:
+                if len(self._eager) > MAX_REMEMBERED_STREAMS:
                     self._eager.popitem(last=False)
             else:
                 self._eager.move_to_end(key)
@@ -132,7 +132,7 @@ def set_seed(seed: Any) -> None:
 
 
 def global_seed() -> int | None:
-    """The global seed in force here: functions have that of where they are traced."""
+    """The current global seed here: functions have that of where they are traced."""
     for level in reversed(door.stack().levels):
         graph = getattr(level, "graph", None)
         if graph is None:

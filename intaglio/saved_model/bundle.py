@@ -24,7 +24,7 @@ from intaglio.graphdef.saved_messages import BundleEntryProto, BundleHeaderProto
 from intaglio.saved_model import slices, table
 
 _VERSION = 1
-_MOST_SHARDS = 1 << 16
+_MAX_SHARDS = 1 << 16
 
 
 def shard_name(prefix: str, shard: int = 0, shards: int = 1) -> str:
@@ -181,7 +181,7 @@ class Bundle:
             raise MalformedError(f"{self.prefix}.index was written on a big-endian machine")
         if header.version.min_consumer > _VERSION:
             raise MalformedError(f"{self.prefix}.index needs version {header.version.min_consumer}")
-        if not 0 < header.num_shards <= _MOST_SHARDS:
+        if not 0 < header.num_shards <= _MAX_SHARDS:
             raise MalformedError(f"{self.prefix}.index claims {header.num_shards} data files")
 
     def __contains__(self, name: str) -> bool:

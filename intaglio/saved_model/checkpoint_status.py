@@ -62,7 +62,7 @@ class LoadStatus:
                 self._restore(value, self.nodes[number])
                 continue
             if hasattr(type(value), "_restore_checkpoint_values"):
-                self._restore_held(value, self.nodes[number])
+                self._restore_values(value, self.nodes[number])
             found = self._find(value)
             numbers = {c.local_name: c.node_id for c in self.nodes[number].children}
             work += [(found[n], numbers[n]) for n in numbers if n in found]
@@ -97,7 +97,7 @@ class LoadStatus:
                 variable.assign(from_array(self.bundle.array(key)))
                 self.restored[id(variable)] = variable
 
-    def _restore_held(self, value: Any, node: Any) -> None:
+    def _restore_values(self, value: Any, node: Any) -> None:
         """Restores an object that defines its own checkpoint values."""
         keys = {a.name: a.checkpoint_key for a in node.attributes}
         if keys:

@@ -1,4 +1,4 @@
-"""How saved models make and fill resources again: the functions that are saved with them."""
+"""The saved functions by which a loaded model creates and fills its resources."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ from intaglio.base.crc32c import crc32c, extend, masked
 from intaglio.graphdef.declarations import MalformedError
 
 _MAGIC = 0xDB4775248B80FB57
-_FOOTER = 48
-_TRAILER = 5  # a byte for the kind of compression, and the checksum
-_BLOCK_SIZE = 1 << 18
+_FOOTER_BYTES = 48
+_TRAILER_BYTES = 5  # a byte for the kind of compression, and the checksum
+_BLOCK_BYTES = 1 << 18
 _RESTART_INTERVAL = 16
 _PLAIN, _SNAPPY = 0, 1
 # Entries share prefixes, so that a small file could claim endless keys: all keys together
 # may have this many bytes for each byte of the file.
-_MOST_SHARED = 64
+_MAX_KEY_BYTES_PER_FILE_BYTE = 64
 
 
 def varint(value: int) -> bytes:
@@ -93,13 +93,13 @@ def write(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
     index, block = _Block(), _Block()
     for key, value in entries:
         block.add(key, value)
-        if len(block.data) >= _BLOCK_SIZE:
+        if len(block.data) >= _BLOCK_BYTES:
             index.add(block.last, put(block.finished()))
             block = _Block()
     if block.count or not index.count:
         index.add(block.last, put(block.finished()))
     handles = put(_Block().finished()) + put(index.finished())
-    out.extend(handles.ljust(_FOOTER - 8, b"\0") + struct.pack("<Q", _MAGIC))
+    out.extend(handles.ljust(_FOOTER_BYTES - 8, b"\0") + struct.pack("<Q", _MAGIC))
     return bytes(out)
 
 
@@ -115,9 +115,9 @@ def read(data: bytes, name: str) -> dict[bytes, bytes]:
 
 
 def _read(data: bytes) -> dict[bytes, bytes]:
-    if len(data) < _FOOTER:
+    if len(data) < _FOOTER_BYTES:
         raise MalformedError(f"it has {len(data)} bytes")
-    footer = data[-_FOOTER:]
+    footer = data[-_FOOTER_BYTES:]
     if struct.unpack("<Q", footer[-8:])[0] != _MAGIC:
         raise MalformedError("it does not end as a table does")
     _, at = _handle(footer, 0)
@@ -129,12 +129,12 @@ def _read(data: bytes) -> dict[bytes, bytes]:
         (offset, size), _ = _handle(value, 0)
         if offset < next_free:  # blocks overlap: a small file could claim endless entries
             raise MalformedError("its blocks overlap")
-        next_free = offset + size + _TRAILER
+        next_free = offset + size + _TRAILER_BYTES
         for key, content in _entries(_block(data, offset, size)):
             if last is not None and key <= last:
                 raise MalformedError("its keys are not in order")
             spent += len(key)
-            if spent > _MOST_SHARED * len(data):
+            if spent > _MAX_KEY_BYTES_PER_FILE_BYTE * len(data):
                 raise MalformedError("its keys are far longer than itself")
             found[key] = content
             last = key
@@ -150,11 +150,11 @@ def _handle(data: bytes | memoryview, at: int) -> tuple[tuple[int, int], int]:
 def _block(data: bytes, offset: int, size: int) -> memoryview:
     """The content of a block, its checksum verified."""
     end = offset + size
-    if end + _TRAILER > len(data) - _FOOTER:
+    if end + _TRAILER_BYTES > len(data) - _FOOTER_BYTES:
         raise MalformedError(f"a block of {size} bytes at {offset} ends outside of it")
     view = memoryview(data)
     kind = data[end]
-    (stored,) = struct.unpack("<I", view[end + 1 : end + _TRAILER])
+    (stored,) = struct.unpack("<I", view[end + 1 : end + _TRAILER_BYTES])
     if masked(crc32c(view[offset : end + 1])) != stored:
         raise MalformedError(f"the block at {offset} does not have its checksum")
     if kind == _SNAPPY:

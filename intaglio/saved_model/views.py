@@ -101,7 +101,7 @@ class CheckpointView:
         return dict(sorted(found.items()))
 
     def diff(self, obj: Any) -> tuple[dict[int, Any], list[int], list[Any]]:
-        """(what `match` gives, numbers of the checkpoint alone, objects below `obj` alone)."""
+        """(what `match` returns, numbers of the checkpoint alone, objects below `obj` alone)."""
         both = self.match(obj)
         known = {id(v) for v in both.values()}
         live = TrackableView(obj).descendants()

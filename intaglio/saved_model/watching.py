@@ -11,7 +11,7 @@ from typing import Any
 
 from intaglio.saved_model.checkpoint import latest_checkpoint
 
-_PAUSE = 1.0  # seconds between looks at the folder
+_POLL_SECONDS = 1.0  # seconds between looks at the folder
 
 
 def checkpoints_iterator(
@@ -51,9 +51,9 @@ def _awaited(folder: Any, last: str | None, timeout: float | None) -> str | None
         found = latest_checkpoint(folder)
         if found is not None and found != last:
             return found
-        if end is not None and time.monotonic() + _PAUSE > end:
+        if end is not None and time.monotonic() + _POLL_SECONDS > end:
             return None
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
 
 
 __all__ = ["checkpoints_iterator"]

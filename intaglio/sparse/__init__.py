@@ -1,4 +1,4 @@
-"""Sparse tensors: values with their indices, and what functions of tensors make of them.
+"""Sparse tensors: values with their indices, and the functions on them.
 
 `tensor` is the class, `spec` its type, `handlers` the dispatch targets of public functions.
 """

@@ -356,9 +356,11 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/mask
     """
+    if not isinstance(a, IndexedSlices):
+        raise TypeError(f"`a` must be an IndexedSlices, got {a!r}")
     with name_scope(name or "sparse_mask"):
-        gone = convert.to_tensor(mask_indices, a.indices.dtype)
-        numbers, at = raw.ListDiff(a.indices, gone)
+        removed = convert.to_tensor(mask_indices, a.indices.dtype)
+        numbers, at = raw.ListDiff(a.indices, removed)
         return IndexedSlices(raw.GatherV2(a.values, at, 0), numbers, a.dense_shape)
 
 

@@ -1,4 +1,4 @@
-"""Which public functions take sparse tensors, and what does it for them."""
+"""The table of public functions and their dispatch targets for sparse tensors."""
 
 from __future__ import annotations
 

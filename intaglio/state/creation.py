@@ -1,4 +1,4 @@
-"""How `tf.Variable(...)` becomes a variable: the creators in force, checks of the arguments.
+"""How `tf.Variable(...)` becomes a variable: the current creators, checks of the arguments.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/variable_creator_scope.
 

@@ -1,4 +1,4 @@
-"""What Python's operators and conversions mean on variables: the same as on their values."""
+"""Python's operators and conversions on variables, applied to their values."""
 
 from __future__ import annotations
 

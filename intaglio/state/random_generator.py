@@ -308,7 +308,7 @@ def get_global_generator() -> Generator:
 def set_global_generator(generator: Generator) -> None:
     """Replaces the shared generator.
 
-    Functions traced before go on with the one that they captured.
+    Functions traced before continue with the one that they captured.
 
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))
     >>> tf.random.get_global_generator().normal([2]).numpy().round(4)

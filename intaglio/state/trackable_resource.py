@@ -22,7 +22,7 @@ class TrackableResource(AutoTrackable):
 
     A subclass creates the resource in `_create_resource` (which returns the handle), fills it in
     `_initialize`, and releases it in `_destroy_resource`. The first two
-    are recorded when a model is saved, and carried out when it is loaded or served. Functions use
+    are recorded when a model is saved, and executed when it is loaded or served. Functions use
     the resource by `resource_handle`, which is created on first access.
 
     https://www.tensorflow.org/api_docs/python/tf/saved_model/experimental/TrackableResource

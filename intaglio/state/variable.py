@@ -43,7 +43,7 @@ _ADDABLE = frozenset(NUMERIC)
 
 
 class _Creating(type):
-    """Calling `tf.Variable` goes through the creators in force."""
+    """Calling `tf.Variable` goes through the current creators."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable:

@@ -133,11 +133,11 @@ map_fn.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # a ma
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """`fn` of each row of `elems`, stacked, with each op carried out for all rows at once.
+    """`fn` of each row of `elems`, stacked, with each op executed for all rows at once.
 
     `fn` is recorded for one row. A tensor of one row serves all rows of the others; rows that
     take different branches of a `tf.cond` or `tf.while_loop` are split and merged again; each
-    row has random numbers of its own. An op that cannot be carried out for all rows goes row by
+    row has random numbers of its own. An op that cannot be executed for all rows goes row by
     row, with a warning unless `warn` is False; without `fallback_to_while_loop` it raises
     ValueError. Follows https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
 

@@ -73,6 +73,8 @@ def format(
     """
     if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)):
         inputs = [inputs]
+    if not isinstance(template, str) or not isinstance(placeholder, str):
+        raise TypeError(f"template and placeholder must be texts, got {template!r}")
     holes = template.count(placeholder)
     if holes != len(inputs):
         raise ValueError(

@@ -246,7 +246,7 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
         limit = int(most)
     count = 0
     like = list(loop_vars)
-    while (limit is None or count < limit) and _goes_on(cond(*loop_vars)):
+    while (limit is None or count < limit) and _goes_on(cond(*loop_vars), limit is not None):
         result = body(*loop_vars)
         if result is None:
             raise TypeError(
@@ -260,11 +260,13 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
     return nest.map_structure(_as_tensor, loop_vars)
 
 
-def _goes_on(condition: Any) -> bool:
-    """The truth value of an eager loop's condition. Raises TypeError for numbers."""
-    if isinstance(condition, Tensor):
-        return bool(condition)
-    return bool(convert.to_tensor(condition, bool_))
+def _goes_on(condition: Any, limited: bool) -> bool:
+    """What the condition of an eager loop says: as Python has it.
+
+    With a limit to the iterations it is an operand of `and`. Raises InvalidArgumentError or
+    TypeError for what is no bool then.
+    """
+    return bool(raw.LogicalAnd(True, condition) if limited else condition)
 
 
 def _as_tensor(value: Any) -> Any:

@@ -5,7 +5,7 @@ https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
 Each branch or body is traced into a FuncGraph of its own. What it uses of the outside is
 captured; all graphs of one op take the same captures in the same order, as its last inputs,
-and a loop's body hands them on unchanged.
+and a loop's body passes them on unchanged.
 """
 
 from __future__ import annotations
@@ -292,7 +292,10 @@ def while_loop(
         if not counted:
             return [_as_condition(cond(*unpacked(state)))]
         in_time = raw.Less(state[0], limit)
-        return [raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state))))]
+        condition = cond(*unpacked(state))
+        if not isinstance(condition, Tensor):
+            condition = convert.to_tensor(condition, bool_)
+        return [raw.LogicalAnd(in_time, _as_condition(condition))]
 
     def iteration(*state: Tensor) -> list[Tensor]:
         following = _after_iteration(body(*unpacked(state)), loop_vars, start[counted:])

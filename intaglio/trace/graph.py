@@ -29,7 +29,7 @@ from intaglio.trace.effects import Effects
 from intaglio.trace.recorder import Recorder
 
 # Eager tensors of at most this many elements become constants of the graph that uses them.
-SMALL_CONSTANT = 128
+MAX_CAPTURED_CONSTANT_ELEMENTS = 128
 
 
 class Graph(GraphBuilder):
@@ -118,7 +118,7 @@ class Graph(GraphBuilder):
     # -- scopes -----------------------------------------------------------------------
 
     def get_name_scope(self) -> str:
-        """The name scope in force, without its last slash."""
+        """The current name scope, without its last slash."""
         return self._recorder.scope.rstrip("/")
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
@@ -199,7 +199,7 @@ class Graph(GraphBuilder):
           attrs: AttrValue messages by name. Those without a default are needed.
           op_def: accepted and ignored: the op is the one declared under `op_type`.
           compute_shapes: accepted and ignored: shapes are always computed.
-          compute_device: False for a node without the device in force.
+          compute_device: False for a node without the current device.
 
         Raises:
           TypeError: an input is no tensor or of another type, an attribute no message.
@@ -354,7 +354,11 @@ class FuncGraph(Graph):
 
 def _is_small_constant(value: Any) -> bool:
     """True for what a graph keeps as a constant: nothing that a tape might watch."""
-    return _is_array(value) and value.size <= SMALL_CONSTANT and value.dtype.kind in "biuOSU"
+    return (
+        _is_array(value)
+        and value.size <= MAX_CAPTURED_CONSTANT_ELEMENTS
+        and value.dtype.kind in "biuOSU"
+    )
 
 
 def _is_array(value: Any) -> bool:

@@ -30,7 +30,7 @@ _switch = _Switch()
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """Lets every op of this thread fail that gives out an infinity or a NaN.
+    """Makes every op of this thread fail that returns an infinity or a NaN.
 
     Functions traced from now on check themselves whenever they run. The error is
     InvalidArgumentError, and names the op, its inputs, and where it was created:

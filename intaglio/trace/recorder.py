@@ -1,4 +1,4 @@
-"""The level that records ops into a graph instead of computing them."""
+"""The recorder: the level that records ops into a graph instead of executing them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 class Recorder(Level):
-    """Records into `graph`; keeps the name scope, device and control inputs in force."""
+    """Records into `graph`; keeps the current name scope, device and control inputs."""
 
     eager = False
 
@@ -40,7 +40,7 @@ class Recorder(Level):
         for t in inputs:
             if type(t) is SymbolicTensor and t.node.graph is graph:
                 if full and not t.node.name:
-                    graph.christen_after(t.node, self._argument_name(full, op, len(values)))
+                    graph.name_after(t.node, self._argument_name(full, op, len(values)))
                 values.append(t)
             else:
                 values.append(graph.capture(t, self._argument_name(full, op, len(values))))
@@ -69,7 +69,7 @@ class Recorder(Level):
         return node.outputs
 
     def _waits_for(self, values: Sequence[SymbolicTensor]) -> tuple[Node, ...]:
-        """The control inputs in force, unless an input waits for them already."""
+        """The current control inputs, unless an input waits for them already."""
         if any(id(v.node) in self._controlled for v in values):
             return ()
         return self.control
@@ -122,7 +122,7 @@ class Recorder(Level):
 
     @contextmanager
     def after(self, nodes: Sequence[Node] | None) -> Generator[None]:
-        """Nodes of the block run after `nodes`; None forgets those in force."""
+        """Nodes of the block run after `nodes`; None forgets the current ones."""
         outer, self._controlled = (self.control, self._controlled), set()
         self.control = () if nodes is None else tuple(dict.fromkeys([*outer[0], *nodes]))
         try:
@@ -134,7 +134,7 @@ class Recorder(Level):
     def on(self, device: str | None) -> Generator[None]:
         """Nodes of the block carry this device; what it leaves open is the outer one's.
 
-        None forgets the device in force.
+        None forgets the current device.
         """
         outer = self.device
         self.device = "" if device is None else merged_devices(outer, device)
@@ -145,7 +145,7 @@ class Recorder(Level):
 
     @contextmanager
     def beside(self, groups: tuple[str, ...], alone: bool) -> Generator[None]:
-        """Nodes of the block are placed with these, and with those in force unless `alone`."""
+        """Nodes of the block are placed with these, and with the current ones unless `alone`."""
         outer = self.colocated
         self.colocated = () if not groups else groups if alone else (*outer, *groups)
         try:

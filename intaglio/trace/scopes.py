@@ -14,8 +14,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from intaglio.base.devices import elsewhere
+from intaglio.base.device_spec import DeviceSpec
+from intaglio.base.devices import absent, elsewhere, malformed
 from intaglio.base.errors import invalid_argument
+from intaglio.base.options import OPTIONS
 from intaglio.opdef import door
 from intaglio.runtime.eager import EagerLevel
 from intaglio.trace.graph import as_operations
@@ -104,7 +106,7 @@ def _eager_scope(name: str) -> Generator[str]:
 
 
 def current_name_scope() -> str:
-    """The name scope in force, without its last slash.
+    """The current name scope, without its last slash.
 
     >>> with tf.name_scope("layer"):
     ...     tf.get_current_name_scope()
@@ -119,7 +121,7 @@ def current_name_scope() -> str:
 def control_dependencies(control_inputs: Any) -> Generator[None]:
     """Ops of the block run after `control_inputs`; eagerly that is so anyway.
 
-    None forgets the dependencies in force. Raises TypeError for what is no op or tensor.
+    None forgets the current dependencies. Raises TypeError for what is no op or tensor.
 
     >>> with tf.control_dependencies([tf.constant(1)]):
     ...     print(tf.constant(2).numpy())
@@ -139,8 +141,11 @@ def control_dependencies(control_inputs: Any) -> Generator[None]:
 def device(device_name: Any) -> Generator[None]:
     """Ops of the block carry the device; there is one device that runs them, the CPU.
 
-    Raises ValueError for a malformed name, RuntimeError for a function eagerly, and
-    InvalidArgumentError for a device of another process: at once, or when a graph runs.
+    It runs those of other devices of this process too, unless
+    `tf.config.set_soft_device_placement` says otherwise. Raises ValueError for a malformed name,
+    RuntimeError for a function eagerly, and InvalidArgumentError for a number below 0, a device of
+    another process and, without soft placement, one that is not there: at once, or when a graph
+    runs.
 
     >>> with tf.device("/cpu:0"):
     ...     print((tf.constant(1) + 1).numpy())
@@ -155,7 +160,9 @@ def device(device_name: Any) -> Generator[None]:
         yield
         return
     name = "" if device_name is None else str(device_name)
-    _check_device(name)
+    DeviceSpec.from_string(name)
+    if malformed(name):
+        raise invalid_argument(f"Malformed device specification '{name}'")
     if isinstance(level, Recorder):
         with level.on(None if device_name is None else name):
             yield
@@ -163,29 +170,17 @@ def device(device_name: Any) -> Generator[None]:
     other = elsewhere(name)
     if other is not None:
         raise invalid_argument(f"{other} unknown device.")
+    missing = None if OPTIONS.soft_placement else absent(name)
+    if missing is not None:
+        raise invalid_argument(
+            f"Could not satisfy device specification '{missing}'. enable_soft_placement=0."
+            " Supported device types [CPU]."
+        )
     _eager.devices.append(name)
     try:
         yield
     finally:
         _eager.devices.pop()
-
-
-def _check_device(name: str) -> None:
-    parts = [p for p in name.split("/") if p]
-    for part in parts:
-        known = part.partition(":")[0].lower() in (
-            "job",
-            "replica",
-            "task",
-            "device",
-            "cpu",
-            "gpu",
-            "tpu",
-        )
-        if not known:
-            raise ValueError(
-                f"Unknown attribute '{part.partition(':')[0]}' is encountered while parsing the device spec: '{name}'."
-            )
 
 
 def executing_eagerly() -> bool:

@@ -12,7 +12,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import record
 
 # The default limit on the depth of a graph's recursion, in calls.
-LIMIT = 1000
+MAX_RECURSION_CALLS = 1000
 
 
 def stand_in(

@@ -37,7 +37,7 @@ class ExtensionTypeBatchEncoder:
         return spec._from_components(tuple(encoded_value))
 
     def encoding_specs(self, spec: Any) -> Any:
-        """The specs of the tensors that `encode` gives."""
+        """The specs of the tensors that `encode` returns."""
         return list(spec._component_specs)
 
 

@@ -171,7 +171,7 @@ class ListedArray:
         return raw.TensorListLength(self.flow, name=name)
 
     def identity(self) -> ListedArray:
-        """The same array; its ops run in the control dependencies in force."""
+        """The same array; its ops run in the current control dependencies."""
         return ListedArray(self.facts, raw.Identity(self.flow), self.certain)
 
     def close(self, name: str | None) -> Any:

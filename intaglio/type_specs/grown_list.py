@@ -468,7 +468,7 @@ class GrownListSpec(TypeSpec):
 
 
 def _listed_now(grown: GrownList) -> list[Any]:
-    """The elements in an ordinary list, where ops are carried out at once."""
+    """The elements in an ordinary list, where ops are executed eagerly."""
     count: Any = grown.size()
     return [grown[i] for i in range(int(count))]
 

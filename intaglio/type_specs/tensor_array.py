@@ -138,7 +138,7 @@ class TensorArray(CompositeTensor):
         return self._array.read(index, name)
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with `value` at `index`: go on with what this returns.
+        """The array with `value` at `index`: continue with what this returns.
 
         Raises InvalidArgumentError for a wrong dtype, ValueError for a wrong shape,
         OutOfRangeError (eager) or InvalidArgumentError for an index outside.
@@ -160,7 +160,7 @@ class TensorArray(CompositeTensor):
         return self._array.concat(name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of `value` as elements: go on with what this returns.
+        """The array with the rows of `value` as elements: continue with what this returns.
 
         Raises ValueError for more rows than an eager array of fixed size has elements.
         """
@@ -187,7 +187,7 @@ class TensorArray(CompositeTensor):
         return self._array.size(name)
 
     def identity(self) -> TensorArray:
-        """The same array, as of the control dependencies in force."""
+        """The same array, as of the current control dependencies."""
         return self._now(self._array.identity())
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:

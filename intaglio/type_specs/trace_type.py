@@ -46,7 +46,7 @@ class TraceType(metaclass=abc.ABCMeta):
         return self.placeholder_value(None)
 
     def flatten(self) -> list[TraceType]:
-        """The TensorSpecs of the tensors that `to_tensors` gives."""
+        """The TensorSpecs of the tensors that `to_tensors` returns."""
         return []
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:

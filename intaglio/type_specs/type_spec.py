@@ -353,7 +353,7 @@ class TensorSpec(BatchableTypeSpec, Written):
 
 # A cache of arguments' specs by shape and dtype; emptied when it grows large.
 _interned: dict[Any, TensorSpec] = {}
-_INTERNED_AT_MOST = 4096
+_MAX_INTERNED_SPECS = 4096
 
 
 def spec_of_array(array: Any) -> TensorSpec:
@@ -361,7 +361,7 @@ def spec_of_array(array: Any) -> TensorSpec:
     key = (array.shape, array.dtype)
     found = _interned.get(key)
     if found is None:
-        if len(_interned) >= _INTERNED_AT_MOST:
+        if len(_interned) >= _MAX_INTERNED_SPECS:
             _interned.clear()
         found = _interned[key] = TensorSpec(array.shape, from_numpy(array.dtype))
     return found

@@ -1,4 +1,4 @@
-"""Vectorisation: a recorded function of one row carried out for all rows at once.
+"""Vectorisation: a recorded function of one row executed for all rows at once.
 
 The rules are tables beside the catalogue, imported on first use: importing
 the catalogue gets no slower, and one rule serves all ops of one kind.

@@ -273,7 +273,7 @@ def _stacked_state(
 
 
 def _changes(body: Graph, index: int) -> bool:
-    """False for what the body only hands on."""
+    """False for what the body only passes on."""
     value = body.outputs[index]
     while value.node.op is raw.Identity:
         value = value.node.inputs[0]

@@ -1,4 +1,4 @@
-"""`tf.vectorized_map`: a function recorded for one row and carried out for all.
+"""`tf.vectorized_map`: a function recorded for one row and executed for all.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
 """
@@ -23,7 +23,7 @@ from intaglio.vectorize import branches
 from intaglio.vectorize.program import Vectorizer
 from intaglio.vectorize.rows import NotVectorizableError, Row, Rows
 
-RULES_OF_GRAPHS = branches  # importing it teaches the vectorizer to carry them out
+RULES_OF_GRAPHS = branches  # importing it teaches the vectorizer to execute them
 
 
 def vectorized(

@@ -1,4 +1,4 @@
-"""A recorded graph of one row, carried out for all rows: node by node, through the door.
+"""A recorded graph of one row, executed for all rows: node by node, through the door.
 
 Where the program is decides what becomes of it: eagerly the ops run, in a graph they are
 recorded, and tapes that watch see them.
@@ -85,7 +85,7 @@ class Vectorizer:
     # -- without a rule ------------------------------------------------------------
 
     def _row_by_row(self, node: Node, inputs: Sequence[Row], rows: Rows, reason: str) -> list[Row]:
-        """The op carried out for each row by itself."""
+        """The op executed for each row by itself."""
         name = node.op.name
         if not self.fallback:
             because = f" ({reason})" if reason else ""

@@ -1,4 +1,4 @@
-"""Values of a vectorised function: what differs from row to row, and what does not."""
+"""Values of a vectorised function: stacked over the rows, or shared by all rows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Row:
 
 
 class Rows:
-    """The rows that a function is carried out for: how many, and how values are stacked."""
+    """The rows that a function is executed for: how many, and how values are stacked."""
 
     def __init__(self, count: Any) -> None:
         self.known: int | None = count if isinstance(count, int) else None

@@ -1,4 +1,4 @@
-"""Benchmarks and long checks stand beside the package: what they import of it is there."""
+"""Benchmarks and long checks are outside of the package: what they import of it exists."""
 
 from __future__ import annotations
 

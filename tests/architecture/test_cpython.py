@@ -1,4 +1,4 @@
-"""What knows how CPython lays out objects, or counts references to them, stands in `cpython/`."""
+"""Code that depends on CPython's object layout, or on reference counts, is in `cpython/`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def violations(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield line, "id() as an address"
 
 
-def test_knowledge_of_objects_stands_in_one_layer() -> None:
+def test_only_one_layer_depends_on_object_layouts() -> None:
     found = [
         f"{name_of(path)}:{line}: {reason}"
         for path in OUTSIDE

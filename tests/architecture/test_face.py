@@ -8,7 +8,7 @@ from tests.architecture.sources import PACKAGE, ROOT, name_of, tree_of
 
 FACE = [path for path in PACKAGE if path.is_relative_to(ROOT / "intaglio" / "tf")]
 # Statements of a function, those of its blocks included: arguments are read, something is called.
-# What needs more is logic, and stands in the layer of its subject (docs/architecture.md).
+# What needs more is logic, and is in the layer of its subject (docs/architecture.md).
 MAX_STATEMENTS = 14
 # The names of `tf` that are classes without behaviour: constants, and tuples of results.
 DATA = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Pass)

@@ -1,4 +1,4 @@
-"""What is said of an op stands on the op: other layers do not quote its name.
+"""Facts about an op are declared on the op: other layers do not quote its name.
 
 A name of the catalogue is quoted where a string constant is one, or several with spaces between
 them. Names of nodes are none: `name="Cast"`, `name or "Shape"`, and what `__all__` lists.

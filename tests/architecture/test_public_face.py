@@ -61,7 +61,7 @@ def test_every_offered_name_exists(module: types.ModuleType) -> None:
     assert not [name for name in names if not hasattr(module, name)]
 
 
-def test_every_public_function_and_class_says_what_it_is() -> None:
+def test_every_public_function_and_class_has_a_docstring() -> None:
     silent = [
         f"{module.__name__}.{name}"
         for module in (tf, *MODULES)
@@ -72,7 +72,7 @@ def test_every_public_function_and_class_says_what_it_is() -> None:
     assert not silent
 
 
-def test_every_public_method_says_what_it_does() -> None:
+def test_every_public_method_has_a_docstring() -> None:
     silent = {
         f"{owner.__module__}.{owner.__name__}.{name}"
         for module in (tf, *MODULES)

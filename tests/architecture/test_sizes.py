@@ -54,7 +54,7 @@ def test_files_are_named_for_what_they_hold() -> None:
     assert not named
 
 
-def test_own_imports_stand_at_the_top() -> None:
+def test_own_imports_are_at_the_top() -> None:
     hidden = [
         f"{name_of(path)}:{node.lineno}"
         for path in PACKAGE

@@ -147,7 +147,7 @@ def test_no_code_of_a_function_is_exchanged() -> None:
     ]
 
 
-def test_text_is_executed_in_one_place() -> None:
+def test_text_is_executed_in_one_module() -> None:
     """What runs programs of users, as the command and conversion do, is not generated code."""
     calls = {
         name_of(path)
@@ -160,7 +160,7 @@ def test_text_is_executed_in_one_place() -> None:
     assert calls == {"intaglio/base/generated_code.py", "intaglio/tools/programs.py"}
 
 
-def test_no_list_stands_for_what_another_module_gives() -> None:
+def test_no_list_is_a_hook_for_another_module() -> None:
     assert not [f"{name_of(p)}: {name}" for p in PACKAGE for name in cells_of(tree_of(p))]
 
 

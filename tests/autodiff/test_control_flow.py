@@ -49,7 +49,7 @@ def raw_two():
 
 
 def loop(x, shape, turns=4):
-    """x <- sin(x) w x, a few times, where no turn changes w."""
+    """x <- sin(x) w x, a few times, where no iteration changes w."""
     state = [(tf.int32, ()), (F, shape), (F, shape)]
     cond = graph_of(lambda i, x, w: [raw.Less(i, turns)], *state)
     body = graph_of(lambda i, x, w: [i + 1, raw.Sin(x) * w * x, w], *state)
@@ -102,7 +102,7 @@ def test_tapes_inside_a_function(function, x, orders, shape):
     assert float(inside(v)) == pytest.approx(float(eager(v)))
 
 
-def test_no_turn_at_all():
+def test_no_iteration_at_all():
     x = tf.constant(3.0, F)
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -52,7 +52,7 @@ def test_traced_functions_and_tapes_are_freed():
     assert [r() for r in references] == [None] * 3
 
 
-def test_a_used_tape_holds_nothing():
+def test_a_used_tape_keeps_nothing():
     gc.disable()
     try:
         a = tf.constant([1.0, 2.0])

@@ -50,7 +50,7 @@ def test_a_gather_in_a_branch():
     np.testing.assert_array_equal(found, [[2.0, 2.0], [0.0, 0.0]])
 
 
-def test_while_loop_by_a_variable_that_every_turn_reads(v):
+def test_while_loop_by_a_variable_that_every_iteration_reads(v):
     @tf.function
     def f(x):
         return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * v), (tf.constant(0), x))[

@@ -217,7 +217,7 @@ def test_structures_without_gradients_are_refused():
     assert tape.gradient(y, pair.a).numpy().tolist() == [2.0, 4.0]
 
 
-def test_ops_without_gradient_are_told_by_name_in_graphs():
+def test_errors_name_ops_without_gradient_in_graphs():
     def bits(x):
         return tf.raw_ops.Bitcast(input=x, type=tf.float32, name="bits")
 

@@ -1,4 +1,4 @@
-"""What AutoGraph promises, item by item; `item` tells which a test, or a row of one, checks.
+"""What AutoGraph promises, item by item; `item` marks which a test, or a row of one, checks.
 
 The items are those of TensorFlow's reference: what must convert, what must raise and with
 which words, what TensorFlow leaves alone and converts here, and what is silently wrong there.

@@ -150,7 +150,7 @@ def _indented(text: str) -> str:
 
 
 def programs() -> Iterator[Program]:
-    """Each change of each thing, with places, blocks and looks in turn."""
+    """Each change of each thing, cycling through places, blocks and looks."""
     turns = itertools.count()
     for thing, (_, changes, looks) in THINGS.items():
         for change in changes:

@@ -1,4 +1,4 @@
-"""Functions of plain Python whose converted twins must do exactly the same."""
+"""Functions of plain Python whose converted forms must do exactly the same."""
 
 # ruff: noqa: E731
 

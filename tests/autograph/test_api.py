@@ -68,7 +68,7 @@ def test_to_code_of_other_callables() -> None:
     assert "ld(y) + 1" in tf.autograph.to_code(lambda y: y + 1)
 
 
-def test_to_graph_gives_a_function_for_values_and_for_tensors() -> None:
+def test_to_graph_returns_a_function_of_values_and_of_tensors() -> None:
     twin = tf.autograph.to_graph(absolute)
     assert twin(-3) == 3
     assert int(twin(tf.constant(-3))) == 3
@@ -181,7 +181,7 @@ def test_verbosity(
 
 
 @item("converts: the tools")
-def test_the_environment_says_the_first_verbosity() -> None:
+def test_the_environment_sets_the_first_verbosity() -> None:
     program = (
         "import logging; logging.basicConfig(level=logging.INFO)\n"
         "from intaglio import tf\n"

@@ -1,7 +1,7 @@
 """Gradients through the forms that TensorFlow has not, against finite differences.
 
 Each program is a scalar function of a vector of three, smooth around the points it is tried
-at; the points take different ways through it.
+at; the points take different paths through it.
 """
 
 from __future__ import annotations

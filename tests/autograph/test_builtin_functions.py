@@ -138,7 +138,7 @@ def test_built_in_functions_refuse(name: str) -> None:
 
 
 @pytest.mark.parametrize("spec", [[None], None])
-def test_a_length_that_only_the_run_knows(spec: Any) -> None:
+def test_a_length_that_is_not_static(spec: Any) -> None:
     @tf.function(input_signature=[tf.TensorSpec(spec)])
     def f(x: Any) -> Any:
         count = len(x)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from intaglio import tf
-from intaglio.base.errors import InaccessibleTensorError
+from intaglio.base.errors import InaccessibleTensorError, InvalidArgumentError
 
 from .checklist import item
 from .test_must_convert import agree
@@ -247,11 +247,12 @@ STRUCTURE = "must have the same nested structure in the main and else branches:"
 REFUSED = [
     (ValueError, f'condition of if statement expected to be `tf.bool` scalar, got Tensor("x:0", shape=(), dtype=int32); {CAST}{NONE}', number_as_condition),
     (ValueError, f'shape=(2,), dtype=bool); {NONE}', vector_as_condition),
-    (ValueError, "condition of while loop expected to be `tf.bool` scalar, got Tensor(", number_ends_loop),
-    (ValueError, f"shape=(2,), dtype=bool); {NONE}", vector_ends_loop),
-    # TensorFlow does not look at conditions of expressions: an op fails, at the run or before.
-    (ValueError, "condition of `x` expression expected to be `tf.bool` scalar", lambda x: 1 if x else 2),
-    (ValueError, "condition of `and` expression expected to be `tf.bool` scalar", lambda x: x and x),
+    (TypeError, "condition of while loop expected to be `tf.bool` scalar, got Tensor(", number_ends_loop),
+    # TensorFlow does not look at conditions of other shapes, or of expressions: an op fails, at the
+    # run or before.
+    (InvalidArgumentError, f"shape=(2,), dtype=bool); {NONE}", vector_ends_loop),
+    (InvalidArgumentError, "condition of `x` expression expected to be `tf.bool` scalar", lambda x: 1 if x else 2),
+    (TypeError, "condition of `and` expression expected to be `tf.bool` scalar", lambda x: x and x),
     # TensorFlow says that Python functions must return tensors.
     (TypeError, "'step' is a Python object of type builtin_function_or_method that differs", other_functions),
     (TypeError, f"'table' {STRUCTURE}", other_keys),

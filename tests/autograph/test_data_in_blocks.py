@@ -308,7 +308,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
+def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     traced = tf.function(program)
     for n in (3, 1, 2):
         x = tf.constant(n)
@@ -461,7 +461,7 @@ def test_strictness_refuses_as_tensorflow_does() -> None:
             tf.function(function)(tf.constant(2))
 
 
-def test_what_lists_in_graphs_cannot_do_is_told() -> None:
+def test_unsupported_uses_of_lists_in_graphs_are_reported() -> None:
     def of_two_types(n: Any) -> Any:
         items = [n]
         for _ in tf.range(n):

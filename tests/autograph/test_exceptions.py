@@ -229,7 +229,7 @@ def test_handlers_of_what_the_graph_raises_are_refused() -> None:
 
 
 @item("silently wrong: try")
-def test_handlers_of_errors_of_ops_are_told() -> None:
+def test_handlers_of_errors_of_ops_are_reported() -> None:
     @tf.function
     def f(x: Any) -> Any:
         try:
@@ -310,7 +310,7 @@ def test_graphs_that_raise_are_written_as_assertions() -> None:
     assert "Assert" in text and "_raises" not in text
 
 
-def test_text_of_an_exception_is_made_of_values(recwarn: pytest.WarningsRecorder) -> None:
+def test_text_of_an_exception_has_values(recwarn: pytest.WarningsRecorder) -> None:
     @tf.function
     def f(x: Any) -> Any:
         if x > 3:

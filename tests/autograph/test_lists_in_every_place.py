@@ -1,4 +1,4 @@
-"""Lists that are written in every way, in every place that can hold one, at every depth."""
+"""Lists that are written by every method, in every location that can hold one, at every depth."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
+def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     traced = tf.function(program)
     for n in (2, 0, 1):
         x, count = tf.constant(0.5), tf.constant(n)
@@ -275,7 +275,7 @@ def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
     assert traced.experimental_get_tracing_count() == 1
 
 
-def test_names_that_change_places_and_have_a_third_name() -> None:
+def test_names_that_are_swapped_and_have_a_third_name() -> None:
     @tf.function
     def written(x: Any, n: Any) -> Any:
         now, then = [x], [x * 2.0]
@@ -316,7 +316,7 @@ def test_elements_that_are_not_there_fail_when_the_graph_runs() -> None:
         f(tf.constant(1.0), tf.constant(2))
 
 
-def test_a_condition_that_changes_a_list_is_told() -> None:
+def test_a_condition_that_changes_a_list_is_reported() -> None:
     @tf.function
     def f(x: Any) -> Any:
         items = [x, x * 2.0, -x]
@@ -328,7 +328,7 @@ def test_a_condition_that_changes_a_list_is_told() -> None:
         f(tf.constant(0.5))
 
 
-def test_a_condition_of_python_is_asked_once() -> None:
+def test_a_condition_of_python_is_evaluated_once() -> None:
     asked = itertools.count()
 
     @tf.function
@@ -365,7 +365,7 @@ def test_a_list_that_grows_and_is_returned_from_a_try() -> None:
         assert flat(traced(*arguments)) == flat(counted(*arguments))
 
 
-def test_a_python_turn_that_returns_a_list_before_it_grows_is_told() -> None:
+def test_a_python_iteration_that_returns_a_list_before_it_grows_is_reported() -> None:
     @tf.function
     def f(x: Any) -> Any:
         items = [x]

@@ -76,11 +76,11 @@ COUNTS = [
 
 
 @pytest.mark.parametrize(("function", "turns"), COUNTS, ids=lambda f: getattr(f, "__name__", None))
-def test_turns_are_limited(function: Any, turns: int) -> None:
+def test_iterations_are_limited(function: Any, turns: int) -> None:
     assert int(tf.function(function)(tf.constant(5))) == turns
 
 
-def test_turns_over_datasets_are_limited_too() -> None:
+def test_iterations_over_datasets_are_limited_too() -> None:
     """TensorFlow does not look at the limit there, and takes all nine."""
 
     @tf.function
@@ -236,7 +236,7 @@ def test_in_python_loops_they_mean_nothing() -> None:
     assert set_loop_options(maximum_iterations=3) is None
 
 
-def test_a_call_that_says_nothing_is_mentioned() -> None:
+def test_a_call_without_options_is_reported() -> None:
     """TensorFlow runs the function as it is."""
 
     @tf.function
@@ -257,8 +257,8 @@ def test_a_call_that_says_nothing_is_mentioned() -> None:
 @pytest.mark.parametrize("kind", ["for", "while"])
 @item("raises: endless and large Python loops")
 def test_python_loops_without_end_are_ended(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loops.LIMIT == 100_000_000
-    monkeypatch.setattr(loops, "LIMIT", 200)
+    assert loops.MAX_PYTHON_ITERATIONS == 100_000_000
+    monkeypatch.setattr(loops, "MAX_PYTHON_ITERATIONS", 200)
 
     def f(x: Any) -> Any:
         k = 0
@@ -277,8 +277,8 @@ def test_python_loops_without_end_are_ended(kind: str, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("kind", ["for", "while"])
 @item("raises: endless and large Python loops")
 def test_large_unrolled_loops_are_mentioned(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loops.LARGE_UNROLLED == 50_000
-    monkeypatch.setattr(loops, "LARGE_UNROLLED", 20)
+    assert loops.ITERATIONS_BEFORE_WARNING == 50_000
+    monkeypatch.setattr(loops, "ITERATIONS_BEFORE_WARNING", 20)
 
     def f(x: Any) -> Any:
         k = 0
@@ -297,10 +297,10 @@ def test_large_unrolled_loops_are_mentioned(kind: str, monkeypatch: pytest.Monke
     assert caught[0].filename == __file__
 
 
-def test_long_python_loops_without_ops_are_nobody_s_business(
+def test_long_python_loops_without_ops_are_not_reported(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
-    monkeypatch.setattr(loops, "LARGE_UNROLLED", 20)
+    monkeypatch.setattr(loops, "ITERATIONS_BEFORE_WARNING", 20)
 
     @tf.function
     def f(x: Any) -> Any:

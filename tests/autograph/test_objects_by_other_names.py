@@ -1,4 +1,4 @@
-"""Containers that a staged block puts into a name, and that have other names: right, or told."""
+"""Containers that a staged block puts into a name, and that have other names: right, or reported."""
 
 from __future__ import annotations
 
@@ -106,11 +106,11 @@ def a_copy_is_changed(n: Any) -> Any:
     ],
     ids=lambda p: p.__name__,
 )
-def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
+def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     agrees(program, 3, 0, 1)
 
 
-# -- what only the graph knows is told --------------------------------------------------------
+# -- what is decided at run time is reported --------------------------------------------------
 
 
 def the_name_is_changed(n: Any) -> Any:
@@ -246,13 +246,13 @@ def in_the_other_branch(n: Any) -> Any:
     ],
     ids=lambda p: p.__name__,
 )
-def test_what_may_have_been_changed_is_told(program: Callable[..., Any]) -> None:
+def test_what_may_have_been_changed_is_reported(program: Callable[..., Any]) -> None:
     """TensorFlow 2.21 (asked) gives what the trace leaves, right for some values only."""
     with pytest.raises(TypeError, match="may be the one that was changed under another"):
         tf.function(program)(tf.constant(0))
 
 
-def test_is_is_told_where_only_the_graph_knows() -> None:
+def test_is_raises_where_it_is_decided_at_run_time() -> None:
     def asked(n: Any) -> Any:
         d = {"a": n}
         e, other = d, {"a": n}
@@ -272,7 +272,7 @@ def test_is_is_told_where_only_the_graph_knows() -> None:
         tf.function(asked)(tf.constant(0))
 
 
-def test_what_one_trace_cannot_tell_the_next_can() -> None:
+def test_the_next_trace_decides_what_one_cannot() -> None:
     kept = {"a": 1}
 
     @tf.function

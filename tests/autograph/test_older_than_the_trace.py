@@ -58,7 +58,7 @@ def test_nothing_is_silently_different(program: Program) -> None:
         if not isinstance(first, int):
             continue  # nothing differs, or it raises
         texts = [f"`{program.changing}` changes", "argument of the traced function"]
-        if program.thing == "defaultdict":  # a look at it may be told at the block's line
+        if program.thing == "defaultdict":  # a look at it may be reported at the block's line
             texts.append("changes this defaultdict once")
         if program.change == "c += [5]" and program.place in RETURNED:
             texts.append("changes this list once")  # at a block's line, as its copy changes
@@ -277,7 +277,7 @@ def test_strictness_warns_as_well() -> None:
     KEPT.clear()
 
 
-def test_a_trace_inside_a_trace_tells_of_its_own() -> None:
+def test_a_trace_inside_a_trace_reports_its_own() -> None:
     model = Model()
 
     @tf.function

@@ -28,7 +28,7 @@ class Span:
     def see(self, v: Any) -> None:
         if self.least is None or v < self.least:
             self.least = v
-        if self.most is None:  # noqa: SIM114  both ways are tried
+        if self.most is None:  # noqa: SIM114  both branches are tried
             self.most = v
         elif v > self.most:
             self.most = v
@@ -145,7 +145,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
+def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     spec = tf.TensorSpec([None], tf.int32)
     traced = tf.function(program, input_signature=[spec])
     for values in ([-3, -2], [5, 1, 7], [2], []):
@@ -153,8 +153,8 @@ def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
         assert flat(traced(xs)) == flat(program(xs))
 
 
-def test_places_that_a_loop_is_the_first_to_set() -> None:
-    """Without a turn Python has none; the graph says so, as TensorFlow's does (asked)."""
+def test_locations_that_a_loop_is_the_first_to_set() -> None:
+    """Without an iteration Python has none; the graph raises, as TensorFlow's does (recorded)."""
 
     def an_item(n: Any) -> Any:
         table = {}
@@ -176,7 +176,7 @@ def test_places_that_a_loop_is_the_first_to_set() -> None:
 
 
 def test_variables_that_hold_other_objects_in_each_branch() -> None:
-    """A closure made earlier would see what was traced last: it is told instead."""
+    """A closure made earlier would see what was traced last: it is reported instead."""
 
     def a_function(x: Any) -> Any:
         call = lambda: chosen(x)  # noqa: E731

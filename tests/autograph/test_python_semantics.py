@@ -19,7 +19,7 @@ from .checklist import item
 @pytest.mark.parametrize("value", [0, 1, 2, 3, 8, 12])
 @pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda p: p.__name__)
 @item("converts: only tensors are staged")
-def test_twin_does_the_same(program: Callable[..., Any], value: int) -> None:
+def test_the_converted_function_does_the_same(program: Callable[..., Any], value: int) -> None:
     programs.COUNT = 0
     wanted = program(value)
     programs.COUNT = 0
@@ -43,7 +43,7 @@ def test_bound_methods_keep_their_object() -> None:
     assert thing.value == 7
 
 
-def test_lambdas_on_one_line_are_told_apart() -> None:
+def test_lambdas_on_one_line_are_distinguished() -> None:
     first, second = (lambda x: x + 1 if x else 0), (lambda x: x * 10 if x else 0)
     assert [api.to_graph(f)(4) for f in (first, second)] == [5, 40]
 
@@ -91,7 +91,7 @@ def test_a_breakpoint_on_a_users_line_is_hit() -> None:
     assert hits and hits[0][0] == "early_return"
 
 
-def test_source_that_cannot_be_read_is_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_source_that_cannot_be_read_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     space: dict[str, Any] = {}
     exec("def unseen(x):\n    return x + 1", space)
     with pytest.raises(ValueError, match=r"^converting <function unseen"):

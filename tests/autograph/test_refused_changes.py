@@ -1,4 +1,4 @@
-"""Containers, attributes and variables that staged blocks change as no graph can: told where used."""
+"""Containers, attributes and variables that staged blocks change as no graph can: reported where used."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def look(c: Any) -> Any:
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("block", ["if", "else", "while", "for"])
-def test_what_no_graph_can_carry_is_told_where_it_is_used(name: str, block: str) -> None:
+def test_what_no_graph_can_carry_raises_where_it_is_used(name: str, block: str) -> None:
     make, change = CHANGES[name]
 
     def f(x: Any) -> Any:
@@ -119,7 +119,7 @@ def test_both_branches_may_change_it_alike(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_nobody_uses_afterwards_is_no_error(name: str) -> None:
+def test_what_is_unused_afterwards_is_no_error(name: str) -> None:
     make, change = CHANGES[name]
 
     @tf.function
@@ -132,7 +132,7 @@ def test_what_nobody_uses_afterwards_is_no_error(name: str) -> None:
     assert int(f(tf.constant(1))) == 1
 
 
-def test_items_that_a_loop_is_the_first_to_set_are_asked_for_in_the_graph() -> None:
+def test_the_graph_checks_items_that_a_loop_is_the_first_to_set() -> None:
     def counted(n: Any) -> Any:
         counts: dict[str, Any] = {}
         for i in tf.range(n):

@@ -1,4 +1,4 @@
-"""What a call returns: a program means the same, whoever else refers to the container."""
+"""What a call returns: a program means the same, whatever else refers to the container."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ FACTORIES: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 @item("eager or an error")
-def test_who_looks_changes_nothing(program: Callable[..., Any], factory: str) -> None:
+def test_an_observer_changes_nothing(program: Callable[..., Any], factory: str) -> None:
     make = FACTORIES[factory]
 
     def f(n: Any) -> Any:
@@ -258,7 +258,7 @@ def test_a_cached_factory_gives_what_it_gives_eagerly(program: Callable[..., Any
         assert refused or found == flat(eager) or told
 
 
-# -- what is refused, restored and told -------------------------------------------------------
+# -- what is refused, restored and reported ----------------------------------------------------
 
 CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "dict": (lambda: {"a": 1}, lambda c: c.update(b=object())),
@@ -297,7 +297,7 @@ def test_what_no_graph_can_carry_is_refused(name: str, block: str, keeps: bool) 
         assert "line" in text or "must iterate at least once" in text
 
 
-def test_what_is_shared_is_restored_and_told() -> None:
+def test_what_is_shared_is_restored_and_reported() -> None:
     get = kept(new_list)
 
     def f(n: Any) -> Any:
@@ -313,7 +313,7 @@ def test_what_is_shared_is_restored_and_told() -> None:
     assert KEPT == [[1]]  # as Python leaves it
 
 
-def test_what_is_new_in_each_iteration_is_not_told() -> None:
+def test_what_is_new_in_each_iteration_is_not_reported() -> None:
     """A second trace of the block gets another list; one that is shared it gets again."""
 
     def f(n: Any, get: Any) -> Any:
@@ -398,7 +398,7 @@ def test_strictness_leaves_what_python_leaves() -> None:
         assert int(tf.function(f)(tf.constant(0))) == 0
 
 
-def test_what_a_display_holds_is_not_new_with_it() -> None:
+def test_elements_of_a_display_are_not_new_with_it() -> None:
     log: list[str] = []
 
     def f(n: Any) -> Any:

@@ -317,7 +317,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_traced_gives_what_eager_gives(program: Callable[..., Any]) -> None:
+def test_traced_equals_eager(program: Callable[..., Any]) -> None:
     traced = tf.function(program)
     for n in (1, 2, 3, 4, 5, 11):
         x = tf.constant(n)
@@ -410,7 +410,7 @@ def test_functions_without_source_say_so(caplog: Any) -> None:
     assert int(tf.function(space["f"])(tf.constant(1))) == -1
 
 
-# -- what is silently wrong in TensorFlow is told ---------------------------------------
+# -- what is silently wrong in TensorFlow is reported -----------------------------------
 
 
 TEXTS: list[Callable[..., Any]] = [
@@ -463,7 +463,7 @@ def test_print_in_a_staged_block_warns(capsys: Any) -> None:
         f(tf.constant(1))  # eagerly it has a value
 
 
-def test_dropped_results_are_told() -> None:
+def test_dropped_results_are_reported() -> None:
     def written(x: Any) -> Any:
         ta = tf.TensorArray(tf.int32, 2)
         ta.unstack([x, x])
@@ -484,7 +484,7 @@ def test_dropped_results_are_told() -> None:
 @pytest.mark.parametrize(
     "change", [lambda d, s: d.pop("a"), lambda d, s: s.add(1), lambda d, s: d.update(b=2)]
 )
-def test_a_dict_or_set_that_a_branch_changes_is_told_of(change, monkeypatch):
+def test_a_dict_or_set_that_a_branch_changes_is_reported(change, monkeypatch):
     """TensorFlow 2.21 changes it at the trace, whatever the condition is, and says nothing."""
     monkeypatch.setattr(line_warnings, "_reported", set())
     held, seen = {"a": 1}, set()

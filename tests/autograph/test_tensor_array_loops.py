@@ -280,8 +280,8 @@ def test_loops_over_strings_and_integers() -> None:
     assert joined(tf.constant(["a", "b", "c"])).numpy() == b"abc"
 
 
-def test_the_gradient_of_rows_is_made_row_by_row() -> None:
-    """No op of the backward loop touches the whole tensor in every turn."""
+def test_the_gradient_of_rows_is_computed_row_by_row() -> None:
+    """No op of the backward loop touches the whole tensor in every iteration."""
     backward = tf.function(lambda x: gradient(over_rows, x))
     graph = backward.get_concrete_function(tf.TensorSpec([None, 3], F)).graph
     loops = [o for o in graph.get_operations() if o.type.endswith("While")]

@@ -87,7 +87,7 @@ ANSWERS: list[tuple[Callable[..., Any], Any]] = [
 
 @pytest.mark.parametrize(("function", "answer"), ANSWERS, ids=lambda v: getattr(v, "__name__", ""))
 @pytest.mark.parametrize("jit", [None, True])
-def test_variables_are_read_where_python_asks(
+def test_variables_are_read_where_python_tests_them(
     function: Callable[..., Any], answer: Any, jit: bool | None
 ) -> None:
     variables = tf.Variable(True), tf.Variable([3.0, 2.0, 1.0]), tf.Variable(3)

@@ -1,4 +1,4 @@
-"""Lines of TensorFlow's reference on which it raises, and here the program runs; and the other way.
+"""Lines of TensorFlow's reference on which it raises, and here the program runs; and vice versa.
 
 What TensorFlow 2.21 says was asked of it, program by program.
 """
@@ -345,7 +345,7 @@ class Odd(Exception):
 
 
 @item("raises: errors of tracing")
-def test_error_whose_class_cannot_be_made_again() -> None:
+def test_error_whose_class_cannot_be_instantiated_again() -> None:
     """TensorFlow: StagingError. Here it is the object that was raised."""
     error = Odd("text", 1)
 

@@ -27,7 +27,7 @@ def test_refuses_what_is_no_name(given, phrase):
         tf.DeviceSpec.from_string(given)
 
 
-def test_merging_prefers_what_the_other_knows():
+def test_merging_prefers_the_fields_of_the_other():
     merged = tf.DeviceSpec(job="a", task=1).make_merged_spec(tf.DeviceSpec(job="b"))
     assert merged == tf.DeviceSpec(job="b", task=1)
     assert merged.replace(task=2) != merged

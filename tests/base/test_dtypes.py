@@ -1,4 +1,4 @@
-"""DTypes by all their names, and what they tell. Answers asked of TensorFlow 2.21."""
+"""DTypes by all their names, and their attributes. Answers recorded from TensorFlow 2.21."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated code leads from a frame to its source and to what its lines stand for."""
+"""Generated code leads from a frame to its source and to the origins of its lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def divided() -> GeneratedCode:
     return GeneratedCode("test divided", source, {}, [None, "one", "quotient"])
 
 
-def test_a_frame_leads_to_the_line_and_what_it_stands_for() -> None:
+def test_a_frame_leads_to_the_line_and_its_origin() -> None:
     code = divided()
     run = code.function("run")
     assert run(4) == 0.25
@@ -29,7 +29,7 @@ def test_a_frame_leads_to_the_line_and_what_it_stands_for() -> None:
     assert origins.is_ours(entry.tb_frame.f_code)
 
 
-def test_tracebacks_show_the_source_once_asked_to() -> None:
+def test_tracebacks_show_the_source_on_request() -> None:
     code = divided()
     run = code.function("run")
     with pytest.raises(ZeroDivisionError) as caught:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.base.memory import LINE, MIN_ALIGNED_BYTES, aligned, copied
+from intaglio.base.memory import CACHE_LINE_BYTES, MIN_ALIGNED_BYTES, aligned, copied
 
 
 def begins(array):
-    return array.ctypes.data % LINE == 0
+    return array.ctypes.data % CACHE_LINE_BYTES == 0
 
 
 def misaligned(count, dtype):

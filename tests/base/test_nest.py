@@ -269,7 +269,7 @@ def test_bad_calls():
         nest.flatten({1: 2, "a": 3})
 
 
-def test_composites_open_when_asked():
+def test_composites_expand_on_request():
     pair = Pair(1, 2)
     assert nest.flatten([pair, 3]) == [pair, 3]
     assert nest.flatten([pair, 3], expand_composites=True) == [1, 2, 3]

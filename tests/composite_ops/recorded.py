@@ -36,7 +36,7 @@ def compare(recorded: Any, result: Any, got: list[np.ndarray], tolerance: float)
     many = result if isinstance(result, (list, tuple)) else [result]
     assert [np.asarray(t).dtype.name for t in many] == types
     wanted = [np.asarray(a) for a in values]
-    # Lists do not tell the last dimensions of an empty array.
+    # Lists do not have the last dimensions of an empty array.
     assert [a.size and a.shape for a in got] == [a.size and a.shape for a in wanted]
     for mine, theirs in zip(got, wanted, strict=True):
         if mine.size:

@@ -65,7 +65,7 @@ def in_order(array: np.ndarray) -> bool:
 
 
 @needs_layout
-def test_arrays_in_order_are_told_from_others() -> None:
+def test_contiguous_arrays_are_recognised() -> None:
     whole = np.zeros((4, 6))
     assert in_order(whole) and in_order(whole[1:3])
     assert not in_order(whole.T) and not in_order(whole[:, 1:3])

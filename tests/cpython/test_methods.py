@@ -46,7 +46,7 @@ def test_a_function_passes_its_owner_and_arguments() -> None:
         first(x=1)
 
 
-def test_a_function_keeps_its_definition_and_what_it_is_given() -> None:
+def test_a_function_keeps_its_definition_and_arguments() -> None:
     code, kept = Kept(), Kept()
     seen = [weakref.ref(code), weakref.ref(kept)]
     function = FunctionDefinition("describe", address(describe), code).function(b"", kept)

@@ -1,4 +1,4 @@
-"""Sole owners are recognised, whoever asks and however else an object is referred to."""
+"""Sole owners are recognised, from every caller and with every kind of reference."""
 
 from __future__ import annotations
 

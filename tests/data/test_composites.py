@@ -126,7 +126,7 @@ def test_extension_types_that_cannot_be_put_together():
         Dataset.from_tensor_slices(Value([1, 2, 3]))
 
 
-def test_unique_tells_shapes_apart():
+def test_unique_distinguishes_shapes():
     d = Dataset.range(3).map(lambda n: tf.zeros([n, 0], tf.int32)).unique()
     assert [e.shape[0] for e in d] == [0, 1, 2]
 

@@ -156,7 +156,7 @@ def test_functions_run_as_python_in_debug_mode(monkeypatch):
         inside()
 
 
-def test_what_has_no_meaning_here_says_so():
+def test_what_has_no_meaning_here_raises():
     iterator = iter(Dataset.range(1))
     for call in (
         lambda: experimental.make_saveable_from_iterator(iterator),

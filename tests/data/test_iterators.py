@@ -113,7 +113,7 @@ def test_loop_shapes_are_relaxed():
     assert joined(Dataset.range(4)).numpy().tolist() == [0, 1, 2, 3]
 
 
-def test_datasets_made_in_a_function():
+def test_datasets_created_in_a_function():
     @tf.function
     def f(n):
         d = Dataset.range(n).map(lambda x: x + n).batch(2)

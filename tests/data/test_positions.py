@@ -167,7 +167,7 @@ def test_files_go_on_at_the_line(tmp_path):
         assert rest(it) == left
 
 
-def test_errors_on_their_way_are_part_of_the_position():
+def test_pending_errors_are_part_of_the_position():
     d = Dataset.range(4).map(lambda x: 12 // (x - 1)).prefetch(4)
     it = iter(d)
     assert int(next(it)) == -12

@@ -19,7 +19,7 @@ numbers: Any = tf.data.Dataset.range
 
 
 def in_python(x: Any) -> Any:
-    """The element, by way of a Python function that takes a while."""
+    """The element, through a Python function that takes a while."""
 
     def pause(value: Any) -> Any:
         time.sleep(0.002)
@@ -46,7 +46,7 @@ ENDLESS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_threads_end_when_an_iterator_is_dropped_half_way(name: str) -> None:
+def test_threads_end_when_an_iterator_is_dropped_early(name: str) -> None:
     before = set(threading.enumerate())
     iterator = iter(ENDLESS[name]())
     for _ in range(3):
@@ -99,7 +99,7 @@ def fails_at_five(x: Any) -> Any:
         ),
     ],
 )
-def test_errors_stand_in_the_place_of_their_elements(dataset: Any, wanted: list[Any]) -> None:
+def test_errors_replace_their_elements(dataset: Any, wanted: list[Any]) -> None:
     # TensorFlow 2.21 was asked.
     iterator = iter(dataset())
     found: list[Any] = []

@@ -73,7 +73,7 @@ def test_distributed_datasets_give_whole_batches() -> None:
     assert iterator.get_next().numpy().tolist() == [0, 1]
 
 
-def test_what_needs_more_devices_says_so() -> None:
+def test_what_needs_more_devices_raises() -> None:
     with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.MirroredStrategy"):
         tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
     with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.TPUStrategy"):

@@ -27,7 +27,7 @@ INTERNAL = (
     "Let all its elements be",
     "Where a tensor decides which return statement",  # cut by the page with the rest
     "As a loop over tensors it fails",
-    "has changed and cannot be parsed",  # causes that are told in others
+    "has changed and cannot be parsed",  # causes that are part of other messages
     "generators and coroutines run as Python",
 )
 

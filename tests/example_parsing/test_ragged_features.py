@@ -1,4 +1,4 @@
-"""RaggedFeature: rows as records say them, in every way they may say it, one by one and in batches.
+"""RaggedFeature: rows in records, by every kind of partition, one by one and in batches.
 
 TensorFlow 2.21 was asked for the numbers of ragged dimensions, and for what records mean that
 lack a partition.
@@ -42,7 +42,7 @@ def record(**features: list[int]) -> bytes:
 
 
 def with_rows(rows: Rows, **more: list[int]) -> bytes:
-    """A record that says its rows in all ways."""
+    """A record with its rows in all partitions."""
     ways = {name: way(rows) for name, way in WAYS.items()}
     return record(v=[x for r in rows for x in r], **ways, **more)
 
@@ -59,7 +59,7 @@ some_rows = st.lists(st.lists(st.integers(-5, 300), max_size=3), max_size=4)
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(some_rows, min_size=1, max_size=5), st.sampled_from([tf.int32, tf.int64]))
-def test_every_way_says_the_same(batch: list[Rows], splits: Any) -> None:
+def test_all_partitions_agree(batch: list[Rows], splits: Any) -> None:
     data = [with_rows(rows) for rows in batch]
     for name, part in PARTITIONS.items():
         wanted = batch

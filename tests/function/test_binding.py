@@ -251,7 +251,7 @@ def test_varargs_make_parameters_positional_only():
     assert "y (POSITIONAL_ONLY): Literal[2]" in concrete.pretty_printed_signature()
 
 
-def test_a_tensor_equal_to_a_traced_value_may_stand_for_it():
+def test_a_tensor_equal_to_a_traced_value_may_replace_it():
     @tf.function
     def f(x, y):
         return x * y

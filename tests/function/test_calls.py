@@ -1,4 +1,4 @@
-"""tf.function called in every way: arguments, outputs, methods, nesting, eager mode."""
+"""tf.function called in every form: arguments, outputs, methods, nesting, eager mode."""
 
 import collections
 import copy
@@ -62,7 +62,7 @@ def test_it_looks_like_the_python_function():
         lambda f, t: f(t, c=3, b=2),
     ],
 )
-def test_every_way_of_writing_a_call_meets_in_one_trace(call):
+def test_every_form_of_a_call_has_one_trace(call):
     @tf.function
     def f(a, b=2, *, c=3):
         return a + b + c
@@ -324,7 +324,7 @@ class Boxed(tf.experimental.ExtensionType):
         return self.x + y
 
 
-def test_methods_of_objects_that_nobody_else_holds():
+def test_methods_of_objects_without_other_references():
     assert Scale(2.0).times(3.0) == 6.0
     assert Shifted(2.0).times(3.0) == 7.0
     assert Boxed(tf.constant(1.0)).plus(3.0) == 4.0
@@ -333,7 +333,7 @@ def test_methods_of_objects_that_nobody_else_holds():
     assert method(3.0) == 15.0
 
 
-def test_methods_do_not_keep_objects_alive_once_they_are_gone():
+def test_methods_do_not_keep_deleted_objects_alive():
     owner = Scale(2.0)
     owner.times(1.0)
     assert owner.times is owner.times

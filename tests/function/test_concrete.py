@@ -66,7 +66,7 @@ def test_calls_by_structure_and_by_tensors_alone(k, call):
         ),
     ],
 )
-def test_calls_that_fit_neither_way(k, call, structured, flat):
+def test_calls_that_fit_neither_form(k, call, structured, flat):
     with pytest.raises(TypeError) as raised:
         call(k)
     text = str(raised.value)
@@ -121,7 +121,7 @@ def test_how_it_prints():
     assert re.fullmatch(rb"__inference_double_\d+", concrete.name)
 
 
-def test_what_it_tells_of_its_graph():
+def test_attributes_of_its_graph():
     big = tf.ones([300])
 
     @tf.function
@@ -181,7 +181,7 @@ def test_arguments_are_not_kept_alive():
     assert ref() is None
 
 
-def test_other_tensors_can_take_the_place_of_captures():
+def test_other_tensors_can_replace_captures():
     """As TensorFlow 2.21 does; a wrong number it refuses at the next call."""
     v, w = tf.Variable(3.0), tf.Variable(5.0)
     multiply = tf.function(lambda x: x * v)

@@ -1,4 +1,4 @@
-"""Entries: what they recognise, and that anything unusual goes the general way."""
+"""Entries: what they recognise, and that anything else is bound as usual."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_relaxed_shapes_are_recognised_for_every_size():
     assert known((tf.ones([2]),), {}) is entry.MISS
 
 
-def test_tapes_and_graphs_go_the_general_way():
+def test_calls_under_tapes_and_in_graphs_are_bound():
     f = tf.function(lambda x: x * x)
     x = tf.constant(3.0)
     warm(f, x)

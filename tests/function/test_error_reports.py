@@ -1,4 +1,4 @@
-"""What errors tell besides their message: values, shapes, iterations and branches; and `f.debug`."""
+"""Reports on errors besides their messages: values, shapes, iterations and branches; and `f.debug`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def taken(x: Any, n: Any) -> Any:
     return x
 
 
-def test_a_run_tells_its_inputs_and_the_way() -> None:
+def test_a_run_reports_its_inputs_and_the_path() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="20 is not in") as caught:
         taken(tf.constant([1, 2]), tf.constant(4))
     told = notes_of(caught.value)
@@ -58,7 +58,7 @@ def test_the_last_error_keeps_the_inputs() -> None:
     assert [step.split(" of ")[0] for step in last.path] == ["in iteration 2", "in the main branch"]
 
 
-def test_a_case_tells_its_branch_and_each_run_only_its_own_steps() -> None:
+def test_a_case_reports_its_branch_and_each_run_only_its_own_steps() -> None:
     @tf.function
     def f(x: Any, which: Any) -> Any:
         return tf.switch_case(which, [lambda: x, lambda: tf.gather(x, 10 * which)])
@@ -107,7 +107,7 @@ def test_large_inputs_are_shown_by_their_shape() -> None:
     assert "params: float32[10,10]; indices: int32[] = 99" in notes_of(caught.value)
 
 
-def test_what_the_user_raises_is_told_nothing_of_inputs() -> None:
+def test_what_the_user_raises_gets_no_report_of_inputs() -> None:
     class Refused(Exception):
         pass
 
@@ -137,14 +137,14 @@ class Layer:
         return tf.matmul(y, self.w)
 
 
-def test_tracing_tells_the_shapes_of_the_names() -> None:
+def test_tracing_reports_the_shapes_of_the_names() -> None:
     with pytest.raises(ValueError, match="Dimensions must be equal") as caught:
         Layer().multiplied(tf.ones([2, 3]))
     told = notes_of(caught.value)
     assert f"`tf.matmul(y, self.w)`: y is float32[2,3] from line {line_of('y = x * 2.0')}" in told
 
 
-def test_operators_are_told_too() -> None:
+def test_operators_are_reported_too() -> None:
     @tf.function
     def f(x: Any, y: Any) -> Any:
         if tf.reduce_sum(x) > 0.0:
@@ -182,7 +182,7 @@ def summed(n: Any) -> Any:
     return total
 
 
-def test_debug_stops_with_values_in_every_turn() -> None:
+def test_debug_stops_with_values_in_every_iteration() -> None:
     stops = _Stops(line_of("total = total + i  # here"))
     try:
         result: Any = stops.runcall(summed.debug, tf.constant(4))

@@ -1,4 +1,4 @@
-"""Errors of user code while tracing and while running, told with the user's lines."""
+"""Errors of user code while tracing and while running, reported with the user's lines."""
 
 import re
 
@@ -117,7 +117,7 @@ def test_what_the_user_raises_is_the_users_object(made, nested):
         assert note.count("raise error") == 1
 
 
-def test_what_an_op_refuses_has_its_class_and_the_place():
+def test_errors_of_ops_have_their_class_and_line():
     def f(x):
         return {1: 2}[x]
 
@@ -161,7 +161,7 @@ def test_run_time_errors_name_node_and_function():
     def r(a):
         return tf.gather(a, [7]) + 1.0
 
-    for _ in range(4):  # by the general way and by an entry
+    for _ in range(4):  # by binding and by an entry
         e = raised(tf.errors.InvalidArgumentError, lambda: r(tf.ones([2])))
         text = str(e)
         assert text.startswith(

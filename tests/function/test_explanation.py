@@ -122,7 +122,7 @@ def test_concrete_functions_and_methods_are_explained_too():
     assert [c.path for c in model.step.explain()[1].changes] == ["x.shape[0]"]
 
 
-def test_a_function_made_anew_is_told_of(caplog):
+def test_a_function_defined_again_is_reported(caplog):
     for _ in range(5):
         tf.function(lambda x: x + 1)(tf.constant(1))
     assert "is a new one: make it once" in caplog.text

@@ -1,4 +1,4 @@
-"""Random arguments: traced and eager agree, by the general way and by entries."""
+"""Random arguments: traced and eager agree, by binding and by entries."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -32,7 +32,7 @@ calls = st.tuples(
 
 
 def summary(*args, **kwargs):
-    """A number from every leaf; which numbers depend on types and places."""
+    """A number from every leaf; which numbers depend on types and positions."""
     total = tf.constant(0.0, tf.float64)
     paths = []
     for place, leaf in enumerate(tf.nest.flatten([args, sorted(kwargs.items())])):

@@ -55,7 +55,7 @@ def test_calls_without_tracing_count(warnings):
     assert texts(warnings) == []
 
 
-def test_functions_made_in_a_loop_are_noticed(warnings):
+def test_functions_defined_in_a_loop_are_noticed(warnings):
     for _ in range(5):
 
         @tf.function

@@ -126,7 +126,7 @@ def test_a_failing_trace_lets_the_next_thread_try():
 
 @pytest.fixture
 def hurried():
-    """Threads take turns after every few bytecodes."""
+    """Threads switch after every few bytecodes."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield

@@ -106,7 +106,7 @@ def test_objects_by_identity():
     assert numbers([a, b, a, b, a, a]) == [1, 2, 1, 2, 1, 1]
 
 
-def test_a_dead_object_serves_nobody():
+def test_a_dead_object_matches_nothing():
     f = traced()
     seen = []
     for _ in range(4):

@@ -81,7 +81,7 @@ class Count:
         return self.count.assign_add(1)
 
 
-def test_made_on_the_first_call():
+def test_created_on_the_first_call():
     a, b = Count(), Count(10)
     assert [int(a()), int(a()), int(b()), int(a())] == [1, 2, 11, 3]
     assert isinstance(a.count, tf.Variable) and int(a.count) == 3
@@ -90,7 +90,7 @@ def test_made_on_the_first_call():
 
 
 @pytest.mark.parametrize("keep", [[], None])
-def test_made_on_every_call_is_refused(keep):
+def test_created_on_every_call_is_refused(keep):
     @tf.function
     def f(x):
         v = tf.Variable(1.0)
@@ -105,7 +105,7 @@ def test_made_on_every_call_is_refused(keep):
     assert "v = tf.Variable(1.0)" in text
 
 
-def test_made_on_a_later_call_is_refused():
+def test_created_on_a_later_call_is_refused():
     made = []
 
     @tf.function
@@ -150,7 +150,7 @@ def test_a_first_value_that_depends_on_the_argument():
         M.__call__.__get__(m).get_concrete_function(tf.TensorSpec([]))
 
 
-def test_made_in_an_inner_function():
+def test_created_in_an_inner_function():
     class M:
         v = None
 

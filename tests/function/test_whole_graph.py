@@ -104,7 +104,7 @@ def test_false_never_compiles(monkeypatch):
     assert "interpreted" in f.get_concrete_function(tf.zeros([3])).compile_report()
 
 
-def test_what_is_said_to_be_refused_is_what_tensorflow_refuses():
+def test_what_is_refused_is_what_tensorflow_refuses():
     kinds = ("prints", "python", "files", "clock")
     outside = {name for name, op in calls.CATALOGUE.items() if op.reaches_outside in kinds}
     assert len(outside) > 5

@@ -68,7 +68,7 @@ def features(draw: Any) -> bytes:
     if how == 0:
         return field(0x0A, value + name)
     if how == 1:
-        return field(0x0A, name + value + b"\x78\x05")  # and a field that nobody knows
+        return field(0x0A, name + value + b"\x78\x05")  # and an unknown field
     if how == 2 and kind == "int64_list":
         loose = b"".join(b"\x08" + varint(v & (2**64 - 1)) for v in values)
         return field(0x0A, name + field(0x12, field(0x1A, loose)))
@@ -98,11 +98,11 @@ def test_tables_say_what_messages_say(records: list[bytes], times: int) -> None:
     # With unknown fields between key and value protobuf drops a map's entry, in tables as well.
     data = records * times
     messages = [Example.FromString(r) for r in data]
-    # Two of the keys differ in their middle only, so that no digest tells them apart.
+    # Two of the keys differ in their middle only, so that no digest distinguishes them.
     for few, keys in ((10**6, KEYS), (0, KEYS), (0, KEYS[:3] + KEYS[4:])):
         wants = [(key.encode(), TYPES[KIND_OF[key]], False) for key in keys]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(example_parsing, "_FEW", few)
+            patch.setattr(example_parsing, "_MAX_FEATURES_FOR_MESSAGES", few)
             columns = example_parsing.columns_of(data, wants, [])
         for key, column in zip(keys, columns, strict=True):
             lists = [read(m, key) for m in messages]
@@ -149,11 +149,11 @@ TWO = field(0x1A, field(0x0A, b"\x02"))
         [entry(b"x", TWO), entry(b"x", ONE)],  # the last of a name counts
         [entry(b"x", ONE), entry(b"x", b"")],  # unless it has no list
         [entry(b"\xff", TWO), entry(b"x", ONE)],  # names are bytes
-        [entry(b"z", field(0x1A, b"\x0a\x05\x01")), entry(b"x", ONE)],  # nobody asks for z
+        [entry(b"z", field(0x1A, b"\x0a\x05\x01")), entry(b"x", ONE)],  # z is not requested
     ],
 )
 @pytest.mark.parametrize("count", [1, 100])
-def test_records_that_tensorflow_reads_when_asked(parts: list[bytes], count: int) -> None:
+def test_records_that_tensorflow_parsed(parts: list[bytes], count: int) -> None:
     record = field(0x0A, b"".join(parts))
     spec = {"x": tf.io.FixedLenFeature([], tf.int64, default_value=-9)}
     assert tf.io.parse_single_example(record, spec)["x"].numpy() == 1

@@ -155,7 +155,7 @@ def test_conjugate_gradients_solve(start):
         L.experimental.conjugate_gradient(full(GENERAL), rhs)
 
 
-def test_gradient_of_the_greatest_numbers_flows_to_their_places():
+def test_gradient_of_the_greatest_numbers_flows_to_their_indices():
     x = tf.constant([[1.0, 5.0, 3.0], [9.0, 2.0, 4.0]])
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -1,9 +1,9 @@
-"""What native code does with each op's samples: the ways they are run, and what stops them.
+"""What native code does with each op's samples: the modes in which they are run, and what stops them.
 
     python -m tests.native.reach
 
-writes `without_code.json` anew: for each way the ops without code, and the reasons why samples of
-others have none. The tests compare it, so that none is left out without anybody knowing.
+regenerates `without_code.json`: for each mode the ops without code, and the reasons why samples of
+others have none. The tests compare it, so that none is left out unnoticed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def samples_of(op: str):
 
 
 def ops(way: str) -> list[str]:
-    """The ops that are run in a way."""
+    """The ops that are run in a mode."""
     ruled = [n for n in calls.NAMES if samples_of(n)]
     if way == "loop":
         return [n for n in ruled if "scalar" in calls.CATALOGUE[n].rules]
@@ -120,7 +120,7 @@ def _recorded(sample, specs, completed):
 def check(op: str, way: str) -> list[str]:
     """Compares all samples that have code with the kernel; gives the reasons why others have none.
 
-    `NOTHING` stands among them if no sample has code.
+    `NOTHING` is among them if no sample has code.
     """
     reasons, done = set[str](), 0
     for sample in samples_of(op):
@@ -138,7 +138,7 @@ def check(op: str, way: str) -> list[str]:
 
 
 def recorded() -> dict[str, dict[str, list[str]]]:
-    """What the page says: for each way the ops and their reasons."""
+    """The content of the page: for each mode the ops and their reasons."""
     page = json.loads(PAGE.read_text())
     return {
         way: {

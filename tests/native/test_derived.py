@@ -25,7 +25,7 @@ def layer(seed=0):
 
 
 def sums(x, filters):
-    """The convolution with numbers that nobody can have kept anything of."""
+    """The convolution with numbers of which nothing can be cached."""
     return tf.nn.conv2d(x, tf.constant(filters), 1, "SAME").numpy()
 
 

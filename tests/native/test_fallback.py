@@ -138,7 +138,7 @@ def test_errors_of_the_program_are_its_own(caplog):
 
 
 @pytest.mark.usefixtures("lenient", "soon")
-def test_code_that_fails_where_the_interpreter_does_not_is_given_up(monkeypatch, caplog):
+def test_code_that_fails_where_the_interpreter_does_not_is_dropped(monkeypatch, caplog):
     """What it has done to variables and random numbers did not happen."""
 
     def wrong(graph, *args):

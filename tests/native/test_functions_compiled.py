@@ -106,7 +106,7 @@ def test_conditions_and_loops_stay_as_they_are():
     assert collatz(tf.constant(27)).numpy() == 111
 
 
-def test_without_llvmlite_functions_are_interpreted_and_the_log_says_so_once():
+def test_without_llvmlite_functions_are_interpreted_which_is_logged_once():
     program = (
         "import sys; sys.modules['llvmlite'] = None\n"
         "from intaglio import tf\n"

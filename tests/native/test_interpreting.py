@@ -1,4 +1,4 @@
-"""Interpreted graphs whose elementwise ops go in loops: nobody can tell but by the time."""
+"""Interpreted graphs whose elementwise ops go in loops: only the time differs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_loops_give_the_bits_of_the_ops_one_by_one():
         np.testing.assert_array_equal(a.view(np.int32), b.view(np.int32))
 
 
-def test_what_numpy_computes_in_its_own_way_stays_its():
+def test_functions_that_numpy_approximates_stay_its():
     f = tf.function(normalised, jit_compile=False)
     assert loops_of(f, X, MEAN) == [["Sub", "Mul", "AddV2", "Relu6"]]
 
@@ -95,7 +95,7 @@ def test_open_dims_and_broadcasts():
         np.testing.assert_array_equal(after(x, y)[0], x * y + y)
 
 
-def test_shapes_that_do_not_fit_are_told_in_the_words_of_the_op():
+def test_shapes_that_do_not_fit_raise_the_error_of_the_op():
     spec = tf.TensorSpec([None, 4096])
     f = tf.function(lambda x, y: tf.sqrt(x + y), jit_compile=False, input_signature=[spec] * 2)
     changed(f)

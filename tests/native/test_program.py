@@ -34,7 +34,7 @@ def check(function, *args):
 # -- control flow -----------------------------------------------------------------------------
 
 
-def test_large_values_of_a_loop_take_turns_in_memory():
+def test_large_values_of_a_loop_alternate_in_memory():
     def swap(x, y):
         for _ in tf.range(7):
             x, y = y, x * 0.5 - y
@@ -46,7 +46,7 @@ def test_large_values_of_a_loop_take_turns_in_memory():
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
-def test_loops_of_any_number_of_turns_leave_their_inputs_alone(steps):
+def test_loops_of_any_trip_count_leave_their_inputs_alone(steps):
     def run(x, n):
         first = x
         for _ in tf.range(n):
@@ -58,7 +58,7 @@ def test_loops_of_any_number_of_turns_leave_their_inputs_alone(steps):
     assert not x.numpy().any()
 
 
-def test_branches_give_what_was_given_and_what_is_new():
+def test_branches_return_inputs_and_new_values():
     def run(x, flag):
         y = x * 2.0
         if flag:
@@ -89,7 +89,7 @@ def test_nested_loops_branches_and_cases():
     check(run, tf.constant([1.0, 2.0, 3.0]), tf.constant(8))
 
 
-def test_rows_at_places_that_are_data():
+def test_rows_at_indices_that_are_data():
     def run(x, i):
         y = tf.zeros([6])
         while i >= -4:
@@ -135,7 +135,7 @@ def test_gradients_of_indices_of_later_axes_add_up_in_place():
         np.testing.assert_allclose(program.run(x._array)[0], run(x), 1e-5, 1e-6)
 
 
-def test_what_is_refused_the_interpreter_says():
+def test_the_interpreter_reports_failed_guards():
     @tf.function(jit_compile=True)
     def divided(x, y):
         return x // y
@@ -225,7 +225,7 @@ def test_maps_and_scans():
 # -- variables --------------------------------------------------------------------------------
 
 
-def test_variables_are_written_in_place_unless_somebody_holds_the_value():
+def test_variables_are_written_in_place_unless_the_value_has_other_references():
     v = tf.Variable(np.zeros([20, 20], "float32"))
 
     @tf.function(jit_compile=True)
@@ -263,7 +263,7 @@ def test_values_that_were_read_before_an_assignment_stay():
         np.testing.assert_array_equal(new, v)
 
 
-def test_a_variable_without_a_value_is_told_of():
+def test_a_variable_without_a_value_is_reported():
     v = tf.Variable(tf.ones([3]))
     f = tf.function(lambda: v.assign_add(tf.ones([3])) * 1.0, jit_compile=True)
     f()
@@ -345,7 +345,7 @@ def test_an_op_without_code_does_not_keep_its_loop_from_being_native():
     check(run, tf.constant([2.0, 1.0, 4.0, 3.0]), tf.constant(5))
 
 
-def test_what_fails_out_of_native_code_is_told_as_elsewhere():
+def test_errors_outside_of_native_code_are_reported_as_elsewhere():
     @tf.function(jit_compile=True)
     def run(x, at):
         for _ in tf.range(2):

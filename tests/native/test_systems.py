@@ -59,7 +59,7 @@ print("interpreted" in f.compile_report(), float((tf.ones([400, 400]) @ tf.ones(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a system that forbids it")
-def test_without_executable_memory_functions_are_interpreted_and_the_log_says_so_once():
+def test_without_executable_memory_functions_are_interpreted_which_is_logged_once():
     run = subprocess.run([sys.executable, "-c", FORBIDDING], capture_output=True, text=True)
     if run.returncode == 77:
         pytest.skip("a kernel that cannot forbid it")
@@ -80,7 +80,7 @@ def test_results_do_not_depend_on_the_number_of_threads_nor_on_futexes():
         assert output(before + PROGRAM).stdout == wanted
 
 
-def test_the_pool_is_as_large_as_the_program_says():
+def test_the_pool_has_the_size_that_the_program_sets():
     program = (
         "from intaglio.native.runtime import thread_pool\n"
         "made = thread_pool.pool()\n"
@@ -106,7 +106,7 @@ def test_other_threads_run_while_native_code_does():
     def count():
         while not done.is_set():
             counted[0] += 1
-            time.sleep(0)  # hands the interpreter's lock to whoever waits for it
+            time.sleep(0)  # passes the interpreter's lock to a waiting thread
 
     # No thread is made to give the lock away: the other one counts only while it is released.
     interval = sys.getswitchinterval()
@@ -177,7 +177,7 @@ def test_a_damaged_file_is_compiled_anew(monkeypatch, tmp_path):
     assert output(program).stdout == "[2. 2.]\n"
 
 
-def test_files_that_nobody_will_complete_go(tmp_path):
+def test_abandoned_partial_files_are_deleted(tmp_path):
     old, new = tmp_path / "a.partial", tmp_path / "b.partial"
     for path in (old, new):
         path.write_bytes(b"half")

@@ -217,7 +217,7 @@ def test_products_of_unknown_rank(name: str, one: list[int], two: list[int]) -> 
 
 @QUICK
 @given(st.integers(1, 4), st.integers(1, 5), st.integers(-3, 3))
-def test_made(rows: int, columns: int, k: int) -> None:
+def test_creation(rows: int, columns: int, k: int) -> None:
     for name in ("eye", "tri"):
         wanted = getattr(np, name)(rows, columns, k)
         _same(getattr(tnp, name)(rows, columns, k), wanted)

@@ -58,7 +58,7 @@ def test_call(call: str) -> None:
             assert np.all(mine.numpy() == theirs.numpy())
 
 
-def test_cuts_that_only_the_run_knows() -> None:
+def test_cuts_that_are_not_static() -> None:
     spec = [tf.TensorSpec([None], tf.int32), tf.TensorSpec([2], tf.int32)]
     cut = tf.function(lambda x, at: tnp.split(x, at), input_signature=spec)
     parts = cut(tf.range(5), tf.constant([1, 3]))

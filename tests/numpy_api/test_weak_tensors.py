@@ -171,7 +171,7 @@ def test_branches() -> None:
     def asks(x):
         return 1 if x else 2
 
-    with pytest.raises(ValueError, match=r"expected to be `tf\.bool` scalar"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"expected to be `tf\.bool` scalar"):
         asks(tf.constant(1))
 
 

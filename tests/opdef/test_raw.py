@@ -22,12 +22,12 @@ def test_families_declare_what_they_are_expected_to():
     assert expected == {n: home for n, home in declared.items() if home in late}
 
 
-def test_an_unknown_op_says_where_to_look():
+def test_the_error_for_an_unknown_op_has_a_hint():
     with pytest.raises(AttributeError, match=r"no op named 'Nope'; docs/coverage.md"):
         raw.Nope  # noqa: B018
 
 
-def test_the_catalogue_is_complete_once_asked_for():
+def test_the_catalogue_is_complete_on_request():
     code = (
         "from intaglio.opdef import raw; from intaglio import tf; "
         "print(sorted(dir(raw)) == sorted(raw.catalogue()))"
@@ -63,7 +63,7 @@ def test_how_a_kernel_is_called_is_worked_out_once():
 
 
 def test_threads_wait_until_a_family_is_whole(tmp_path, monkeypatch):
-    """An op is declared before what stands below it in its file."""
+    """An op is declared before what follows it in its file."""
     (tmp_path / "slow_family.py").write_text(
         "import time\n"
         "from intaglio.opdef.op import Op, op\n"

@@ -35,6 +35,7 @@ UNSAMPLED = {
     "QuantizedConcat": "of quantised dtypes: tests/tf/test_quantization.py",
     "NoOp": "nothing goes in and nothing comes out",
     "_AddAt": "made by the compiler, of gradients of rows: tests/native/test_program.py",
+    "_Perturb": "of random factors, for checks of machine code: tests/native/test_first_call.py",
     "_ReluMaxPool": "made by the compiler, of Relu before a pooling: tests/native/passes/test_layer_fusion.py",
     "_ReluMaxPoolGrad": "made by the compiler, of its gradient: tests/native/passes/test_layer_fusion.py",
     "FakeParam": "stands for a value that is never used, in a branch",

@@ -1,4 +1,4 @@
-"""The loss of connectionist temporal classification: against all ways written out."""
+"""The loss of connectionist temporal classification: against an enumeration of all paths."""
 
 import itertools
 
@@ -17,11 +17,11 @@ INPUTS = np.random.RandomState(3).normal(size=(4, 2, 3))
 
 
 def reduced(way):
-    """A way without repetitions, then without blanks."""
+    """A path without repetitions, then without blanks."""
     return tuple(k for k, _ in itertools.groupby(way) if k != 2)
 
 
-def test_loss_is_that_of_all_ways_together():
+def test_loss_is_that_of_all_paths_together():
     loss = raw.CTCLoss(INPUTS, **LABELS).loss.numpy()
     for row, (steps, labels) in enumerate(((4, (1, 1)), (3, (0,)))):
         logits = INPUTS[:steps, row]

@@ -109,7 +109,7 @@ def test_contrast_by_its_factor():
 
 
 @pytest.mark.parametrize("op", ["AdjustHue", "AdjustSaturation"])
-def test_what_has_no_gradient_in_tensorflow_says_so(op):
+def test_what_has_no_gradient_in_tensorflow_raises(op):
     images = tf.constant(IMAGES)
     with pytest.raises(LookupError), tf.GradientTape() as tape:
         tape.watch(images)

@@ -105,7 +105,7 @@ def test_the_last_of_several_threads_sets_it_back(library):
     assert library.threads == 4
 
 
-def test_after_a_fork_nobody_is_inside(library):
+def test_after_a_fork_no_lock_is_held(library):
     library.one.__enter__()  # by a thread that the new process has not
     library.one.after_fork()
     assert library.threads == 4

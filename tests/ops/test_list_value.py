@@ -56,7 +56,7 @@ def _made(value: TensorList, plain: list[Any], step: Any, fresh: float) -> Any:
 
 @settings(deadline=None, max_examples=200)
 @given(STEPS)
-def test_lists_made_from_any_earlier_list_are_as_if_copied(steps: Any) -> None:
+def test_lists_derived_from_any_earlier_list_are_as_if_copied(steps: Any) -> None:
     lists = [TensorList.unset(20, float32, ()), TensorList([], 0, float32, -1, ())]
     plain: list[list[Any]] = [[None] * 20, []]
     for number, step in enumerate(steps):

@@ -35,7 +35,7 @@ def test_large_products_of_integers_are_the_same_eager_and_traced() -> None:
             np.testing.assert_array_equal(call(x, y, transpose_a=True), a.T.dot(b))
 
 
-def test_sizes_that_do_not_fit_are_told_where_the_shapes_were_not_known() -> None:
+def test_sizes_that_do_not_fit_raise_where_the_shapes_were_not_known() -> None:
     product = tf.function(tf.matmul, input_signature=[tf.TensorSpec([None, None])] * 2)
     assert product(tf.ones([2, 3]), tf.ones([3, 2])).shape == (2, 2)
     with pytest.raises(tf.errors.InvalidArgumentError, match="size-incompatible"):

@@ -1,6 +1,6 @@
 """Kernels allocate what they return and little more.
 
-NumPy tells tracemalloc of its arrays. The peak of a call, less what it returns, is at most `SPARE`
+NumPy registers its arrays with tracemalloc. The peak of a call, less what it returns, is at most `SPARE`
 of an input and what it returns together; ops that need more are named with their bound and the reason.
 """
 

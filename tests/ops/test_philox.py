@@ -28,16 +28,16 @@ def test_known_answers(stream, block, count):
 @pytest.mark.parametrize("low", [0, ONES - 3])
 def test_counters_carry(low):
     stream = Stream(5, low, ONES)
-    many = philox.blocks(stream, philox.CHUNK + 20)
-    for i in (0, 3, 4, 5, 19, philox.CHUNK - 1, philox.CHUNK + 19):
+    many = philox.blocks(stream, philox.CHUNK_BLOCKS + 20)
+    for i in (0, 3, 4, 5, 19, philox.CHUNK_BLOCKS - 1, philox.CHUNK_BLOCKS + 19):
         assert many[i].tolist() == philox.blocks(stream.skipped(i), 1)[0].tolist()
 
 
 @pytest.mark.parametrize("draw", [philox.uniform, philox.normal, philox.truncated_normal])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_longer_draws_begin_like_shorter_ones(draw, dtype):
-    long = draw(PI, 3 * philox.CHUNK, np.dtype(dtype))
-    for count in (0, 1, 5, philox.CHUNK + 1):
+def test_longer_samples_begin_like_shorter_ones(draw, dtype):
+    long = draw(PI, 3 * philox.CHUNK_BLOCKS, np.dtype(dtype))
+    for count in (0, 1, 5, philox.CHUNK_BLOCKS + 1):
         assert (draw(PI, count, np.dtype(dtype)) == long[:count]).all()
 
 

@@ -129,7 +129,7 @@ FLAGS = ("", "transpose", "adjoint")
 @pytest.mark.parametrize("right", FLAGS)
 @pytest.mark.parametrize("dense", [False, True])
 def test_gradients_are_those_of_dense_products(left: str, right: str, dense: bool) -> None:
-    """Only the places that a matrix has count, though products fill others."""
+    """Only the indices of a matrix count, though products fill others."""
     dtype, random = tf.complex128, np.random.default_rng(0)
     flags: dict[str, Any] = {f"{k}_{n}": True for n, k in (("a", left), ("b", right)) if k}
     a_shape = (2, 3) if not left else (3, 2)

@@ -95,7 +95,7 @@ def test_what_reaches_outside_is_in_order_or_gives_strings_or_reads():
 
 
 @pytest.mark.parametrize("sample", samples_declaring("data_inputs"), ids=repr)
-def test_what_moves_data_gives_elements_of_it(sample):
+def test_data_movement_returns_elements_of_the_data(sample):
     """Each is one of the inputs', or nothing; sums where several arrive at one place."""
     op, values = CATALOGUE[sample.op], calls.inputs_of(sample)
     if op.combines not in ("", "update"):

@@ -106,7 +106,7 @@ def test_loops_within_loops():
 
 
 @pytest.mark.parametrize("effect", ["assigned", "printed"])
-def test_loops_with_effects_read_in_every_turn(effect):
+def test_loops_with_effects_read_in_every_iteration(effect):
     v = tf.Variable(1.0)
 
     def run(x):

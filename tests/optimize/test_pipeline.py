@@ -30,7 +30,7 @@ def ops(graph: Graph) -> list[str]:
     return [n.op.name for n in graph.nodes]
 
 
-def test_every_step_is_written_where_the_variable_says(tmp_path, monkeypatch) -> None:
+def test_every_step_is_written_to_the_folder_of_the_variable(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("INTAGLIO_DUMP", str(tmp_path / "steps"))
     graph = traced()
     optimized = pipeline.optimize(graph)
@@ -139,7 +139,7 @@ def test_second_calls_run_optimised_branches_and_bodies(monkeypatch) -> None:
     assert sum(found.count("Sin") for found in after.values()) == 1
 
 
-def test_an_attached_graph_is_optimised_once_for_all_who_share_it() -> None:
+def test_an_attached_graph_is_optimised_once_for_all_that_share_it() -> None:
     inner = tf.function(lambda x: tf.sin(tf.identity(x)))
     large = tf.function(lambda x: sum(inner(x) * float(i) for i in range(70)))
 

@@ -65,7 +65,7 @@ def test_a_hundred_products_become_nine() -> None:
     assert [n.op.name for n in short.nodes].count("MatMul") == 9
 
 
-def test_what_somebody_sees_or_cannot_be_counted_stays() -> None:
+def test_what_is_used_or_cannot_be_counted_stays() -> None:
     def products(x, a, count=8):
         for _ in range(count):
             a = tf.matmul(x, a)

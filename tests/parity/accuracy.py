@@ -4,7 +4,7 @@
 
 For each op and dtype: the largest distance between the two over all samples and the calls derived
 from them, and, for dtypes of fewer bits than float64, how far each is from the result computed in
-float64. Where TensorFlow is the one that is off nothing is to be said; else a reason stands here.
+float64. Where TensorFlow is the one that is off no reason is needed; else there is one here.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def measured() -> dict[tuple[str, str, str], Row]:
         try:
             mine = calls.eager(call)[0]
         except InvalidArgumentError:
-            continue  # a deviation: its reason stands in deviations.py
+            continue  # a deviation: its reason is in deviations.py
         if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
             continue
         apart = _units(mine, theirs)
@@ -107,12 +107,12 @@ def _off(array: Any, wide: Any, at: Any) -> float:
 
 
 def reason(family: str, op: str, row: Row) -> str:
-    """Why a result is far from TensorFlow's; empty if nobody has said."""
+    """Why a result is far from TensorFlow's; empty without a reason."""
     _, ours, theirs = row
-    if op in LOSING:
-        return LOSING[op]
     if ours is not None and theirs is not None and ours <= MOST < theirs + ours:
         return "TensorFlow's is the one that is off"
+    if op in LOSING:
+        return LOSING[op]
     return REASONS.get(family, "")
 
 

@@ -29,7 +29,7 @@ LEFT_OUT = (
 
 
 def parameters(function: object) -> str:
-    """The names a function takes, or nothing if Python cannot tell."""
+    """The names a function takes, or nothing if Python cannot determine them."""
     try:
         return ", ".join(inspect.signature(function).parameters)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -34,7 +34,7 @@ def place(function: Any) -> tuple[str, str]:
 
 
 def generated() -> dict[tuple[str, str], str]:
-    """By the functions that stand behind `tf.raw_ops`, the op types."""
+    """By the functions behind `tf.raw_ops`, the op types."""
     found: dict[tuple[str, str], str] = {}
     for name in dir(tf.raw_ops):
         wrapper = getattr(tf.raw_ops, name)

@@ -61,7 +61,7 @@ PROGRAMS = {
 
 
 def _refusal(call, op: str, *arguments) -> bool | None:
-    """True if it is refused for the op; None if nobody can tell."""
+    """True if it is refused for the op; None if that is unknown."""
     try:
         call(*arguments)
     except Exception as e:

@@ -22,6 +22,7 @@ CASES = [
 def _plain(text: str) -> str:
     """Without what differs for good: addresses, modules, node names of eager ops."""
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
+    text = re.sub(r"external/com_googlesource_code_re2/.*\n", "", text)  # RE2's own log
     text = re.sub(r"\{\{function_node [^}]*\}\} ", "", text)
     text = re.sub(r"(\[Op:\w+\])( name: ?[\w/]*)? *", r"\1", text)
     # Pythons print these differently.

@@ -102,7 +102,7 @@ def test_variants_are_inferred(name):
                 assert shapes.compatible(spec.shape, made.shape), where
 
 
-def test_every_dtype_that_is_declared_is_asked_for():
+def test_every_declared_dtype_is_recorded():
     left: list[str] = []
     for name in NAMES:
         known = calls.samples_of(name)

@@ -1,4 +1,4 @@
-"""Writes to containers in every way, place and nesting, under several names: as Python, or refused.
+"""Writes to containers by every method, in every location and nesting, under several names: as Python, or refused.
 
 Every write of a list goes to every place that can hold one: a variable, an item, an attribute, a
 tuple, a variable of a closure. Some of these hold the same list, and names are exchanged.
@@ -134,7 +134,7 @@ RESULT = TAIL.strip().removeprefix("return ")
 
 @st.composite
 def bodies(draw: Any) -> str:
-    """Source of `f(x, n)`, which writes to few of the places."""
+    """Source of `f(x, n)`, which writes to few of the locations."""
     lines: list[str] = []
     places = draw(st.lists(st.sampled_from(PLACES), min_size=1, max_size=3, unique=True))
     names = [p for p in places if p[0] != "t"] or ["a"]

@@ -1,4 +1,4 @@
-"""Straight-line programs: every way to run them gives the same bits."""
+"""Straight-line programs: every tier has the same bits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def arrays_of(values: Any) -> Outcome:
 
 @examples(1.5)
 @given(expressions())
-def test_every_way_to_run_gives_the_same_bits(program: Program) -> None:
+def test_every_tier_has_the_same_bits(program: Program) -> None:
     assume(not maps_nothing(program))
     function = load(program.source)
     inputs = constants(program)

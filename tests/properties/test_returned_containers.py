@@ -1,4 +1,4 @@
-"""Lists that code outside of AutoGraph returns: as Python, or refused, whoever else has them.
+"""Lists that code outside of AutoGraph returns: as Python, or refused, whatever else refers to them.
 
 The programs are those that write to containers. Their lists come from a function that is not
 converted. A registry that keeps all lists, or a debugger that holds the variables of all
@@ -70,7 +70,9 @@ def outcome(source: str, make: Callable[..., Any], x: float, n: int) -> Outcome:
 
 @examples(1.0)
 @given(bodies(), st.lists(arguments, min_size=1, max_size=2))
-def test_who_else_has_a_list_changes_nothing(source: str, calls: list[tuple[float, int]]) -> None:
+def test_other_references_to_a_list_change_nothing(
+    source: str, calls: list[tuple[float, int]]
+) -> None:
     for display, call in DISPLAYS.items():
         source = source.replace(display, call)
     note(source)

@@ -44,7 +44,7 @@ def test_indices_outside_their_rows_are_errors() -> None:
         tf.gather(x, [[0], [1]], batch_dims=1)
 
 
-def test_what_takes_no_ragged_tensor_says_so() -> None:
+def test_what_takes_no_ragged_tensor_raises() -> None:
     x = tf.ragged.constant(ROWS)
     for function in (tf.transpose, tf.sort, tf.linalg.norm, tf.unstack):
         with pytest.raises(ValueError, match="RaggedTensor"):

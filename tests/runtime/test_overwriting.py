@@ -108,7 +108,7 @@ def test_a_chain_needs_the_memory_of_one_result() -> None:
     assert peak < 1.2 * array.nbytes
 
 
-def test_variables_are_updated_in_place_unless_somebody_looks() -> None:
+def test_variables_are_updated_in_place_unless_they_have_views() -> None:
     variable = tf.Variable(np.zeros([SIDE, SIDE], np.float32))
 
     @tf.function

@@ -1,4 +1,4 @@
-"""Variable storage: in place only while nobody else looks, and never half written."""
+"""Variable storage: in place only without other references, and never half written."""
 
 import threading
 
@@ -31,7 +31,7 @@ def test_in_place_while_alone():
 @pytest.mark.parametrize(
     "hold", [lambda a: a, lambda a: a[:1], lambda a: memoryview(a), lambda a: [a]]
 )
-def test_copied_while_somebody_looks(hold):
+def test_copied_while_there_are_views(hold):
     resource = variable([1.0, 2.0])
     held = hold(resource.read())
     resource.accumulate(np.add, np.array([1.0, 1.0], np.float32))

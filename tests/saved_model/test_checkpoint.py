@@ -16,7 +16,7 @@ MODELS = pathlib.Path(__file__).parent / "models"
 
 
 def module(value: float = 1.0) -> tf.Module:
-    """A module with variables in several places."""
+    """A module with variables in several attributes."""
     m = tf.Module()
     m.v = tf.Variable(value)
     m.list = [tf.Variable([1, 2])]

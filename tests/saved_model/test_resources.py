@@ -66,7 +66,7 @@ def test_a_missing_file_is_an_error(tmp_path: pathlib.Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
-def test_a_class_of_resources_has_to_say_how_they_are_made() -> None:
+def test_a_class_of_resources_must_define_their_creation() -> None:
     class Bare(tf.saved_model.experimental.TrackableResource):
         pass
 
@@ -88,7 +88,7 @@ def test_checkpoints_of_tables_are_tensorflows(tmp_path: pathlib.Path) -> None:
     assert again.size().numpy() == 2
 
 
-def test_fingerprints_tell_models_apart(tmp_path: pathlib.Path) -> None:
+def test_fingerprints_distinguish_models(tmp_path: pathlib.Path) -> None:
     read = tf.saved_model.experimental.read_fingerprint
     prints: list[Any] = []
     for name, value in (("a", 1.0), ("b", 1.0), ("c", 2.0)):

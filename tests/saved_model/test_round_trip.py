@@ -164,7 +164,7 @@ def test_the_only_function_is_the_default_signature(tmp_path: pathlib.Path) -> N
     assert dict(again(m, tmp_path).signatures) == {}
 
 
-def test_signatures_are_given_by_name(tmp_path: pathlib.Path) -> None:
+def test_signatures_are_passed_by_name(tmp_path: pathlib.Path) -> None:
     m = tf.Module()
     concrete = scalar(lambda x: {"z": -x, "a": x}).get_concrete_function()
     found = again(m, tmp_path, signatures={"neg": concrete, "same": scalar(lambda x: x)})

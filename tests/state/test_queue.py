@@ -81,7 +81,7 @@ def test_waiting():
     thread.join()
     queue.enqueue(5)
     thread = soon(queue.dequeue)
-    queue.enqueue(6)  # waits for room
+    queue.enqueue(6)  # waits for capacity
     thread.join()
     thread = soon(lambda: queue.close(cancel_pending_enqueues=True))
     with pytest.raises(tf.errors.CancelledError, match="Enqueue operation was cancelled"):
@@ -95,7 +95,7 @@ def test_waiting():
     thread.join()
 
 
-def test_many_more_than_there_is_room_for():
+def test_many_more_than_the_capacity():
     queue = q.FIFOQueue(2, tf.int32, shapes=[[]])
     thread = soon(lambda: queue.enqueue_many([list(range(100))]))
     assert queue.dequeue_many(100).numpy().tolist() == list(range(100))

@@ -201,7 +201,7 @@ def test_references_and_copies():
     assert back.name == "a:0"
 
 
-def test_creators_change_what_is_made():
+def test_creators_change_what_is_created():
     seen = []
 
     def creator(next_creator, **kwargs):

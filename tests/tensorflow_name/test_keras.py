@@ -49,7 +49,7 @@ def test_a_dense_network_trains_as_on_tensorflow(tmp_path: object) -> None:
     assert lines[2:] == ["True", "True True"]
 
 
-def test_tf_keras_says_what_to_install() -> None:
+def test_tf_keras_names_what_to_install() -> None:
     lines = printed_by(
         """
         import sys

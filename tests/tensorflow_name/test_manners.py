@@ -48,7 +48,7 @@ def test_what_derives_from_the_class_of_tensors_is_one() -> None:
     assert isinstance(tf.constant(1), tf.__internal__.types.Tensor)
 
 
-def test_the_right_operand_is_asked_if_it_is_no_tensor() -> None:
+def test_the_right_operand_has_precedence_if_it_is_no_tensor() -> None:
     assert tf.constant(1.0) + OnlyConverts() == "added"
     with pytest.raises(ValueError, match="never a tensor"):
         tf.constant(1.0) - OnlyConverts()  # type: ignore[operator]  # there is no __rsub__
@@ -126,7 +126,7 @@ def test_shapes_of_noise_may_have_tensors_in_them() -> None:
     assert set(map(tuple, rows.tolist())) == {(0.0, 0.0, 0.0), (2.0, 2.0, 2.0)}
 
 
-def test_a_range_is_as_long_as_its_own_dtype_says() -> None:
+def test_a_range_is_as_long_as_in_its_own_dtype() -> None:
     assert tf.range(0.1, 1.1, 0.1).shape == (10,)
     assert tf.range(0.0, 1.0, 0.1).shape == (10,)
 

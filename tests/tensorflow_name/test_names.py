@@ -63,7 +63,7 @@ def test_another_tensorflow_that_is_imported_already_is_an_error() -> None:
     assert "already imported" in said[0] and "intaglio run" in said[0]
 
 
-def test_nothing_is_installed_unless_asked_for() -> None:
+def test_nothing_is_installed_unless_requested() -> None:
     assert printed_by(
         """
         import sys

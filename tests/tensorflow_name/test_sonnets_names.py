@@ -94,7 +94,7 @@ def test_where_as_it_was(condition: Any, chosen: Any) -> None:
         where(condition, X, 1)
 
 
-def test_the_version_is_told_there_too() -> None:
+def test_the_version_is_there_too() -> None:
     assert tf.compat.v1.version.VERSION == tf.version.VERSION
 
 
@@ -102,7 +102,7 @@ def test_strategies_unwrap() -> None:
     assert tf.distribute.MirroredStrategy().unwrap(3) == (3,)
 
 
-def test_the_runtime_tells_the_device_and_whether_it_is_eager() -> None:
+def test_the_runtime_has_the_device_and_whether_it_is_eager() -> None:
     lines = printed_by(
         """
         import intaglio

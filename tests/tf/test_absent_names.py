@@ -25,7 +25,7 @@ NEEDS = Path(absent.__file__).with_name("needs.json")
         ("tf", "lite", "'lite': docs/coverage.md"),
     ],
 )
-def test_every_namespace_says_so(place: str, name: str, said: str) -> None:
+def test_every_namespace_raises_the_error(place: str, name: str, said: str) -> None:
     module: Any = tf
     for part in place.split(".")[1:]:
         module = getattr(module, part)
@@ -43,6 +43,6 @@ def test_the_op_types_that_are_missing_are_named(
         getattr(tf.math, "dream")  # noqa: B009 - not known to type checkers
 
 
-def test_the_table_knows_functions_that_are_there() -> None:
+def test_the_table_has_functions_that_exist() -> None:
     table = json.loads(NEEDS.read_text(encoding="utf-8"))
     assert table["nn.top_k"] == "TopKV2" and "linalg.matmul" in table

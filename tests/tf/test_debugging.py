@@ -65,7 +65,7 @@ def test_failures_when_the_graph_runs(check, text):
     assert text in str(got.value)
 
 
-def test_what_holds_passes():
+def test_what_is_true_passes():
     def check(x, y):
         tf.debugging.assert_less_equal(x, y)
         tf.debugging.assert_positive(x)

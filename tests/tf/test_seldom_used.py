@@ -88,7 +88,7 @@ def test_loops_over_named_tuples():
         tf.while_loop(lambda s: s.i < 3, lambda s: whole(*s), [start])
 
 
-def test_windows_spread_out():
+def test_dilated_windows():
     x = np.random.RandomState(2).randn(2, 9, 8, 3).astype(np.float32)
     filters = np.random.RandomState(3).randn(2, 3, 3, 4).astype(np.float32)
 

@@ -233,7 +233,7 @@ def test_devices_that_are_not_there_are_the_processor(name: str | None) -> None:
         assert int(tf.function(lambda x: x + 1)(tf.constant(1))) == 2
 
 
-def test_operations_are_made_by_their_types(graph):
+def test_operations_are_created_by_their_types(graph):
     """TensorFlow was asked what each of these gives."""
     value = tf.compat.v1.AttrValue
     x = graph.get_tensor_by_name("c:0")

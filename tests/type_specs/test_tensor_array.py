@@ -271,7 +271,7 @@ def test_one_trace_serves_arrays_of_one_type() -> None:
     assert sizes == [1, 2, 3] and len(traces) == 1
 
 
-def test_what_a_trace_learns_is_not_told_to_the_argument() -> None:
+def test_facts_of_a_trace_do_not_reach_the_argument() -> None:
     ta = array()
     write = tf.function(lambda a: a.write(0, [1.0, 2.0]).stack())
     assert write(ta).shape == (3, 2)
@@ -342,7 +342,7 @@ def test_the_length_in_converted_code_is_the_size():
         len(tf.TensorArray(tf.float32, 3))
 
 
-def test_places_from_the_end_outside_of_graphs():
+def test_indices_from_the_end_outside_of_graphs():
     # TensorFlow 2.21 was asked.
     array = tf.TensorArray(tf.float32, 3).unstack([1.0, 2.0, 3.0])
     assert array.gather([0, -1, -3]).numpy().tolist() == [1.0, 3.0, 1.0]

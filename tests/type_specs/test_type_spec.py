@@ -11,7 +11,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.type_specs.type_spec import BoundedTensorSpec, TypeSpec, type_spec_of
 
 
-def test_what_it_says():
+def test_its_attributes():
     spec = tf.TensorSpec([None, 2], "float64", name="x")
     assert repr(spec) == "TensorSpec(shape=(None, 2), dtype=tf.float64, name='x')"
     assert (spec.shape, spec.dtype, spec.name) == ([None, 2], tf.float64, "x")
@@ -71,7 +71,7 @@ def test_compatibility():
     assert not spec.is_compatible_with(object())
 
 
-def test_made_from_others():
+def test_created_from_others():
     assert tf.TensorSpec.from_tensor(tf.ones([2])) == tf.TensorSpec([2])
     assert tf.TensorSpec.from_spec(tf.TensorSpec([2], name="a"), "b").name == "b"
     with tf.Graph().as_default():

@@ -1,4 +1,4 @@
-"""Making tensors and asking for their shapes.
+"""Creation of tensors, and their shapes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf: `tf.constant`, `tf.zeros`,
 `tf.range`, `tf.shape` and their kin.
@@ -13,7 +13,12 @@ import numpy as np
 from intaglio.base import dtypes, shapes
 from intaglio.base.composite import ActsAsTensor, TensorInParts
 from intaglio.base.dtypes import DType, as_dtype
-from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
+from intaglio.base.errors import (
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    ShapeError,
+    invalid_argument,
+)
 from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
@@ -23,7 +28,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 # Known tensors with fewer elements than this are written into graphs as constants.
-FILL_LIMIT = 1000
+MAX_CONSTANT_ELEMENTS = 1000
 
 newaxis = None
 _TENSORS = (ActsAsTensor, TensorInParts)
@@ -219,16 +224,19 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
         raise ShapeError(message)
     if here.eager:
         return from_array(_block(dims, value, dtype))
-    if (shapes.count(dims) or 0) < FILL_LIMIT:
+    if (shapes.count(dims) or 0) < MAX_CONSTANT_ELEMENTS:
         return here.constant(_block(dims, value, dtype), name or own)
     return raw.Fill(np.asarray(dims, np.int32), _block((), value, dtype), name=name or own)
 
 
 def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
     check_allocated(dims, dtype.numpy.itemsize, "A tensor of one value")
-    if value == 0 and dtype is not dtypes.string:
-        return np.zeros(dims, dtype.numpy)
-    return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
+    try:
+        if value == 0 and dtype is not dtypes.string:
+            return np.zeros(dims, dtype.numpy)
+        return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
+    except MemoryError as e:
+        raise ResourceExhaustedError(None, None, str(e)) from None
 
 
 @dispatchable
@@ -328,7 +336,7 @@ def eye(
         for size in whole:
             if size < 0:
                 raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
-        if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
+        if (shapes.count(whole) or 0) < MAX_CONSTANT_ELEMENTS or door.level().eager:
             check_allocated(whole, kind.size, "tf.eye")
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")

@@ -38,7 +38,9 @@ def length(value: Any, name: str) -> Any:
 
 
 def of_axis(x: Tensor, axis: int) -> Any:
-    """How long an axis is."""
+    """How long an axis is. Raises ValueError if the tensor is known not to have it."""
+    if x.dims is not None and not -len(x.dims) <= axis < len(x.dims):
+        raise ValueError(f"a tensor of shape {x.shape} has no axis {axis}")
     if x.dims is not None and x.dims[axis] is not None:
         return x.dims[axis]
     whole = raw.Shape(x)

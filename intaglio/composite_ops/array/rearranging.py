@@ -265,6 +265,8 @@ def pad(
     [[9 1 2]
      [9 9 9]]
     """
+    if not isinstance(mode, str):
+        raise ValueError(f"`mode` must be CONSTANT, REFLECT or SYMMETRIC, not {mode!r}")
     kind = mode.upper()
     if kind == "CONSTANT":
         if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0:

@@ -1,4 +1,4 @@
-"""What `tf.space_to_batch` has to pad, and the time of day.
+"""The paddings of `tf.space_to_batch`, and the time of day.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/required_space_to_batch_paddings.
 """

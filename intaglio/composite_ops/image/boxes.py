@@ -223,10 +223,15 @@ def _batched(
         inner = raw.Minimum(last, own(last)) - raw.Maximum(first, own(first))
         shared = raw.Prod(raw.Maximum(inner, np.asarray(0, boxes.dtype.numpy)), [-1])
         overlap = raw.DivNoNan(shared, area + own(area) - shared)
-        gone = raw.LogicalOr(raw.Greater(overlap, share), mark)
+        suppressed = raw.LogicalOr(raw.Greater(overlap, share), mark)
         here = raw.LogicalAnd(raw.Equal(columns, step), raw.ExpandDims(there, 1))
         kept = raw.SelectV2(here, raw.ExpandDims(best, 1), kept)
-        return (step + 1, raw.SelectV2(gone, dead, live), kept, found + raw.Cast(there, DstT=int32))
+        return (
+            step + 1,
+            raw.SelectV2(suppressed, dead, live),
+            kept,
+            found + raw.Cast(there, DstT=int32),
+        )
 
     live = raw.SelectV2(raw.Greater(values, lowest), values, dead)
     start = (to_tensor(np.int32(0)), live, chosen, raw.Squeeze(none, axis=[1]))

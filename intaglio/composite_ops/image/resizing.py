@@ -130,13 +130,13 @@ def resize_with_pad(
         if not all(isinstance(n, int) for n in (*sizes, *wanted)):
             new, offset = _placed_in_graph(sizes, wanted)
         else:
-            new, offset = _placed(sizes, wanted)
+            new, offset = _padding_and_offsets(sizes, wanted)
         result = resize(x, lengths.vector(new), method, antialias=antialias)
         result = ranks_and_sizes.padded(result, *offset, *wanted)
         return ranks_and_sizes.with_rank(result, rank)
 
 
-def _placed(sizes: Any, wanted: Any) -> tuple[list[int], list[int]]:
+def _padding_and_offsets(sizes: Any, wanted: Any) -> tuple[list[int], list[int]]:
     """The size within `wanted` and the zeros before it, in single precision."""
     own, target = np.asarray(sizes, np.float32), np.asarray(wanted, np.float32)
     size = own / (own / target).max()

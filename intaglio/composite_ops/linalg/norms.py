@@ -72,24 +72,18 @@ def norm(
         return raw.Pow(total, np.asarray(1.0 / float(ord), size.dtype.numpy))
 
 
-def _norm_axes(axis: Any) -> tuple[bool, Any]:
-    """(is it a matrix norm, the axes)."""
+def _norm_axes(axis: Any) -> tuple[bool, list[int] | None]:
+    """(is it a matrix norm, the axes). Raises ValueError unless they are Python's integers."""
     if axis is None:
         return False, None
-    if isinstance(axis, (list, tuple, np.ndarray)):
-        axes = [int(i) for i in axis]
-        if len(axes) == 2:
-            if axes[0] == axes[1]:
-                raise ValueError(
-                    f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
-                )
-            return True, axes
-        if len(axes) != 1:
-            raise ValueError(
-                f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
-            )
-        return False, axes
-    return False, [int(axis)]
+    if isinstance(axis, int):
+        return False, [int(axis)]
+    pair = isinstance(axis, (list, tuple)) and len(axis) == 2
+    if not pair or not all([isinstance(i, int) for i in axis]) or axis[0] == axis[1]:
+        raise ValueError(
+            f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
+        )
+    return True, [int(i) for i in axis]
 
 
 def _reduction_axes(x: Tensor, axes: Any) -> Any:

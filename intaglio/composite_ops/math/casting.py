@@ -27,7 +27,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
     Floating-point numbers lose their fractions when they become integers, complex ones
     their imaginary parts when they become real (with a warning), and integers that do not
-    fit wrap around. Raises TypeError for what is no dtype, UnimplementedError for strings.
+    fit wrap around. Infinities, NaN and floating-point numbers that do not fit become the number
+    whose highest bit alone is set, of 32 bits (of whose low bits narrower integers are made) or 64.
+    Raises TypeError for what is no dtype, UnimplementedError for strings.
 
     https://www.tensorflow.org/api_docs/python/tf/cast
 
@@ -59,6 +61,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The elements of `value` in another dtype, limited to its lowest and highest number.
 
+    Infinities too become the highest number that both dtypes have; NaN stays, or becomes what
+    `tf.cast` makes of it. Raises TypeError for bools.
+
     https://www.tensorflow.org/api_docs/python/tf/saturate_cast
 
     >>> print(tf.saturate_cast([300, -5], tf.uint8).numpy())
@@ -68,42 +73,48 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     with door.level().scoped(name or "saturate_cast") as scope:
         value = convert.to_tensor(value)
         if value.dtype.is_complex and not wanted.is_complex:
+            logger().warning("Casting complex to real discards imaginary part.")
             value = raw.Real(value, Tout=value.dtype.real_dtype)
         own = value.dtype
-        if not own.is_complex and own is not wanted and wanted is not dtypes.bool_:
-            low, high = _limits(own, wanted.real_dtype)
-            if low is not None or high is not None:
-                low = own.min if low is None else low
-                high = own.max if high is None else high
-                value = raw.ClipByValue(
-                    value,
-                    np.asarray(low).astype(own.numpy),
-                    np.asarray(high).astype(own.numpy),
-                    name="clamp",
-                )
+        low, high = _limits(own.real_dtype, wanted.real_dtype)
+        if own.is_complex:
+            if wanted.real_dtype.max < own.real_dtype.max:
+                parts = (raw.Real(value, Tout=own.real_dtype), raw.Imag(value, Tout=own.real_dtype))
+                parts = [raw.ClipByValue(part, low, high) for part in parts]
+                value = raw.Complex(*parts, Tout=own)
+        elif not own.is_integer or (int(low), int(high)) != (own.min, own.max):
+            value = raw.ClipByValue(value, low, high, name="clamp")
         return raw.Cast(value, DstT=wanted, name=scope)
 
 
-def _limits(own: DType, wanted: DType) -> tuple[Any, Any]:
-    """The numbers of `own` that are the furthest out inside `wanted`; None if all are."""
-    if own is dtypes.bool_:
-        return None, None
+def _limits(own: DType, wanted: DType) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest number of `own` inside `wanted`, as scalars of `own`.
+
+    Raises TypeError for dtypes without such.
+    """
     low, high = wanted.min, wanted.max
-    own_low, own_high = own.min, own.max
+    outside = _compared(own.min, low) < 0, _compared(own.max, high) > 0
     return (
-        _inside(low, own, upwards=True) if float(own_low) < float(low) else None,
-        _inside(high, own, upwards=False) if float(own_high) > float(high) else None,
+        _inside(low, own, upwards=True) if outside[0] else np.asarray(own.min, own.numpy),
+        _inside(high, own, upwards=False) if outside[1] else np.asarray(own.max, own.numpy),
     )
 
 
-def _inside(limit: Any, own: DType, upwards: bool) -> Any:
+def _compared(x: Any, y: Any) -> float:
+    """Less than 0, 0 or more, as x is to y; integers are not rounded."""
+    whole = [v if isinstance(v, (int, np.integer)) else float(v) for v in (x, y)]
+    a, b = (int(v) if isinstance(v, np.integer) else v for v in whole)
+    return (a > b) - (a < b)
+
+
+def _inside(limit: Any, own: DType, upwards: bool) -> np.ndarray:
     """A limit as a number of `own`, one step inwards if it has been rounded outwards."""
     if own.is_integer:
-        return int(limit)
-    near = own.numpy.type(limit)
-    if float(near) < limit if upwards else float(near) > limit:
-        return np.nextafter(near, own.numpy.type(0))
-    return near
+        return np.asarray(int(limit), own.numpy)
+    near = own.numpy.type(float(limit))
+    if _compared(near, limit) * (-1 if upwards else 1) > 0:
+        near = np.nextafter(near, own.numpy.type(0))
+    return np.asarray(near)
 
 
 @dispatchable

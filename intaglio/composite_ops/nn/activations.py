@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.nn.layouts import channels_first
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
@@ -191,7 +192,7 @@ def bias_add(
     [[11. 22.]]
     """
     if data_format is not None:
-        if data_format.startswith("NC"):
+        if channels_first(data_format):
             data_format = "NCHW"
         elif data_format.startswith("N") and data_format.endswith("C"):
             data_format = "NHWC"

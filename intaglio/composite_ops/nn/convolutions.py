@@ -270,7 +270,7 @@ def conv1d_transpose(
     array([1., 1., 2., 2.], dtype=float32)
     """
     with door.level().scoped(name or "conv1d_transpose") as scope:
-        first = (data_format or "NWC").startswith("NC")
+        first = layouts.channels_first(data_format)
         axis = 2 if first else 1
         shape = convert.to_tensor(output_shape)
         one = np.asarray([1], shape.dtype.numpy)
@@ -361,8 +361,8 @@ def conv_transpose(
     with door.level().scoped(name or "conv_transpose") as scope:
         if isinstance(output_shape, Tensor):
             dims = output_shape.dims
-            if not shapes.known(dims):
-                raise ValueError("`output_shape` must have a known length")
+            if not shapes.known(dims) or len(dims) != 1:
+                raise ValueError("`output_shape` must be a vector of a known length")
             n = dims[0] - 2
         elif hasattr(output_shape, "__len__"):
             n = len(output_shape) - 2

@@ -51,6 +51,8 @@ def ctc_loss(
         logits = convert.to_tensor(logits)
         if not logits_time_major:
             logits = raw.Transpose(logits, np.array([1, 0, 2], np.int32))
+        if logits.dims is not None and len(logits.dims) != 3:
+            raise ValueError(f"logits must have 3 dimensions, not shape {logits.shape}")
         classes = logits.dims[2] if logits.dims is not None else None
         if classes is None:
             raise ValueError("ctc_loss needs the number of classes beforehand")

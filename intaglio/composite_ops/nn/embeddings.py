@@ -63,6 +63,8 @@ def _from_parts(parts: list[Any], ids: Tensor) -> Tensor:
 def _where(tables: list[Tensor], ids: Tensor) -> tuple[Any, Any]:
     """(the table, the row in it) of each id."""
     kind = ids.dtype.numpy
+    if any(t.dims == () for t in tables):
+        raise ValueError("params must have rows, but one of them is a scalar")
     heights = [None if t.dims is None else t.dims[0] for t in tables]
     if None in heights:
         raise ValueError(

@@ -51,6 +51,8 @@ def _to_the_end(x: Tensor, axis: int) -> Any:
     if axis == -1 or not x.dims:
         return None
     rank = len(x.dims)
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise ValueError(f"a tensor of shape {x.shape} has no axis {axis!r}")
     order = np.arange(rank, dtype=np.int32)
     order[[axis, -1]] = order[[-1, axis]]
     return None if axis % rank == rank - 1 else order

@@ -7,8 +7,17 @@ from typing import Any
 
 
 def channel_index(data_format: str | None, n: int) -> int:
-    """Where the channels are, for `n` spatial dimensions."""
-    return 1 if data_format is not None and data_format.startswith("NC") else n + 1
+    """Where the channels are, for `n` spatial dimensions. Raises ValueError for what is no layout."""
+    return 1 if channels_first(data_format) else n + 1
+
+
+def channels_first(data_format: Any) -> bool:
+    """True for layouts such as "NCHW", False for None. Raises ValueError for what is no layout."""
+    if data_format is None:
+        return False
+    if not isinstance(data_format, str):
+        raise ValueError(f"`data_format` must be a string such as 'NHWC', not {data_format!r}")
+    return data_format.startswith("NC")
 
 
 def sequence(value: Any, n: int, channels: int, name: str) -> list[int]:

@@ -132,6 +132,9 @@ def sufficient_statistics(
         at = _axes(axes)
         dims = x.dims
         if shapes.known(dims) and not isinstance(at, Tensor):
+            for i in at:
+                if not -len(dims) <= i < len(dims):
+                    raise ValueError(f"a tensor of shape {x.shape} has no axis {i}")
             size = math.prod([dims[int(i)] for i in at])
             counts = convert.to_tensor(np.asarray(size, x.dtype.numpy))
         else:
@@ -155,7 +158,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """(mean, variance) from what `sufficient_statistics` gives.
+    """(mean, variance) from what `sufficient_statistics` returns.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/normalize_moments
 

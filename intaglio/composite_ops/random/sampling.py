@@ -1,4 +1,4 @@
-"""What the random functions of all kinds share: ranges, means, dtypes, shapes."""
+"""Shared parts of the random functions: ranges, means, dtypes, shapes."""
 
 from __future__ import annotations
 

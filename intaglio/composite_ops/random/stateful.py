@@ -1,4 +1,4 @@
-"""Random functions that draw on from call to call: `tf.random.uniform` and others.
+"""Random functions with state that advances from call to call: `tf.random.uniform` and others.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/random.
 """

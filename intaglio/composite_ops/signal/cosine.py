@@ -67,7 +67,7 @@ def _check(type: Any, n: Any, axis: Any, norm: Any) -> None:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
         raise ValueError("n should be an integer greater than 1 or None")
-    if type not in (1, 2, 3, 4):
+    if not isinstance(type, int) or type not in (1, 2, 3, 4):
         raise ValueError("Types I, II, III and IV (I)DCT are supported.")
     if type == 1 and norm == "ortho":
         raise ValueError("Normalization is not supported for the Type-I DCT.")

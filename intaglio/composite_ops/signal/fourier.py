@@ -268,6 +268,8 @@ def _over_axes(
     op: Op, x: Tensor, fft_length: Any, axes: Any, norm: Any, name: Any, **types: DType
 ) -> Tensor:
     _check_norm(norm)
+    if x.dtype not in (op.slots[0][2] or ()):
+        raise TypeError(f"{op.name} is not for tensors of {x.dtype.name}")
     sizes, along = _plan(x, fft_length, axes, op is raw.IRFFTND)
     if fft_length is not None:
         x = _fitted_along(x, sizes, along, op is raw.IRFFTND)

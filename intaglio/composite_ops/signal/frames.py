@@ -29,7 +29,7 @@ def frame(
 ) -> Tensor:
     """An axis cut into frames of `frame_length`, each `frame_step` further on.
 
-    The axis becomes two: frames and samples of the frame. With `pad_end` frames go on until
+    The axis becomes two: frames and samples of the frame. With `pad_end` frames continue until
     the signal ends, filled up with `pad_value`.
 
     >>> tf.signal.frame([1, 2, 3, 4, 5], 3, 2).numpy()
@@ -42,6 +42,8 @@ def frame(
             raise ValueError(f"axis={axis} is out of range for a signal of rank {len(x.dims)}")
         size = lengths.length(frame_length, "frame_length")
         step = lengths.length(frame_step, "frame_step")
+        if isinstance(step, int) and step < 1:
+            raise ValueError(f"frame_step must be at least 1, got {frame_step}")
         whole = lengths.of_axis(x, axis)
         if pad_end:
             count = _at_least(0 - ((0 - whole) // step), 0)

@@ -1,4 +1,4 @@
-"""What elements a list has, by what a graph puts into it or takes out of it."""
+"""Dtypes and shapes of lists' elements, inferred from the ops on the lists."""
 
 from __future__ import annotations
 

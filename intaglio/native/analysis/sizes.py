@@ -1,4 +1,4 @@
-"""Which values native code has, and which of them live in registers."""
+"""Which values native code supports, and which of them are kept in registers."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def forward(
     if 0 in wanted:
         (y,) = chain.then(_normalized(rows, channels, shape, relu), 0, mean, slope, 2)
     outputs = [y, *kept]
-    return chain.giving([outputs[i] for i in wanted])
+    return chain.returning([outputs[i] for i in wanted])
 
 
 def gradient(
@@ -90,7 +90,7 @@ def gradient(
         )
     run = _input_gradient(rows, channels, shape, through, same, training)
     (by_x,) = chain.then(run, *operands, *beyond)
-    return chain.giving([by_x, by_scale, by_offset])
+    return chain.returning([by_x, by_scale, by_offset])
 
 
 def _number(value: float) -> Any:

@@ -179,7 +179,7 @@ def input_gradient_by_rows(
     )
     chain = Chain(2)
     (result,) = chain.then(_images("col2im", g, dtype, band), 1, *chain.then(transposed, 0))
-    return chain.giving(result)
+    return chain.returning(result)
 
 
 def input_gradient_at_once(
@@ -196,4 +196,4 @@ def input_gradient_at_once(
         return None
     chain = Chain(2)
     (result,) = chain.then(_images("added", g, dtype, g.out_height), *chain.then(product, 1, 0))
-    return chain.giving(result)
+    return chain.returning(result)

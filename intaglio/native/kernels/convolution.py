@@ -1,7 +1,7 @@
 """Convolutions of images in machine code, without a copy of the windows.
 
 With channels last, the pixels under a row of a filter follow each other in memory: a row of
-the result is a product of matrices whose left one begins anew at each pixel and takes a
+the result is a product of matrices whose left one begins again at each pixel and takes a
 segment from each row of the image. Padded rows are made in cache, some at a time.
 
 Where windows have gaps along a row each of their pixels is a segment. Windows over volumes
@@ -505,7 +505,7 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
     chain = Chain(3)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
-    return chain.giving([outputs[i] for i in pooling.gives])
+    return chain.returning([outputs[i] for i in pooling.requested])
 
 
 def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
@@ -579,4 +579,4 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
     )
     chain = Chain(2)
     (result,) = chain.then(run, 1, *chain.then(around, 0))
-    return chain.giving(result)
+    return chain.returning(result)

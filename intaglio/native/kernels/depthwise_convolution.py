@@ -12,7 +12,7 @@ from intaglio.native.kernels.windows import Sliding, Window, Windows, library
 from intaglio.native.runtime import entry
 
 # Pixels whose sums are accumulated together: a vector of filters is read once for all of them.
-VECTORS_ABREAST = 8
+PIXELS_PER_STEP = 8
 
 
 def _forward(k: Sliding) -> None:
@@ -21,8 +21,8 @@ def _forward(k: Sliding) -> None:
     out, code = k.pointer("%outs", 0), k.code
     last = code.integer("sub", k.dims["window_width"], 1)
     first, stop = k.inside("x", "0", last)
-    blocks = code.integer("sdiv", code.integer("sub", stop, first), VECTORS_ABREAST)
-    middle = code.integer("add", first, code.integer("mul", blocks, VECTORS_ABREAST))
+    blocks = code.integer("sdiv", code.integer("sub", stop, first), PIXELS_PER_STEP)
+    middle = code.integer("add", first, code.integer("mul", blocks, PIXELS_PER_STEP))
     with code.loop("%from", "%to") as number:
         image, result = k.image(images, number), k.image(out, number, "out_")
         with code.loop("0", k.dims["out_height"]) as y:
@@ -36,7 +36,7 @@ def _forward(k: Sliding) -> None:
 
             for start, end, count in (
                 ("0", first, 1),
-                (first, middle, VECTORS_ABREAST),
+                (first, middle, PIXELS_PER_STEP),
                 (middle, k.dims["out_width"], 1),
             ):
                 with code.loop(start, end, count) as x:
@@ -115,14 +115,14 @@ def _under(
     """The sum over an image of the pixels under a tap times gradients."""
     (image, gradient), (i, j), code, dims = arrays, tap, k.code, k.dims
     (top, bottom), (left, right) = ranges
-    blocks = code.integer("sdiv", code.integer("sub", right, left), VECTORS_ABREAST)
-    middle = code.integer("add", left, code.integer("mul", blocks, VECTORS_ABREAST))
+    blocks = code.integer("sdiv", code.integer("sub", right, left), PIXELS_PER_STEP)
+    middle = code.integer("add", left, code.integer("mul", blocks, PIXELS_PER_STEP))
     step = code.integer("mul", dims["stride_x"], dims["channels"])
-    zeros = [(k.vector, "zeroinitializer")] * VECTORS_ABREAST
+    zeros = [(k.vector, "zeroinitializer")] * PIXELS_PER_STEP
     with code.carrying(top, bottom, 1, *zeros) as down:
         row = k.at(k.reach(down.index, "y").start, i, "y")
         sums = down.values
-        for start, stop, count in ((left, middle, VECTORS_ABREAST), (middle, right, 1)):
+        for start, stop, count in ((left, middle, PIXELS_PER_STEP), (middle, right, 1)):
             inner = [(k.vector, v) for v in sums]
             with code.carrying(start, stop, count, *inner) as across:
                 column = k.at(k.reach(across.index, "x").start, j, "x")
@@ -250,4 +250,4 @@ def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
     chain = Chain(2)
     flipping = entry.filling(iteration, (*window, w.channels, 1))
     (result,) = chain.then(run, 1, *chain.then(flipping, 0))
-    return chain.giving(result)
+    return chain.returning(result)

@@ -28,7 +28,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 
 Kernel = Callable[..., Any]
-# Shapes that a kernel remembers how to run; when there are more it begins anew.
+# Shapes that a kernel remembers how to run; when there are more it begins again.
 MAX_CACHED_SHAPES = 256
 # What an open dim is taken for before there is a call.
 UNKNOWN_DIM_ESTIMATE = 64

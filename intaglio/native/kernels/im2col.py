@@ -1,4 +1,4 @@
-"""Convolutions as one product of matrices: windows are copied to where they follow each other.
+"""Convolutions as one product of matrices (im2col): windows are copied to consecutive rows.
 
 That pays where the copies are little beside the product: of windows of one pixel that leave pixels
 out, and of few pixels of many channels, whose filters are larger than the images.
@@ -143,4 +143,4 @@ def _chained(
     copied = entry.filling(LIBRARY.entry("copied").for_dims(dims), shape, dtype)
     chain = Chain(2)
     (result,) = chain.then(run, *chain.then(copied, 0), 1)
-    return chain.giving(result)
+    return chain.returning(result)

@@ -14,9 +14,9 @@ from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels import normalization_layers, reductions, selection
 from intaglio.native.kernels.pooling import (
+    argmax_gradient,
     covers,
-    placed_gradient,
-    placed_maximum,
+    maximum_with_argmax,
     relu_pooling_gradient,
 )
 from intaglio.native.kernels.pooling_epilogue import Pooling
@@ -119,19 +119,19 @@ def _summed(body: Graph, node: Node, run: Run | None, last: Op) -> Run | None:
     results = chain.then(run, *input_indices(body, *node.inputs))
     if 1 in order:
         results[1:] = chain.then(total, results[1])
-    return chain.giving([results[i] for i in order])
+    return chain.returning([results[i] for i in order])
 
 
 def _relu_pooling(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPool]
     w = windows_of(node.inputs[0])
-    return None if w is None else placed_maximum(w)
+    return None if w is None else maximum_with_argmax(w)
 
 
 def _relu_pooling_gradient(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPoolGrad]
     w = windows_of(node.outputs[0])
-    run = None if w is None else placed_gradient(w)
+    run = None if w is None else argmax_gradient(w)
     return _summed(body, node, run, raw._ReluMaxPoolGrad)
 
 

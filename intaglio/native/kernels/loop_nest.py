@@ -20,7 +20,7 @@ from intaglio.opdef import raw
 # Bodies of more instructions are written once.
 MAX_BODY_INSTRUCTIONS = 1000
 # Calls of functions from which on a body is a chain of them.
-CHAIN = 4
+MIN_CHAINED_CALLS = 4
 
 
 # What of a loop's numbers are given to it, and how many at most.
@@ -76,7 +76,7 @@ def evaluate(
 
 
 def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
-    """Writes what repeats as a loop that hands on values in registers."""
+    """Writes what repeats as a loop that passes on values in registers."""
     code, first = s.code, list[tuple[str, str]]()
     for node_index, depth, begun in part.carried:
         vector = s.vector(kind_of(part.nodes[node_index].outputs[0].dtype.numpy))
@@ -139,12 +139,17 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
         return division.divided(s, op, *inputs)
     if rule is None:
         raise Unsupported(op.name)
+    wanted = kind_of(node.outputs[0].dtype.numpy)
+    wide = op.computes_wide and wanted.short
+    if wide:
+        inputs = [s.widened(x) for x in inputs]
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
     known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
     result: Lanes = rule(s=s, **known, **node.attrs)
     if result is NotImplemented:
         raise Unsupported(f"{op.name} with these attributes")
-    wanted = kind_of(node.outputs[0].dtype.numpy)
+    if wide:
+        result = s.converted(result, wanted)
     if result.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.name}")
     return result
@@ -171,11 +176,11 @@ class LoopNest:
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = jit.WIDTH // widest
-        self.vectors = self._abreast()
+        self.vectors = self._vectors_per_step()
         # Ranges of the outermost loop are best multiples of this.
         self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
 
-    def _abreast(self) -> int:
+    def _vectors_per_step(self) -> int:
         """The number of vectors that go through the body together.
 
         The latency of exponentials hides four vectors, and several of them, of
@@ -191,7 +196,7 @@ class LoopNest:
         text = trial.text()
         calls = {name: text.count(f"@{name}(") for name in trial.callees}
         self.cost = steps + sum([n * trial.callees[name].steps for name, n in calls.items()])
-        if sum(calls.values()) >= CHAIN and not self.once:
+        if sum(calls.values()) >= MIN_CHAINED_CALLS and not self.once:
             return 8
         count = reroll.size(self.graph)
         return 4 if trial.callees or steps > 8 * count else 2

@@ -1,4 +1,4 @@
-"""Which nodes have machine code of their own, and when a call uses it.
+"""Kernel selection: which nodes have machine code of their own, and when a call uses it.
 
 A kernel is chosen for the shapes of a call, and remembered for them. What the machine code
 does not do, or an input that is wrong, is left to the op's NumPy kernel.
@@ -225,7 +225,7 @@ def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any
         return None
     chain = Chain(2)
     (gradient,) = chain.then(run, 0, 1, shape=shape)
-    return Taking(chain.giving(gradient), 0, 2)
+    return Taking(chain.returning(gradient), 0, 2)
 
 
 def _depthwise_along(

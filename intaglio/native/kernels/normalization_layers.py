@@ -80,7 +80,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
     if run is None:
         return None
     d = d.node.inputs[0] if same else d
-    run.giving([run.gives[_output_index(v)] for v in body.outputs])
+    run.returning([run.result_numbers[_output_index(v)] for v in body.outputs])
     return Taking(run, *input_indices(body, d, *operands, *beyond))
 
 

@@ -176,10 +176,10 @@ def _relu_pooling_gradient(k: Sliding) -> None:
     _square_gradient(k, relu=True)
 
 
-def _placed_maximum(k: Sliding) -> None:
+def _maximum_with_argmax(k: Sliding) -> None:
     """Relu and the maximum of windows of 2x2 with strides 2, with its argmax."""
     images, code, zero = k.pointer("%ins", 0), k.code, "zeroinitializer"
-    truth = {"mean": "0", "placed": "1", "whole": "0"}
+    truth = {"mean": "0", "argmax": "1", "whole": "0"}
     pool = Pool(code, k.tiles, truth)
 
     def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
@@ -189,8 +189,8 @@ def _placed_maximum(k: Sliding) -> None:
     _squares(k, images, body)
 
 
-def _placed_gradient(k: Sliding) -> None:
-    """The gradient by what `_placed_maximum` was given, and its sums over every image.
+def _argmax_gradient(k: Sliding) -> None:
+    """The gradient by what `_maximum_with_argmax` was given, and its sums over every image.
 
     Inputs are argmaxes and gradients. Every element is written once.
     """
@@ -221,7 +221,7 @@ def _placed_gradient(k: Sliding) -> None:
                     left = code.at("float", left, c)
                     targets = [code.at("float", left, step) for step in beside]
                     iteration.following = [
-                        _placed(k, slope, position, targets, mask, iteration.values[0])
+                        _gradient_at_argmax(k, slope, position, targets, mask, iteration.values[0])
                     ]
                 sum_ = code.at("float", total, c)
                 before = tiles.read(code, sum_, mask)
@@ -231,7 +231,7 @@ def _placed_gradient(k: Sliding) -> None:
             k.vectors(of_row)
 
 
-def _placed(
+def _gradient_at_argmax(
     k: Sliding, slope: str, position: str, targets: list[str], mask: str, total: str
 ) -> str:
     """Writes the gradients of a window, and gives a total with them added."""
@@ -313,8 +313,8 @@ LIBRARY = library(
 )
 # These return sums, or argmaxes, too.
 FLOORED = library({"floored_gradient": (_relu_pooling_gradient, 3)}, outputs=2)
-PLACED = library({"placed_gradient": (_placed_gradient, 2)}, outputs=2)
-PLACING = library({"placed_maximum": (_placed_maximum, 1)}, outputs=3)
+GRADIENT_LIBRARY = library({"argmax_gradient": (_argmax_gradient, 2)}, outputs=2)
+MAXIMUM_LIBRARY = library({"maximum_with_argmax": (_maximum_with_argmax, 1)}, outputs=3)
 
 
 def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
@@ -343,24 +343,24 @@ def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
     return entry.filling_all(kernel, [(w.in_shape, single), ((w.images, w.channels), single)])
 
 
-def placed_maximum(w: Windows) -> Chain | None:
+def maximum_with_argmax(w: Windows) -> Chain | None:
     """Images to maxima of relu and their argmaxes, bytes as in `native/kernels/pooling_epilogue.py`; None for
     other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
-    kernel = PLACING.entry("placed_maximum").for_dims((w.images, *w))
-    pooling = Pooling(placed=True)
+    kernel = MAXIMUM_LIBRARY.entry("maximum_with_argmax").for_dims((w.images, *w))
+    pooling = Pooling(argmax=True)
     chain = Chain(1)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
-    return chain.giving([outputs[i] for i in pooling.gives])
+    return chain.returning([outputs[i] for i in pooling.requested])
 
 
-def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(argmaxes, gradients) to the gradient by the input of `placed_maximum`, and its sums over
+def argmax_gradient(w: Windows) -> Callable[..., list[Any]] | None:
+    """(argmaxes, gradients) to the gradient by the input of `maximum_with_argmax`, and its sums over
     every image; None likewise."""
     if not covers(w):
         return None
-    kernel = PLACED.entry("placed_gradient").for_dims((w.images, *w))
+    kernel = GRADIENT_LIBRARY.entry("argmax_gradient").for_dims((w.images, *w))
     single = np.dtype(np.float32)
     return entry.filling_all(kernel, [(w.in_shape, single), ((w.images, w.channels), single)])
 

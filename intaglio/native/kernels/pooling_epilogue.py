@@ -1,4 +1,4 @@
-"""Pooling of 2x2 results side by side while they are in registers: what convolutions end with.
+"""Pooling of 2x2 as an epilogue of convolutions, while the results are in registers.
 
 Besides the means or maxima it writes, on request, the results themselves, or the argmaxes
 of the maxima, a byte each. From an argmax the gradient knows which result was the maximum and
@@ -17,15 +17,15 @@ from intaglio.native.llvm.vectors import FLOAT, literal
 from intaglio.ops.fused import CUT, NOWHERE
 
 # The dims of kernels that describe a pooling.
-WORDS = ("mean", "placed", "whole")
+WORDS = ("mean", "argmax", "whole")
 
 
 class Pooling(NamedTuple):
-    """The requested results: maxima, or means; with `placed` the argmaxes after relu; with
+    """The requested results: maxima, or means; with `argmax` the argmaxes after relu; with
     `whole` the results, too."""
 
     mean: bool = False
-    placed: bool = False
+    argmax: bool = False
     whole: bool = False
 
     def results(self, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], Any]]:
@@ -38,13 +38,13 @@ class Pooling(NamedTuple):
         return [
             (shape if self.whole else (1,), np.dtype(np.float32)),
             (small, np.dtype(np.float32)),
-            (small if self.placed else (1,), np.dtype(np.uint8)),
+            (small if self.argmax else (1,), np.dtype(np.uint8)),
         ]
 
     @property
-    def gives(self) -> list[int]:
-        """Which of these are wanted."""
-        return [i for i, there in enumerate((self.whole, True, self.placed)) if there]
+    def requested(self) -> list[int]:
+        """The numbers of the requested outputs."""
+        return [i for i, there in enumerate((self.whole, True, self.argmax)) if there]
 
 
 class Pool:
@@ -53,7 +53,7 @@ class Pool:
     def __init__(self, code: Code, tiles: Tiles, dims: dict[str, str]) -> None:
         self.code, self.tiles = code, tiles
         self.flags = {w: code.integer("icmp ne", dims[w], 0) for w in WORDS}
-        self._out, self._placed = (
+        self._out, self._argmax = (
             code.load("ptr", code.at("ptr", "%outs", i), 8) for i in ("1", "2")
         )
 
@@ -66,8 +66,8 @@ class Pool:
         with code.when(code.let(f"xor i1 {self.flags['mean']}, true")):
             most, position = self.maximum(window)
             self.tiles.write(code, most, out, mask)
-            with code.when(self.flags["placed"]):
-                to = code.at("i8", self._placed, at)
+            with code.when(self.flags["argmax"]):
+                to = code.at("i8", self._argmax, at)
                 write_bytes(code, self.tiles, self._cut(most, position), to, mask)
 
     def _mean(self, window: list[str]) -> str:

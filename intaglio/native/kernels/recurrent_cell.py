@@ -1,4 +1,4 @@
-"""The code of cells: tiles of a product, whose gates are computed with while they are in registers."""
+"""Recurrent cells: tiles of a matrix product with the gates' elementwise ops as an epilogue in registers."""
 
 from __future__ import annotations
 
@@ -279,22 +279,28 @@ class _Cell:
     def _sums(self, panel: str, rows: list[str]) -> list[list[str]]:
         """The sums of products: for each row the vectors of all gates."""
         code, plan = self.code, self.plan
-        abreast = plan.gates * plan.vectors
+        vectors_per_row = plan.gates * plan.vectors
         tops = [TILE_SHAPES.step(code, self.ins[0], r, self.dims["inner"]) for r in rows]
-        start = [(TILE_SHAPES.vector, "zeroinitializer")] * (len(rows) * abreast)
+        start = [(TILE_SHAPES.vector, "zeroinitializer")] * (len(rows) * vectors_per_row)
         with code.carrying("0", self.dims["inner"], 1, *start) as iteration:
-            right = TILE_SHAPES.step(code, panel, iteration.index, abreast * TILE_SHAPES.lanes)
+            right = TILE_SHAPES.step(
+                code, panel, iteration.index, vectors_per_row * TILE_SHAPES.lanes
+            )
             vectors = [
-                TILE_SHAPES.read(code, p, "") for p in TILE_SHAPES.pointers(code, right, abreast)
+                TILE_SHAPES.read(code, p, "")
+                for p in TILE_SHAPES.pointers(code, right, vectors_per_row)
             ]
             for r, top in enumerate(tops):
                 value = code.load("float", code.at("float", top, iteration.index), 4)
                 factor = code.splat(TILE_SHAPES.lanes, "float", value)
                 iteration.following += [
-                    TILE_SHAPES.fma(code, factor, v, iteration.values[r * abreast + i])
+                    TILE_SHAPES.fma(code, factor, v, iteration.values[r * vectors_per_row + i])
                     for i, v in enumerate(vectors)
                 ]
-        return [iteration.values[r * abreast : (r + 1) * abreast] for r in range(len(rows))]
+        return [
+            iteration.values[r * vectors_per_row : (r + 1) * vectors_per_row]
+            for r in range(len(rows))
+        ]
 
     def _node(self, s: Functions, node: Node, values: dict[int, list[Lanes]]) -> None:
         """A node of the cell's graph, for each gate if it is of the whole product."""

@@ -83,7 +83,7 @@ class Joining:
         sums: list[str],
         seen: Callable[[str], Sequence[str]],
     ) -> list[str]:
-        """The vectors that `seen(i)` gives, for each i of a range, joined to the sums."""
+        """The vectors that `seen(i)` returns, for each i of a range, joined to the sums."""
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(start, stop, step, *carried) as iteration:
             iteration.following = self.joined(iteration.values, seen(iteration.index))
@@ -279,24 +279,24 @@ def reduction(
     Axes that are no neighbours go one group after the other, the last one first.
     """
     groups = [
-        (gone, math.prod([length for _, length in group]))
-        for gone, group in itertools.groupby(
+        (is_reduced, math.prod([length for _, length in group]))
+        for is_reduced, group in itertools.groupby(
             [(i in axes, d) for i, d in enumerate(shape) if d != 1], lambda d: d[0]
         )
     ]
-    count = math.prod([length for gone, length in groups if gone])
+    count = math.prod([length for is_reduced, length in groups if is_reduced])
     if not entry.AVAILABLE or 0 in shape or not _has_code(how, dtype):
         return None
-    axes_gone = [i for i, (gone, _) in enumerate(groups) if gone]
+    reduced_groups = [i for i, (is_reduced, _) in enumerate(groups) if is_reduced]
     result = tuple(
         [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
     )
     runs: list[Any] = []
     kind = "sum" if how == "mean" else how  # which is divided at the end
-    for at in reversed(axes_gone):
+    for at in reversed(reduced_groups):
         lengths = [length for _, length in groups]
         outer, inner = math.prod(lengths[:at]), math.prod(lengths[at + 1 :])
-        last = at == axes_gone[0]
+        last = at == reduced_groups[0]
         form = result if last else (outer, inner)
         divisor = count if how == "mean" and last else 1
         runs.append(_levels(kind, outer, lengths[at], inner, divisor, form, dtype))

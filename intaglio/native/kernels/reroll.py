@@ -1,4 +1,4 @@
-"""Elementwise graphs that do the same again and again: what repeats is written once, as a loop.
+"""Loop rerolling: repeated sequences of an elementwise graph become one loop.
 
 A stretch of nodes repeats if each takes what the node one period before takes, one period later:
 the values of the iteration before, values from outside that are the same every time, and constants,

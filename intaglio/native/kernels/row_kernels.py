@@ -1,4 +1,4 @@
-"""Kernels that go over the rows of large arrays: elementwise ops and reductions in one pass.
+"""Kernels over the rows of large arrays: fused elementwise ops and reductions along rows.
 
 A normalisation reads a row for its mean, for its variance and for its results. Here all of that
 happens while the row is in cache, and only what other nodes need is written. The body of such
@@ -556,7 +556,7 @@ def kernel(plan: Plan) -> Chain:
     for i, summed in enumerate(columns):
         if summed:
             (found[i],) = chain.then(total, found[i], shape=plan.dims[i])
-    return chain.giving(found)
+    return chain.returning(found)
 
 
 def _source(plan: Plan) -> Source:

@@ -1,4 +1,4 @@
-"""The kernels that large arrays are given, compiled or not, eager or traced."""
+"""Kernel selection for large arrays by geometry and dtype, for eager and traced calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from intaglio.ops.nn.windows import Axis
 # Convolutions of so few pixels, and of windows of 1x1, are products from so many
 # channels by filters on.
 MAX_PIXELS_AS_PRODUCT = 200
-MANY_CHANNEL_PAIRS = 1 << 18
+MIN_CHANNEL_PAIRS = 1 << 18
 # Images of so few channels do not fill the lanes of a vector.
 MAX_DIRECT_CHANNELS = 8
 
@@ -105,7 +105,7 @@ def _is_for_products(g: Geometry) -> bool:
     """True for few pixels of many channels."""
     pixels = g.images * g.out_depth * g.out_height * g.out_width
     one = math.prod(g.window) == 1
-    many = g.channels * g.filters >= MANY_CHANNEL_PAIRS
+    many = g.channels * g.filters >= MIN_CHANNEL_PAIRS
     return many and (one or pixels <= MAX_PIXELS_AS_PRODUCT)
 
 
@@ -153,7 +153,7 @@ def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | No
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
-    """What `make` gives for a transform that is faster than sums for such results, if any is.
+    """What `make` returns for a transform that is faster than sums for such results, if any is.
 
     A faster one replaces it as long as the program's options allow it.
     """
@@ -184,7 +184,7 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
         return None
     chain = Chain(2)
     (product,) = chain.then(run, 1, 0)
-    return chain.giving(product)
+    return chain.returning(product)
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:

@@ -22,13 +22,13 @@ Run = Callable[..., Any]
 class Chain:
     """Steps on numbered values: first the arguments, then the results of all steps.
 
-    `steps` are written down as `then` is called; `gives` are the numbers of the results. A chain
+    `steps` are written down as `then` is called; `result_numbers` are the numbers of the results. A chain
     that gives one value is a function to an array, one of a list a function to a list.
     """
 
     def __init__(self, arguments: int) -> None:
         self.steps: list[Step] = []
-        self.gives: Sequence[int] = ()
+        self.result_numbers: Sequence[int] = ()
         self._single = True
         self._values = arguments
         self._calls: list[tuple[Step, list[Run], Sequence[Any]]] = []
@@ -52,13 +52,15 @@ class Chain:
             self.steps.append(step._replace(operands=[*taken]))
             makers = [allocator(shape, dtype) for shape, dtype in step.results]
             self._calls.append((step, makers, [*taken]))
-        gives = getattr(run, "gives", None)
-        return results if gives is None else [numbers[i] for i in gives]
+        result_numbers = getattr(run, "result_numbers", None)
+        return results if result_numbers is None else [numbers[i] for i in result_numbers]
 
-    def giving(self, gives: int | Sequence[int]) -> Chain:
+    def returning(self, result_numbers: int | Sequence[int]) -> Chain:
         """Says which value, or which list of values, is the result."""
-        self._single = isinstance(gives, int)
-        self.gives = [gives] if isinstance(gives, int) else [*gives]
+        self._single = isinstance(result_numbers, int)
+        self.result_numbers = (
+            [result_numbers] if isinstance(result_numbers, int) else [*result_numbers]
+        )
         return self
 
     def __call__(self, *arrays: Any) -> Any:
@@ -73,8 +75,8 @@ class Chain:
                 call_in_order(step.kernel, operands, outputs)
             values += outputs
         if self._single:
-            return values[self.gives[0]]
-        return [values[i] for i in self.gives]
+            return values[self.result_numbers[0]]
+        return [values[i] for i in self.result_numbers]
 
 
 def _shaped(steps: Sequence[Step], shape: tuple[int, ...] | None) -> Sequence[Step]:

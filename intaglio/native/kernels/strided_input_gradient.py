@@ -1,4 +1,4 @@
-"""Gradients of convolutions by the images for strides, a convolution for every kind of pixel.
+"""Input gradients of strided convolutions: one convolution for each phase of pixels.
 
 Pixels that are a stride apart are reached by the same taps of a window: they are a convolution
 of the gradients, without strides, by these taps alone.

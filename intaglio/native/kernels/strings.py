@@ -26,7 +26,7 @@ Run = Callable[..., Any]
 # The first words of a kernel: how many texts, and addresses of Python's type and two functions.
 WORDS = ("count", "type", "new", "release")
 # Digits that always fit into an int64.
-DIGITS = 18
+MAX_INT64_DIGITS = 18
 # Flags of a parsed number: its digits after the point, and whether it has a sign or a point.
 NEGATIVE, POINT, UNUSUAL = 32, 64, 255
 
@@ -203,7 +203,7 @@ def _numbers() -> Kernel:
         plus = code.integer("icmp eq", first, ord("+"))
         signed = code.let(f"or i1 {minus}, {plus}")
         start = either(signed, 1, 0)
-        most = code.integer("icmp slt", size, DIGITS + 3)
+        most = code.integer("icmp slt", size, MAX_INT64_DIGITS + 3)
         stop = either(most, size, 0)
         carried = [("i64", v) for v in ("0", "0", "0", "0", "0")]
         with code.carrying(start, stop, 1, *carried) as loop:
@@ -222,7 +222,7 @@ def _numbers() -> Kernel:
                 either(known, wrong, 1),
             ]
         value, digits, points, behind, wrong = loop.values
-        few = code.integer("icmp ule", code.integer("sub", digits, 1), DIGITS - 1)
+        few = code.integer("icmp ule", code.integer("sub", digits, 1), MAX_INT64_DIGITS - 1)
         right = code.integer("icmp eq", wrong, 0)
         single = code.integer("icmp ule", points, 1)
         good = code.let(f"and i1 {code.let(f'and i1 {few}, {right}')}, {single}")

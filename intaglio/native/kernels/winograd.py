@@ -1,4 +1,4 @@
-"""Convolutions with filters of 3x3, stride 1, in fewer multiplications than their sums have.
+"""Winograd convolutions with filters of 3x3 and stride 1.
 
 The images are seen as tiles of results. A tile's pixels and the filters are transformed
 (`native/kernels/winograd_transforms.py`), multiplied element by element, and the products, summed over the channels,
@@ -371,9 +371,24 @@ def block_of(
 
 
 def is_for(g: Geometry) -> bool:
-    """True if a convolution is of this kind."""
+    """True if a convolution is of this kind.
+
+    Sums over padding alone are 0. The transforms mix pixels, so that such sums would be rounding
+    errors of their neighbours': every window has to see a pixel, and every tap of the filter.
+    """
     steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
-    return entry.AVAILABLE and g.plain and steps == (3, 3, 1, 1) and not g.empty
+    if not entry.AVAILABLE or not g.plain or steps != (3, 3, 1, 1) or g.empty:
+        return False
+    return _sees_pixels(g.height, g.top, g.out_height) and _sees_pixels(
+        g.width, g.left, g.out_width
+    )
+
+
+def _sees_pixels(size: int, before: int, out: int) -> bool:
+    """True if along an axis all windows of three see a pixel, and so do all taps."""
+    windows = before <= 2 and out - before <= size
+    taps = out > before and 2 - before < size
+    return windows and taps
 
 
 def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:
@@ -440,7 +455,7 @@ def forward(
     bias = 2 if biased else np.zeros(g.filters, np.float32)
     transformed_filters = chain.then(transformed(g, transform, transposed, dims), filters)
     (result,) = chain.then(convolve, images, *transformed_filters, bias)
-    return chain.giving(result)
+    return chain.returning(result)
 
 
 def blocked(g: Geometry, transform: Transform) -> int:

@@ -1,4 +1,4 @@
-"""Blocks of tiles of images: how kernels walk over them, and transform what the tiles see.
+"""Blocks of tiles of images for Winograd kernels: iteration over them, and input transforms.
 
 A tile is `step` times `step` results. Transformed tiles are stored as a matrix for each element of the
 transform: a vector of channels for every tile, then the next vector of channels.

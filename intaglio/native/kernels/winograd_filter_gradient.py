@@ -1,4 +1,4 @@
-"""The gradient of 3x3 convolutions by their filters, in fewer multiplications than its sums have.
+"""Winograd filter gradients of 3x3 convolutions.
 
 It is the exact adjoint of `native/kernels/winograd.py`: a tile's pixels and the gradients of its results
 are transformed, multiplied element by element, summed over all tiles, and the sums transformed to
@@ -275,4 +275,4 @@ def filter_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain |
     )
     chain = Chain(2)
     (result,) = chain.then(finish, *chain.then(summed, 0, 1))
-    return chain.giving(result)
+    return chain.returning(result)

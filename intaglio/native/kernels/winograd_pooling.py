@@ -87,4 +87,4 @@ def forward(
     chain = Chain(3)
     filters = chain.then(transformed(g, transform, False, dims), 1)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
-    return chain.giving([outputs[i] for i in pooling.gives])
+    return chain.returning([outputs[i] for i in pooling.requested])

@@ -1,4 +1,4 @@
-"""The transforms that convolutions with filters of 3x3 go through to need fewer multiplications.
+"""The transforms of Winograd convolutions with filters of 3x3.
 
 The method is that of Winograd, as Lavin and Gray describe it in "Fast Algorithms for
 Convolutional Neural Networks" (CVPR 2016). Along an axis, `step` results that follow each other
@@ -161,7 +161,7 @@ class Sums:
 def two_dimensional(
     square: Sequence[str], side: int, along: Callable[[Line], list[str]]
 ) -> list[str]:
-    """A transform of lines, carried out along both axes of a square of `side` columns."""
+    """A transform of lines, executed along both axes of a square of `side` columns."""
     columns = [along(square[j::side]) for j in range(side)]
     rows = [along(row) for row in zip(*columns, strict=True)]
     return [value for row in rows for value in row]

@@ -14,7 +14,7 @@ _NAMED = re.compile(r"%p\d+\b")
 
 
 class Carried:
-    """A loop's index and the values that it hands on."""
+    """A loop's index and the values that it passes on."""
 
     def __init__(self, index: str, values: list[str]) -> None:
         self.index = index

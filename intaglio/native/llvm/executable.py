@@ -1,4 +1,4 @@
-"""Whether the system lets a process make machine code of its own."""
+"""Whether the system permits executable memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LLVM through llvmlite: the text of a module goes in, the addresses of its functions come out."""
+"""The JIT: compiles the text of an LLVM module through llvmlite, and returns addresses of functions."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A file is named by the hash of everything that its code depends on: the text, the processor,
 the versions. It begins with the hash of its name and content: what was cut off, changed or renamed
-is compiled anew. Files are written beside and renamed, so that processes may share the folder.
+is compiled again. Files are written beside and renamed, so that processes may share the folder.
 """
 
 from __future__ import annotations

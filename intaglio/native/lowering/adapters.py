@@ -1,4 +1,4 @@
-"""Ops that other rules have the code for, with inputs or shapes as these expect them."""
+"""Lowerings that reuse those of other ops, with adapted inputs or shapes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Control flow of a native function: branches and loops as blocks, values at joins as phis.
 
 Loop-carried values are in registers, or in two buffers that alternate: the body
-reads from one and writes to the other. What its body returns as it was given is not handed on
+reads from one and writes to the other. What its body returns as it was given is not passed on
 at all. Bodies are written once, however often they run.
 """
 
@@ -27,7 +27,7 @@ takes_handles = takes(ListOperand, Variable)
 @takes_handles
 def called(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """A call, inlined."""
-    return w.graph(node.attrs["f"], lent(w, node, inputs, 0))
+    return w.graph(node.attrs["f"], borrowed(w, node, inputs, 0))
 
 
 # -- branches ------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def truth(w: FunctionLowering, operand: ArrayOperand) -> str:
 @takes_handles
 def choice(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
-    condition, operands = inputs[0], lent(w, node, inputs, 1)
+    condition, operands = inputs[0], borrowed(w, node, inputs, 1)
     branches = [node.attrs[k] for k in ("then_branch", "else_branch")]
     if condition.known is not None:
         taken = branches[0 if condition.known.any() else 1]
@@ -64,7 +64,7 @@ def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     index = w.scalar(inputs[0])
     cases = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
     w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {cases} ]")
-    return _joined(w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1))
+    return _joined(w, node, list(zip(labels, branches, strict=True)), borrowed(w, node, inputs, 1))
 
 
 def _joined(
@@ -150,7 +150,7 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     inside, after = code.new_label("iteration"), code.new_label("done")
     code.jump(head)
     code.label(head)
-    state = lent(w, node, inputs, 0, carried)
+    state = borrowed(w, node, inputs, 0, carried)
     for i, t in carried.items():
         state[i] = t.head()
     (condition,) = w.graph(cond, state)
@@ -173,15 +173,15 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     return [carried[i].after(s) if i in carried else w.retain(s) for i, s in enumerate(state)]
 
 
-def lent(
+def borrowed(
     w: FunctionLowering, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
 ) -> list[Value]:
     """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
     operands: list[Value] = []
     for i, value in enumerate(inputs[first:], first):
         if isinstance(value, ListOperand) and i not in but:
-            tensor_lists.placed(w, value)
-            operands.append(value.lent() if used_later(w, node, i) else value)
+            tensor_lists.allocated(w, value)
+            operands.append(value.borrowed() if used_later(w, node, i) else value)
         else:
             operands.append(value)
     return operands

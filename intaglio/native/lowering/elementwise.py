@@ -24,7 +24,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
 # Loops over few elements that are worth several threads: they take so many instructions.
-LONG = 1 << 15
+MIN_PARALLEL_INSTRUCTIONS = 1 << 15
 
 
 def elementwise(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -107,7 +107,10 @@ def loop(
     for value, result in zip(values, body.outputs, strict=True):
         results.append(w.allocate(value, w.kind(result), shape))
     count = int(np.prod(dims))
-    if count >= entry.MIN_PARALLEL_ELEMENTS or count // nest.lanes * nest.cost >= LONG:
+    if (
+        count >= entry.MIN_PARALLEL_ELEMENTS
+        or count // nest.lanes * nest.cost >= MIN_PARALLEL_INSTRUCTIONS
+    ):
         name = shared(w, name, nest.unit)
         w.long = True
     w.call_function(name, pointers, [h.pointer for h in results], dims)

@@ -1,4 +1,4 @@
-"""Writes a graph as one native function: values in registers or in a planned piece of memory.
+"""Lowers a graph to one native function: values in registers or in planned memory.
 
 The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
 to the caller's buffers, and gets its memory as one more output. Kernels that it calls are
@@ -43,7 +43,7 @@ from intaglio.runtime import interpreter
 Value = Any
 Rule = Callable[["FunctionLowering", Node, list[Value]], list[Value]]
 # Constants of more elements are not computed with while the function is written.
-FOLDED = 1 << 12
+MAX_FOLDED_ELEMENTS = 1 << 12
 
 
 class FunctionLowering:
@@ -78,7 +78,7 @@ class FunctionLowering:
         # True for a part of a function that threads run side by side: it calls nothing on all
         # threads, and nothing back. Locations outside of its memory that it may change.
         self.alone = False
-        self.mine: set[str] = set()
+        self.writable_pointers: set[str] = set()
         # Pointers to packed weights, by the weights and the layout.
         self.packed: dict[Any, str] = {}
         self._lowering_of = lowering_of
@@ -303,7 +303,7 @@ class FunctionLowering:
             return None
         if op in (raw.Shape, raw.Rank, raw.Size):
             inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
-        elif any(h.known is None or h.count > FOLDED for h in inputs):
+        elif any(h.known is None or h.count > MAX_FOLDED_ELEMENTS for h in inputs):
             return None
         if any(kind == "service" for kind, _ in op.kernel_order):
             return None
@@ -471,7 +471,7 @@ class FunctionLowering:
         word = "sext" if operand.kind.letter == "i" else "zext"
         return self.code.let(f"{word} {operand.kind.llvm} {value} to i64")
 
-    # -- what the caller hands over ------------------------------------------------------
+    # -- what the caller passes ------------------------------------------------------
 
     def word(self, value: int, kind: str = "ptr") -> str:
         """A word after the dims: usually an address."""

@@ -13,9 +13,9 @@ from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 
 # Rows that are computed together, to hide the latency of multiplications.
-ROWS = 5
+ROWS_PER_STEP = 5
 # Of more multiplications NumPy's products of float64 are faster.
-MOST = 1 << 15
+MAX_MULTIPLICATIONS = 1 << 15
 
 
 def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -27,7 +27,9 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     if node.attrs["transpose_a"] or node.attrs["transpose_b"] or a.shape[1] != b.shape[0]:
         raise Unsupported(f"MatMul of transposed {node.outputs[0].dtype.name}")
     (rows, inner), columns = a.shape, b.shape[1]
-    if not rows * inner * columns or (kind.letter == "f" and rows * inner * columns > MOST):
+    if not rows * inner * columns or (
+        kind.letter == "f" and rows * inner * columns > MAX_MULTIPLICATIONS
+    ):
         raise Unsupported("MatMul of no elements, or of many float64")
     name = f"product_{kind.letter}{kind.bits}"
     if name not in w.functions:
@@ -45,9 +47,9 @@ def _kernel(name: str, kind: Kind) -> Code:
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
     count = code.integer("sub", "%to", "%from")
-    blocks = code.integer("mul", code.integer("sdiv", count, ROWS), ROWS)
+    blocks = code.integer("mul", code.integer("sdiv", count, ROWS_PER_STEP), ROWS_PER_STEP)
     middle = code.integer("add", "%from", blocks)
-    for start, stop, step in (("%from", middle, ROWS), (middle, "%to", 1)):
+    for start, stop, step in (("%from", middle, ROWS_PER_STEP), (middle, "%to", 1)):
         with code.loop(start, stop, step) as i:
             _rows(code, kind, (a, b, c), dims, i, step)
     code.do("ret void")

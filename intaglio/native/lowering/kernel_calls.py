@@ -64,8 +64,10 @@ def _result_buffers(
     """Memory for the node's outputs, by the numbers of the values that they are."""
     results = [result for step in run.steps for result in step.results]
     last = len(run.steps[-1].results)
-    gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))
+    result_numbers = getattr(
+        run, "result_numbers", range(count + len(results) - last, count + len(results))
+    )
     return {
         number: w.allocate(value, kind_of(results[number - count][1]), results[number - count][0])
-        for value, number in zip(node.outputs, gives, strict=False)
+        for value, number in zip(node.outputs, result_numbers, strict=False)
     }

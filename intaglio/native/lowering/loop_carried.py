@@ -78,7 +78,7 @@ class InPlace:
     def __init__(self, w: FunctionLowering, first: ArrayOperand, used_later: bool) -> None:
         self.first = first
         is_sole_use = [b.holders for b in first.blocks if b.offset != OUTSIDE] == [1]
-        if (is_sole_use and not used_later) or first.pointer in w.mine:
+        if (is_sole_use and not used_later) or first.pointer in w.writable_pointers:
             # Nobody misses what was there.
             self.next, self.blocks = first.pointer, first.blocks
             w.retain(first)
@@ -97,7 +97,7 @@ class InPlace:
         return operand
 
     def iteration(self, result: Value) -> tuple[str, ...]:
-        """Nothing is handed on. Raises Unsupported for a value that is elsewhere."""
+        """Nothing is passed on. Raises Unsupported for a value that is elsewhere."""
         if not isinstance(result, ArrayOperand) or result.pointer != self.next:
             raise Unsupported("a value that was to be changed in place")
         return ()
@@ -114,7 +114,7 @@ class InPlace:
 def handed_on(
     w: FunctionLowering, node: Node, first: Value, bodies: tuple[Graph, Graph], index: int
 ) -> Any:
-    """How a loop hands on one of its variables; `bodies` are its condition and its body."""
+    """How a loop passes on one of its variables; `bodies` are its condition and its body."""
     cond, body = bodies
     later = used_later(w, node, index)
     if isinstance(first, ArrayOperand):

@@ -1,12 +1,12 @@
 """The memory plan of a native function: the offset and lifetime of each value in one allocation.
 
 Everything is decided while the function is written: sizes are known, and what runs when is
-what is written when, but for loops, whose bodies give back whatever they took.
+what is written when, but for loops, whose bodies return whatever they took.
 """
 
 from __future__ import annotations
 
-ALIGNED = 64
+ALIGNMENT_BYTES = 64
 
 
 # Where a block is that is none of the plan's: the memory of a variable.
@@ -34,7 +34,7 @@ class Arena:
 
     def block(self, size: int) -> Block:
         """A block of at least that many bytes."""
-        size = max(-(-size // ALIGNED), 1) * ALIGNED
+        size = max(-(-size // ALIGNMENT_BYTES), 1) * ALIGNMENT_BYTES
         for i, (offset, there) in enumerate(self._free):
             if there >= size:
                 if there == size:

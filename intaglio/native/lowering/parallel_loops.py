@@ -26,9 +26,9 @@ from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.elementwise import named
 from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.loop_carried import InPlace, handed_on
-from intaglio.native.lowering.memory_plan import ALIGNED, Block
+from intaglio.native.lowering.memory_plan import ALIGNMENT_BYTES, Block
 from intaglio.native.lowering.operands import ArrayOperand
-from intaglio.native.lowering.tensor_lists import ListOperand, placed
+from intaglio.native.lowering.tensor_lists import ListOperand, allocated
 from intaglio.native.runtime import entry
 
 # What lengths of lists are, and memory for anything.
@@ -88,7 +88,7 @@ def _is_as_expected(node: Node, found: Blocks, index: int, operand: Value) -> bo
 
 def _padded(size: int) -> int:
     """So many bytes that what follows is on lines of its own."""
-    return -(-size // ALIGNED) * ALIGNED
+    return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 class _Part:
@@ -149,7 +149,7 @@ class _Part:
         if axis == 1:
             part.apart = operand.bytes // operand.shape[0]
         if found.changes(index) and self._in_place(index, operand):
-            self.writer.mine.add(pointer)
+            self.writer.writable_pointers.add(pointer)
         return part
 
     def _list(self, index: int, operand: ListOperand, axis: int) -> ListOperand:
@@ -218,18 +218,18 @@ class _Call:
             if i in part.sizes and isinstance(operand, ListOperand):
                 ins[part.sizes[i]] = (self._number(operand.size), 0)
         outs: list[tuple[str, int]] = []
-        allocated: dict[int, ArrayOperand] = {}
+        buffers: dict[int, ArrayOperand] = {}
         for i in part.outs:
-            allocated[i] = self._fits(i)
-            outs.append((allocated[i].pointer, allocated[i].bytes // found.blocks))
+            buffers[i] = self._fits(i)
+            outs.append((buffers[i].pointer, buffers[i].bytes // found.blocks))
         memory, block = w.allocate_bytes(found.blocks * part.memory)
         outs.append((memory, part.memory))
         self._write([ins[n] for n in range(len(ins))], outs, memory)
         results = [
-            self._result(i, operand, began.get(i), allocated.get(i), memory, block)
+            self._result(i, operand, began.get(i), buffers.get(i), memory, block)
             for i, operand in enumerate(self.inputs)
         ]
-        for i, operand in allocated.items():
+        for i, operand in buffers.items():
             if isinstance(self.inputs[i], ListOperand):
                 w.release(operand)
         w.arena.release(block)
@@ -240,7 +240,7 @@ class _Call:
         """The pointer of an input of the loop, and the bytes from block to block."""
         w, found, axis = self.w, self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
-            array = began.list if began is not None else placed(w, operand)
+            array = began.list if began is not None else allocated(w, operand)
             return array.pointer, operand.bytes // found.blocks if axis == 0 else 0
         if axis == 1:
             pointer = began.next if began is not None else w.pointer(operand)
@@ -269,7 +269,7 @@ class _Call:
         index: int,
         operand: Value,
         began: Any,
-        allocated: ArrayOperand | None,
+        buffer: ArrayOperand | None,
         memory: str,
         block: Block,
     ) -> Value:
@@ -279,16 +279,16 @@ class _Call:
             return w.retain(operand)
         if isinstance(began, InPlace):
             return began.after(began.head())
-        assert allocated is not None
+        assert buffer is not None
         if isinstance(operand, ListOperand):
-            size = w.code.load("i64", allocated.pointer, 8)
+            size = w.code.load("i64", buffer.pointer, 8)
             if began is not None:
                 whole = began.list.like(size, owned=began.changed)
                 whole.tight = began.tight or whole.tight
                 return whole
             inner = self.part.lists[index]
             if not inner.blocks:  # it is where it was
-                return w.retain(placed(w, operand)).like(size, owned=False)
+                return w.retain(allocated(w, operand)).like(size, owned=False)
             w.arena.hold(block)
             there = w.within(memory, inner.blocks[0].offset)
             return ListOperand(
@@ -302,14 +302,14 @@ class _Call:
                 owned=False,
             )
         if found.axis(index) == 0:
-            return allocated
+            return buffer
         result = ArrayOperand(
-            operand.kind, operand.shape, pointer=allocated.pointer, blocks=allocated.blocks
+            operand.kind, operand.shape, pointer=buffer.pointer, blocks=buffer.blocks
         )
         if not result.small:
             return result
         lanes = w.in_registers(w.lanes(result), operand.shape)
-        w.release(allocated)
+        w.release(buffer)
         return lanes
 
     def _write(

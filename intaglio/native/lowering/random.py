@@ -35,7 +35,7 @@ from intaglio.runtime.hooks import SERVICES
 
 # The key of the cipher that seeds go through, as in `philox.scrambled`.
 SCRAMBLING = 0x02461E293EC8F720
-STATE = 32
+STATE_BYTES = 32
 WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 
@@ -44,7 +44,7 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
     """A state in memory."""
-    pointer = w.scratch(STATE)
+    pointer = w.scratch(STATE_BYTES)
     for i, word in enumerate(words):
         w.code.do(f"store i64 {word}, ptr {w.code.at('i64', pointer, str(i))}, align 8")
     return pointer
@@ -98,7 +98,7 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
     back = Callback(take, 1)
     w.keep.append(back)
     w.random_streams.append(counters)
-    pointer = w.scratch(STATE)
+    pointer = w.scratch(STATE_BYTES)
     w.code.let(f"call i64 {w.word(back.address)}(ptr {pointer})")
     return pointer
 

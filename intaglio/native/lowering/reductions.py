@@ -31,7 +31,7 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
     "any": lambda s: s.logical_or,
 }
 # NumPy accumulates so many sums of every so many elements in parallel, if they are contiguous.
-ABREAST = 8
+PAIRWISE_LANES = 8
 
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -58,8 +58,8 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     ]
     trailing = list(axes) == list(range(len(kept), len(shape)))
     # Complex numbers are two.
-    abreast = ABREAST // 2 if kind.letter == "c" else ABREAST
-    total = _total(JOINS[node.op.reduces](s), parts, abreast if trailing else 0)
+    partial_sums = PAIRWISE_LANES // 2 if kind.letter == "c" else PAIRWISE_LANES
+    total = _total(JOINS[node.op.reduces](s), parts, partial_sums if trailing else 0)
     if node.op is raw.Mean:
         count = s.const(len(parts), total)
         if total.kind.letter in "iu":
@@ -118,14 +118,14 @@ def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     return [reduced]
 
 
-def _total(join: Join, parts: list[Lanes], abreast: int) -> Lanes:
+def _total(join: Join, parts: list[Lanes], partial_sums: int) -> Lanes:
     """The parts joined, in NumPy's order: so many sums side by side, if any."""
-    if not abreast or len(parts) < abreast:
+    if not partial_sums or len(parts) < partial_sums:
         return _one_by_one(join, parts)
-    whole = len(parts) - len(parts) % abreast
-    sums = parts[:abreast]
-    for i in range(abreast, whole):
-        sums[i % abreast] = join(sums[i % abreast], parts[i])
+    whole = len(parts) - len(parts) % partial_sums
+    sums = parts[:partial_sums]
+    for i in range(partial_sums, whole):
+        sums[i % partial_sums] = join(sums[i % partial_sums], parts[i])
     while len(sums) > 1:
         sums = [join(a, b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
     return _one_by_one(join, [*sums, *parts[whole:]])

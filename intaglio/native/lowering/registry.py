@@ -149,7 +149,7 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Arra
 @takes(tensor_lists.ListOperand, Variable)
 def identity(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """The values themselves."""
-    return [w.retain(v) for v in control_flow.lent(w, node, inputs, 0)]
+    return [w.retain(v) for v in control_flow.borrowed(w, node, inputs, 0)]
 
 
 @lowering(raw.StridedSlice)

@@ -1,7 +1,7 @@
 """Images in other sizes: each new row or column is a weighted sum of a few old ones, in the kernel's order.
 
 Which ones, and how much of each, is known while the function is written: the maps of
-`ops/image/resampling.py` are data of a kernel that carries out any of them along any axis.
+`ops/image/resampling.py` are data of a kernel that executes any of them along any axis.
 """
 
 from __future__ import annotations

@@ -27,10 +27,10 @@ from intaglio.opdef import raw
 from intaglio.ops.control_flow.tensor_list import dims_of_form
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
-MOST_BYTES = 1 << 25
+MAX_BYTES = 1 << 25
 MAX_LIST_CAPACITY = 1 << 16
-MOST_LIMITED = 1 << 28
-APART = 3 << 6
+MAX_LIMITED_BYTES = 1 << 28
+GAP_BYTES = 3 << 6
 
 
 def dtype_of(kind: Kind) -> Any:
@@ -141,9 +141,9 @@ class ListOperand(Operand):
 
     def elsewhere(self, w: FunctionLowering) -> ListOperand:
         """A copy in memory of the plan, of which there may be several users."""
-        return copied(w, self).lent()
+        return copied(w, self).borrowed()
 
-    def lent(self) -> ListOperand:
+    def borrowed(self) -> ListOperand:
         """The list for a user that must not change it."""
         return self.like(self.size, owned=False)
 
@@ -194,11 +194,11 @@ class CarriedList:
         self.w = w
         self.changed = changed
         self.tight = False
-        if changed and pushes and first.size == "0" and pushes * first.bytes <= MOST_LIMITED:
+        if changed and pushes and first.size == "0" and pushes * first.bytes <= MAX_LIMITED_BYTES:
             self.list = _of_capacity(w, first, pushes)
             self.tight = True
         elif not changed or (first.owned and not tight and not used_later):
-            self.list = w.retain(placed(w, first))
+            self.list = w.retain(allocated(w, first))
         else:
             self.list = copied(w, first)
         self.phi: Phi
@@ -265,7 +265,7 @@ def _limited(
 ) -> ListOperand:
     """An empty list with capacity for all that may be pushed to it."""
     each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
-    if not each or limit * each > MOST_LIMITED:
+    if not each or limit * each > MAX_LIMITED_BYTES:
         raise Unsupported("a list whose limit is large")
     pointer, block = w.allocate_bytes(limit * each)
     return ListOperand(kind, element, pointer, "0", limit, [block], declared)
@@ -278,7 +278,7 @@ def _new(
     each = ArrayOperand(kind, element).bytes
     if not each:
         raise Unsupported("a list of elements without numbers")
-    capacity = min(MAX_LIST_CAPACITY, max(MOST_BYTES // each, 1))
+    capacity = min(MAX_LIST_CAPACITY, max(MAX_BYTES // each, 1))
     if size == "0":
         return ListOperand(kind, element, "", size, capacity, (), declared)
     if size.isdigit():
@@ -320,20 +320,20 @@ def copied(w: FunctionLowering, operand: ListOperand) -> ListOperand:
 
 def _allocate_like(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """Memory for a list of the same length, which may grow further."""
-    capacity = min(MAX_LIST_CAPACITY, max(MOST_BYTES // operand.bytes, 1))
+    capacity = min(MAX_LIST_CAPACITY, max(MAX_BYTES // operand.bytes, 1))
     return _of_capacity(w, operand, max(operand.capacity, capacity))
 
 
 def _of_capacity(w: FunctionLowering, operand: ListOperand, capacity: int) -> ListOperand:
     """Memory for a list of so many elements at most."""
     # Elements of one index shall not compete for the same lines of the cache.
-    pointer, block = w.allocate_bytes(capacity * operand.bytes + APART)
+    pointer, block = w.allocate_bytes(capacity * operand.bytes + GAP_BYTES)
     return ListOperand(
         operand.kind, operand.element, pointer, operand.size, capacity, [block], operand.declared
     )
 
 
-def placed(w: FunctionLowering, operand: ListOperand) -> ListOperand:
+def allocated(w: FunctionLowering, operand: ListOperand) -> ListOperand:
     """The list, with memory allocated."""
     if not operand.pointer:
         there = _allocate_like(w, operand)
@@ -383,14 +383,14 @@ def from_tensor(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Va
 # -- changing lists --------------------------------------------------------------------------
 
 
-def _mine(
+def _owned_list(
     w: FunctionLowering, node: Node, operand: ListOperand, grows: bool = False
 ) -> ListOperand:
     """The list to be changed: the same if it has no other users, else a copy."""
     scope = w.scopes[-1]
     last = scope.last[id(node.inputs[0])] == scope.at
     if operand.owned and last and not (operand.tight and grows):
-        return w.retain(placed(w, operand))
+        return w.retain(allocated(w, operand))
     return copied(w, operand)
 
 
@@ -412,7 +412,7 @@ def set_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
     operand, at, item = inputs
     _checked(operand, item)
     grows = node.attrs["resize_if_index_out_of_bounds"]
-    operand, index, code = _mine(w, node, operand, grows), w.index(at), w.code
+    operand, index, code = _owned_list(w, node, operand, grows), w.index(at), w.code
     if not grows:
         w.guard(code.integer("icmp ult", index, operand.size))
         w.store(item, operand.address_of(w, index))
@@ -437,7 +437,7 @@ def push(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPushBack."""
     operand, item = inputs
     _checked(operand, item)
-    operand = _mine(w, node, operand, grows=True)
+    operand = _owned_list(w, node, operand, grows=True)
     w.store(item, operand.next or _address_of_next(w, operand))
     return [operand.like(w.code.integer("add", operand.size, 1))]
 
@@ -490,12 +490,12 @@ def added(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported("a sum of lists of several shapes")
     dtype = from_numpy(dtype_of(first.kind))
     again = sum(1 for v in node.inputs if v is node.inputs[0]) > 1
-    total = copied(w, placed(w, first)) if again else _mine(w, node, first)
+    total = copied(w, allocated(w, first)) if again else _owned_list(w, node, first)
     each = ArrayOperand(first.kind, first.element).count
     for operand in others:
         w.guard(w.code.integer("icmp eq", operand.size, total.size))
         count = w.code.integer("mul", operand.size, each)
-        add_to(w, dtype, total.pointer, placed(w, operand).pointer, count)
+        add_to(w, dtype, total.pointer, allocated(w, operand).pointer, count)
     return [total]
 
 
@@ -503,7 +503,7 @@ def added(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 @takes(ListOperand)
 def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListResize to fewer elements."""
-    operand, size = placed(w, inputs[0]), inputs[1]
+    operand, size = allocated(w, inputs[0]), inputs[1]
     wanted = w.index(size)
     w.guard(w.code.integer("icmp ule", wanted, operand.size))
     return [w.retain(operand).like(wanted)]
@@ -546,7 +546,7 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
 
 
 def pushed(body: Graph, index: int) -> bool:
-    """True if every iteration pushes one element onto a list that it hands on."""
+    """True if every iteration pushes one element onto a list that it passes on."""
     result, value = body.outputs[index], body.inputs[index]
     push = result.node
     return push.op is raw.TensorListPushBack and push.inputs[0] is value
@@ -586,7 +586,7 @@ def _only(graph: Graph, value: SymbolicTensor, allowed: Callable[[Node], bool]) 
 @takes(ListOperand)
 def get_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListGetItem."""
-    operand, at = placed(w, inputs[0]), w.index(inputs[1])
+    operand, at = allocated(w, inputs[0]), w.index(inputs[1])
     w.guard(w.code.integer("icmp ult", at, operand.size))
     return [_element_at(w, node, node.outputs[0], operand, at)]
 
@@ -595,7 +595,7 @@ def get_item(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
 @takes(ListOperand)
 def pop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPopBack."""
-    operand = placed(w, inputs[0])
+    operand = allocated(w, inputs[0])
     w.guard(w.code.integer("icmp sgt", operand.size, 0))
     size = w.code.integer("sub", operand.size, 1)
     item = _element_at(w, node, node.outputs[1], operand, size)
@@ -648,7 +648,7 @@ def stack(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     count = int(operand.size) if operand.size.isdigit() else wanted
     if count < 0:
         last = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
-        there = placed(w, operand)
+        there = allocated(w, operand)
         # Rows begin where their block does. A list that is changed later must not take them with it.
         first = not there.blocks or _begins_block(w, there)
         rows = w.retain(there) if operand.owned and last and first else copied(w, operand)

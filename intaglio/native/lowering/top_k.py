@@ -22,7 +22,7 @@ from intaglio.native.vector_math.functions import Functions
 MAX_INSERTION_K = 128
 # Bytes for an element that is being sorted: a number and an index, twice; and for all together.
 BYTES_PER_PAIR, MAX_SORT_BYTES = 32, 1 << 27
-DIGITS = 256
+RADIX = 256
 DIMS = ("rows", "length", "count")
 
 
@@ -167,7 +167,7 @@ class _TopKBuilder:
         code, dims = self.code, self.dims
         values, indices, operand = (self._out(i) for i in range(3))
         count, length = dims["count"], dims["length"]
-        counts = code.first(f"alloca [{DIGITS} x i64], align 64")
+        counts = code.first(f"alloca [{RADIX} x i64], align 64")
         with code.loop("%from", "%to") as number:
             row = self._row(self.kind, self.source, number, length)
             size = code.integer("mul", length, BYTES_PER_PAIR // 8)
@@ -219,14 +219,14 @@ class _TopKBuilder:
         code, length = self.code, self.dims["length"]
 
         def digit(number: str) -> str:
-            return code.integer("and", code.integer("lshr", number, shift), DIGITS - 1)
+            return code.integer("and", code.integer("lshr", number, shift), RADIX - 1)
 
-        code.zero(counts, str(8 * DIGITS))
+        code.zero(counts, str(8 * RADIX))
         with code.loop("0", length) as i:
             at = digit(self._word(here, i))
             more = code.integer("add", self._word(counts, at), 1)
             self._store_word(more, counts, at)
-        with code.carrying("0", str(DIGITS), 1, ("i64", "0")) as state:
+        with code.carrying("0", str(RADIX), 1, ("i64", "0")) as state:
             seen = self._word(counts, state.index)
             self._store_word(state.values[0], counts, state.index)
             state.following.append(code.integer("add", state.values[0], seen))

@@ -37,13 +37,13 @@ def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
     folds: dict[int, _Fold] = {}
-    gone: set[int] = set()
+    absorbed: set[int] = set()
     for node in graph.nodes:
         following = _following(node, users) if node.op is raw.Conv2D else []
         if not following or awaited & {id(n) for n in (node, *following)} or not fuel.burn():
             continue
         folds[id(following[-1])] = _Fold(node, following)
-        gone |= {id(n) for n in (node, *following)}
+        absorbed |= {id(n) for n in (node, *following)}
     if not folds:
         return graph
     new = Rewriter(graph)
@@ -51,7 +51,7 @@ def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
         fold = folds.get(id(node))
         if fold is not None:
             new.substitute(node.outputs[0], _folded(fold, new))
-        elif id(node) not in gone:
+        elif id(node) not in absorbed:
             new.keep(node)
     return new.result()
 

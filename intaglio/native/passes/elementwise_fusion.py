@@ -44,9 +44,9 @@ def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
     return outline(graph, clusters, raw._FusedElementwise, fuel=fuel)
 
 
-# What was found out about nodes, by what they have in common; when there is more it begins anew.
+# What was found out about nodes, by what they have in common; when there is more it begins again.
 _found: dict[Any, _Trial] = {}
-REMEMBERED = 4096
+MAX_CACHED_NODES = 4096
 
 
 def can_compile(node: Node) -> str:
@@ -67,7 +67,7 @@ def _is_machine_code(node: Node) -> bool:
     value, name = node.outputs[0], node.op.name
     if name not in compiled.FUNCTIONS or value.dtype is not float32:
         return False
-    return compiled.FUNCTION * _least(value) >= compiled.MIN_COMPILED_WORK
+    return compiled.WORK_PER_FUNCTION * _least(value) >= compiled.MIN_COMPILED_WORK
 
 
 def _least(value: SymbolicTensor) -> int:
@@ -81,7 +81,7 @@ def _trial(node: Node) -> _Trial:
     if found is None:
         found = _tried(node)
         if key is not None:
-            if len(_found) >= REMEMBERED:
+            if len(_found) >= MAX_CACHED_NODES:
                 _found.clear()
             _found[key] = found
     return found

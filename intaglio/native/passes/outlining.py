@@ -89,8 +89,8 @@ class _Outlining:
         """The roots of the schedule: stateful nodes, then those of the graph's outputs."""
         for node in self.old.nodes:
             # Constants and clusters come when they are needed: most constants are part of one.
-            on_demand = id(node) in self.home or node.op is raw.Const
-            if node.op.stateful or not on_demand:
+            lazy = id(node) in self.home or node.op is raw.Const
+            if node.op.stateful or not lazy:
                 yield node
         for value in self.old.outputs:
             yield value.node

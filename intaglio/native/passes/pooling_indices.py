@@ -66,13 +66,13 @@ def _layer(by_pool: Node, users: Users) -> _Layer | None:
 
 def _rewritten(graph: Graph, found: list[_Layer]) -> Graph:
     """The graph with the old pooling replaced by the new one, and its gradient too."""
-    gone = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
+    replaced = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
     layers = {id(n): layer for layer in found for n in (layer.pool, layer.by_relu)}
     indices: dict[int, SymbolicTensor] = {}  # by the pooling
     new = Rewriter(graph)
     for node in graph.nodes:
         layer = layers.get(id(node))
-        if id(node) in gone:
+        if id(node) in replaced:
             continue
         if layer is None:
             new.keep(node)

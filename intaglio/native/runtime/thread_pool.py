@@ -9,7 +9,7 @@ may run on its processor.
 
 Tasks take about equally long. A caller that waited longer than it computed assumes that a processor
 was missing, and the next calls run serially: one call, then three, seven, up to 63, as long as that
-goes on. One caller at a time has the workers; any other runs its tasks by itself. Neither the tasks
+continues. One caller at a time has the workers; any other runs its tasks by itself. Neither the tasks
 nor the results depend on which thread runs them.
 """
 
@@ -31,7 +31,7 @@ from intaglio.cpython.thread_locks import new_acquired_lock
 from intaglio.native.llvm import jit
 
 # How often a thread looks before it sleeps: some tens of microseconds.
-SPINS = 2000
+MAX_SPINS = 2000
 # A caller that waited for fewer nanoseconds than this never assumes that a processor is missing.
 STALL_NS = 50_000
 # Offsets in the shared state, in bytes; what different threads write is on different cache lines.
@@ -321,7 +321,7 @@ def _text() -> str:
         "SERIAL_CALLS": SERIAL_CALLS, "BACKOFF": BACKOFF, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET,
         "WAITING": WAITING, "WORKERS": WORKERS, "ACQUIRE": ACQUIRE, "RELEASE": RELEASE,
         "SLOTS": SLOTS, "WORKER_SLOTS": SLOTS + LINE, "LINE": LINE, "LOCK": LOCK,
-        "SPINS": SPINS, "STALL_NS": STALL_NS, "FUTEX": FUTEX,
+        "SPINS": MAX_SPINS, "STALL_NS": STALL_NS, "FUTEX": FUTEX,
         "CLOCK": getattr(time, "CLOCK_MONOTONIC", None),
     }  # fmt: skip
     clock = _CLOCK if hasattr(time, "CLOCK_MONOTONIC") else _NO_CLOCK

@@ -60,7 +60,7 @@ _FORMATS = {
 class _Reduced(NamedTuple):
     """An angle as quadrants and a remainder: sine and cosine of that, as pairs of floats."""
 
-    turns: Lanes
+    quadrants: Lanes
     sine: Pair
     cosine: Pair
 

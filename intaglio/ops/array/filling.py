@@ -13,7 +13,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.reshaping import small
-from intaglio.ops.families import FOLD, check_rank
+from intaglio.ops.families import MAX_FOLDED_ELEMENTS, check_rank
 
 
 @op
@@ -76,7 +76,11 @@ class Fill(Op):
         if sizes and any(d is not None and d < 0 for d in sizes):
             raise ShapeError(f"Fill dimensions must be >= 0, not {list(sizes)}")
         result = Spec(value.dtype, sizes)
-        if small(value) and value.dtype.is_integer and (result.count or FOLD + 1) <= FOLD:
+        if (
+            small(value)
+            and value.dtype.is_integer
+            and (result.count or MAX_FOLDED_ELEMENTS + 1) <= MAX_FOLDED_ELEMENTS
+        ):
             result.value = np.full(sizes, value.value)  # type: ignore[arg-type]  # all known here
         return result
 
@@ -131,7 +135,7 @@ class Range(Op):
             return Spec(start.dtype, (None,))
         size = range_size(start.value, limit.value, delta.value, ShapeError)
         value = None
-        if start.dtype.is_integer and size <= FOLD:
+        if start.dtype.is_integer and size <= MAX_FOLDED_ELEMENTS:
             value = self.kernel(start.value, limit.value, delta.value)
         return Spec(start.dtype, (size,), value)
 

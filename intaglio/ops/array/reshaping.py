@@ -15,17 +15,21 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number, numbers, of_elements
-from intaglio.ops.families import FOLD, shape_of, unbroadcast
+from intaglio.ops.families import MAX_FOLDED_ELEMENTS, shape_of, unbroadcast
 
 
 def small(x: Spec) -> bool:
     """True if the value is known, integral and small: worth computing with in inference."""
-    return x.value is not None and x.dtype.is_numpy_compatible and np.size(x.value) <= FOLD
+    return (
+        x.value is not None
+        and x.dtype.is_numpy_compatible
+        and np.size(x.value) <= MAX_FOLDED_ELEMENTS
+    )
 
 
 def vector_elements(x: Spec) -> bool:
     """True for a short integer vector of known length: perhaps a shape, partly known."""
-    return x.rank == 1 and x.dtype.is_integer and 0 < (x.count or 0) <= FOLD
+    return x.rank == 1 and x.dtype.is_integer and 0 < (x.count or 0) <= MAX_FOLDED_ELEMENTS
 
 
 @op
@@ -293,7 +297,7 @@ class ConjugateTranspose(Transpose):
 
 # Results of more elements than this are views that repeat the input: no memory is filled.
 # NumPy takes longer to make such a view than to fill a small array.
-VIEWED = 1 << 12
+MIN_VIEWED_ELEMENTS = 1 << 12
 
 
 @op
@@ -323,7 +327,7 @@ class BroadcastTo(Op):
         try:
             if input.ndim > len(dims):
                 raise ValueError  # NumPy drops dimensions of 1 when it assigns
-            if math.prod(dims) > VIEWED:
+            if math.prod(dims) > MIN_VIEWED_ELEMENTS:
                 return np.broadcast_to(input, dims)
             whole = np.empty(dims, input.dtype)
             whole[...] = input

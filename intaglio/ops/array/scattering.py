@@ -111,7 +111,7 @@ def _check_now(target: Any, indices: Any, updates: Any, copied: bool) -> None:
 def scatter(
     kind: str, target: Any, indices: Any, updates: Any, policy: str, copied: bool = True
 ) -> Any:
-    """A copy of target with the updates carried out; target itself if it is fresh."""
+    """A copy of target with the updates executed; target itself if it is fresh."""
     _check_now(target.shape, indices.shape, updates.shape, copied)
     depth = indices.shape[-1] if indices.ndim else 1
     head = target.shape[:depth]

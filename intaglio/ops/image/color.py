@@ -14,7 +14,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import constant
 
 # Pixels handled at a time: intermediate results stay in the processor's cache.
-CHUNK = 1 << 14
+CHUNK_PIXELS = 1 << 14
 
 
 def in_chunks(function: Any, pixels: np.ndarray) -> np.ndarray:
@@ -26,11 +26,11 @@ def in_chunks(function: Any, pixels: np.ndarray) -> np.ndarray:
     wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
     result = np.empty(pixels.shape, dtype)
     flat, out = pixels.reshape(-1, 3), result.reshape(-1, 3)
-    for start in range(0, len(flat), CHUNK):
-        planes = np.ascontiguousarray(flat[start : start + CHUNK].T, wide)
+    for start in range(0, len(flat), CHUNK_PIXELS):
+        planes = np.ascontiguousarray(flat[start : start + CHUNK_PIXELS].T, wide)
         channels = function(*planes)
         for channel, plane in enumerate(channels):
-            out[start : start + CHUNK, channel] = plane
+            out[start : start + CHUNK_PIXELS, channel] = plane
     return result
 
 

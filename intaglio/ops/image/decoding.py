@@ -188,7 +188,7 @@ def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
 
 
 def bmp(contents: bytes, channels: int) -> np.ndarray:
-    """A BMP file's pixels; of palettes the indices, as TensorFlow gives them."""
+    """A BMP file's pixels; of palettes the indices, as TensorFlow returns them."""
     if channels not in (0, 3, 4):
         raise invalid_argument(f"`channels` must be 0, 3 or 4 for BMP, but got {channels}")
     if len(contents) < 32:

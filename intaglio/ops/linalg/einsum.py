@@ -18,6 +18,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, spec_of, unbroadcast
 from intaglio.ops.linalg.matmul import brackets, in_parts, parts
+from intaglio.ops.math.summation import is_long_product, long_product
 
 DOTS = "..."
 # A label is a letter, or (for a dimension of the ellipsis) its position from the right.
@@ -94,9 +95,9 @@ def _simplified(x: Any, labels: Labels, keep: set[Any]) -> tuple[Any, Labels]:
                 if x.shape[at] != x.shape[axes[0]]:
                     raise _size_mismatch(x.shape[axes[0]], at, x)
         x = np.einsum(x, [numbers[n] for n in labels], list(range(len(unique))))
-    gone = tuple([i for i, n in enumerate(unique) if n not in keep])
-    if gone:
-        x = x.sum(axis=gone, dtype=x.dtype)
+    summed_axes = tuple([i for i, n in enumerate(unique) if n not in keep])
+    if summed_axes:
+        x = x.sum(axis=summed_axes, dtype=x.dtype)
         unique = tuple([n for n in unique if n in keep])
     return x, unique
 
@@ -141,7 +142,10 @@ def _pair(x: Any, left: Labels, y: Any, right: Labels, output: Labels) -> tuple[
     depth = int(np.prod(a.shape[nb + nr :], dtype=np.int64))
     a = a.reshape(*a.shape[:nb], int(np.prod(row_sizes, dtype=np.int64)), depth)
     b = b.reshape(*b.shape[:nb], depth, int(np.prod(column_sizes, dtype=np.int64)))
-    product = np.multiply(a, b) if not inner and depth == 1 else np.matmul(a, b)
+    if is_long_product(a, b):
+        product = long_product(a, b)
+    else:
+        product = np.multiply(a, b) if not inner and depth == 1 else np.matmul(a, b)
     sizes = (*product.shape[:nb], *row_sizes, *column_sizes)
     return product.reshape(sizes), (*batch, *rows, *columns)
 
@@ -168,7 +172,7 @@ def _stretched(
     )
 
 
-def _placed(x: Any, labels: Labels, output: Labels) -> np.ndarray:
+def _reordered(x: Any, labels: Labels, output: Labels) -> np.ndarray:
     """The array in the output's order; a label that is repeated there makes a diagonal."""
     unique = tuple(dict.fromkeys(output))
     x = x.transpose([labels.index(n) for n in unique])
@@ -197,7 +201,7 @@ def compute(equation: str, arrays: Sequence[Any]) -> np.ndarray:
         x, labels = _simplified(arrays[0], spelled[0], set(wanted))
     else:
         x, labels = _pair(arrays[0], spelled[0], arrays[1], spelled[1], wanted)
-    return _placed(np.asarray(x), labels, wanted).astype(dtype, copy=False)
+    return _reordered(np.asarray(x), labels, wanted).astype(dtype, copy=False)
 
 
 # -- inference -------------------------------------------------------------------------
@@ -305,9 +309,9 @@ def _simpler(equation: str, operands: Sequence[Any]) -> Any:
     summed = list(operands)
     for i, labels in enumerate(found):
         others = {*output, *[n for other in found[:i] + found[i + 1 :] for n in other]}
-        gone = [at for at, n in enumerate(labels) if n not in others]
-        if gone:
-            summed[i] = raw.Sum(operands[i], np.asarray(gone, np.int32))
+        summed_axes = [at for at, n in enumerate(labels) if n not in others]
+        if summed_axes:
+            summed[i] = raw.Sum(operands[i], np.asarray(summed_axes, np.int32))
         found[i] = tuple([n for n in labels if n in others])
     left = ",".join(["".join([letters[n] for n in t]) for t in found])
     simple = f"{left}->{''.join([letters[n] for n in output])}"

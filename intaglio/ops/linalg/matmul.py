@@ -30,6 +30,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import MIN_COMPILED_WORK, offered
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
+from intaglio.ops.math.summation import is_long_product, long_product
 
 BATCHED = (*FLOATING, int16, int32, int64, *UNSIGNED, *COMPLEX)
 MIXED = (*FLOATING, uint8, int8, int16, int32, int64, *COMPLEX)
@@ -70,13 +71,13 @@ def _product(a: Any, b: Any) -> Any:
     """The product of two matrices as they are; anything else takes the slow path."""
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("not two matrices")
-    return a.dot(b) if a.size < WORTH_HALVING else dot(a, b)
+    return a.dot(b) if a.size < MIN_HALVED_SIZE else dot(a, b)
 
 
 # From this many elements on, three products of floats are faster than one of integers.
-WORTH_HALVING = 1 << 10
+MIN_HALVED_SIZE = 1 << 10
 # With more terms than this, the sums of the halves' products could leave float64's integers.
-MOST_TERMS = 1 << 20
+MAX_TERMS = 1 << 20
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -84,8 +85,10 @@ def dot(a: Any, b: Any) -> Any:
     if a.dtype.kind in "iu":
         return _integer_dot(a, b)
     work = a.size * b.shape[-1]
-    if work < MIN_COMPILED_WORK or a.size < WORTH_HALVING or a.shape[1] != b.shape[0]:
+    if work < MIN_COMPILED_WORK or a.size < MIN_HALVED_SIZE or a.shape[1] != b.shape[0]:
         return a.dot(b)
+    if is_long_product(a, b):
+        return long_product(a, b)
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
     transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
@@ -104,9 +107,9 @@ def _integer_dot(a: Any, b: Any) -> Any:
     """
     inner = a.shape[1]
     if (
-        a.size < WORTH_HALVING
-        or b.size < WORTH_HALVING
-        or inner > MOST_TERMS
+        a.size < MIN_HALVED_SIZE
+        or b.size < MIN_HALVED_SIZE
+        or inner > MAX_TERMS
         or a.dtype.itemsize != 4
         or inner != b.shape[0]
     ):
@@ -193,7 +196,7 @@ class MatMul(Op):
         if inner is None or inner != left:
             return None
         count, product = a.count, dot
-        if count is not None and count < WORTH_HALVING:
+        if count is not None and count < MIN_HALVED_SIZE:
             product = np.ndarray.dot
         elif count is not None and columns is not None and not a.dtype.is_integer:
             product = np.ndarray.dot if count * columns < MIN_COMPILED_WORK else dot
@@ -287,7 +290,8 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         result = flat.reshape(*left.shape[:-1], right.shape[1])
     else:
         try:
-            result = np.matmul(left, right)
+            long = is_long_product(left, right)
+            result = long_product(left, right) if long else np.matmul(left, right)
         except ValueError:
             raise _batch_error(x, y, left, right) from None
     return result.astype(x.dtype) if result.dtype != x.dtype else result

@@ -31,7 +31,7 @@ NEWTON_STEPS = 60
 # Nodes of the quadrature that gives log(1 + x) for matrices of norm up to NEAR_ONE.
 NODES = 12
 NEAR_ONE = 0.25
-MOST_ROOTS = 100
+MAX_SQUARE_ROOTS = 100
 # The Pade approximant of degree 13 has full precision up to this norm.
 PADE_NORM = 5.371920351148152
 
@@ -137,7 +137,7 @@ def logarithm(a: Any) -> Any:
     angle = _rotation_angle(values)
     near = np.where(bad, identity, a * np.exp(-1j * angle))
     power = np.zeros((*a.shape[:-2], 1, 1))
-    for _ in range(MOST_ROOTS):
+    for _ in range(MAX_SQUARE_ROOTS):
         far = _norm(near - identity) > NEAR_ONE
         if not far.any():
             break

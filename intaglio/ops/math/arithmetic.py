@@ -551,6 +551,7 @@ class InverseGradient(UnaryGradient):
     """-dy * y * y, the gradient of y = 1 / x."""
 
     T = (*FLOATS, complex64, complex128)
+    computes_wide = True
 
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y

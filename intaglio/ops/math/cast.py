@@ -29,7 +29,7 @@ from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argumen
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, of_elements
-from intaglio.ops.families import FOLD, unbroadcast_both
+from intaglio.ops.families import MAX_FOLDED_ELEMENTS, unbroadcast_both
 
 
 @op
@@ -44,7 +44,7 @@ class Cast(Op):
 
     def infer(self, x: Spec, DstT: DType) -> Spec:
         if x.dtype.is_integer and DstT.is_integer:
-            if x.value is not None and x.value.size <= FOLD:
+            if x.value is not None and x.value.size <= MAX_FOLDED_ELEMENTS:
                 return Spec(DstT, x.shape, np.asarray(x.value).astype(DstT.numpy))
             known = x.partial
             if known is not None and any(e is not None for e in known):

@@ -23,7 +23,7 @@ FLOATS = (bfloat16, float16, float32, float64)
 ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
 # Terms of the zeta function that are added up one by one, at the most.
-SUMMED = 64
+SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
     1 / 6,
@@ -186,16 +186,35 @@ def _reciprocals(z: Any) -> Any:
 
 
 def zeta(x: Any, q: Any) -> Any:
-    """sum of (q + k) ** -x over k = 0, 1, ... for x > 1, by Euler and Maclaurin."""
+    """sum of (q + k) ** -x over k = 0, 1, ... for x > 1.
+
+    For q < 0 x is a whole number, else the result is NaN. At q = 0, -1, ... it is infinite for even
+    x and NaN for others.
+    """
     x, q = np.broadcast_arrays(x, q)
-    regular = (x > 1) & ((q > 0) | (np.floor(q) != q)) & ((q > 0) | (np.floor(x) == x))
+    whole = np.floor(x) == x
+    below = (x > 1) & (q < 0) & (np.floor(q) != q) & whole & np.isfinite(x) & np.isfinite(q)
+    regular = below | ((x > 1) & (q > 0) & np.isfinite(x) & np.isfinite(q))
     s = np.where(regular, x, 2.0)
-    a = np.where(regular, q, 1.0)
+    size = np.where(below, -q, 0.0)
+    part = np.where(below, size - np.floor(size), 0.5)
+    total = _zeta(s, np.where(below, 1 - part, np.where(regular, q, 1.0)))
+    if below.any():
+        # The terms below 0 are those from the fraction of -q up to -q, but for their sign.
+        terms = _zeta(s, part) - _zeta(s, np.where(below, size + 1, 1.0))
+        total = np.where(below, total + np.where(s % 2 == 0, terms, -terms), total)
+    pole = (x > 1) & (q <= 0) & (np.floor(q) == q) & whole & (x % 2 == 0)
+    edge = np.where((x == 1) | pole, np.inf, np.nan)
+    far = (x > 1) & ((np.isposinf(q) & np.isfinite(x)) | (np.isposinf(x) & (q > 1)))
+    return np.where(regular, total, np.where(far, 0.0, edge))
+
+
+def _zeta(s: Any, a: Any) -> Any:
+    """`zeta` of finite arrays s > 1 and a > 0, by Euler and Maclaurin."""
     total = np.zeros(s.shape)
-    steps = SUMMED + int(max(0.0, -np.floor(np.min(a, initial=0.0))))
     enough = s + ASYMPTOTIC_FROM  # the series of the rest needs so large numbers
     going = np.ones(s.shape, bool)
-    for _ in range(steps):
+    for _ in range(SUMMED_TERMS):
         going &= a < enough
         if not going.any():
             break
@@ -203,17 +222,14 @@ def zeta(x: Any, q: Any) -> Any:
         total = total + term
         a = np.where(going, a + 1, a)
         # Where powers are steep the first terms are all there is.
-        going &= ~((a > 0) & (np.abs(term) < EPS * np.abs(total)))
+        going &= ~(np.abs(term) < EPS * np.abs(total))
     power = a**-s
     rest = a * power / (s - 1) + 0.5 * power
     factor = s * power / a
     for k, b in enumerate(_BERNOULLI, 1):
         rest = rest + b * factor / math.factorial(2 * k)
         factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (a * a)
-    total = np.where(power < EPS * np.abs(total), total, total + rest)
-    edge = np.where(x == 1, np.inf, np.nan)
-    pole = (x > 1) & (q <= 0) & (np.floor(q) == q) & (np.floor(x) == x)
-    return np.where(regular, total, np.where(pole, np.inf, edge))
+    return np.where(power < EPS * np.abs(total), total, total + rest)
 
 
 _FACTORIALS = np.array([float(math.factorial(k)) for k in range(171)])

@@ -1,7 +1,7 @@
 """The incomplete gamma and beta functions.
 
 Computed in double precision: power series where they converge fast, continued fractions
-elsewhere, all elements together, until so many have converged that the others go on alone.
+elsewhere, all elements together, until so many have converged that the others continue alone.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ from intaglio.ops.math.gamma_functions import digamma, lgamma, lgamma_beyond_two
 
 FLOATS = (bfloat16, float16, float32, float64)
 State = tuple[Any, ...]
-# (step number, state) to the next state, and which elements go on; None in steps that are not checked.
+# (step number, state) to the next state, and which elements continue; None in steps that are not checked.
 Step = Callable[[int, State], tuple[State, Any]]
 
 EPS = float(np.finfo(np.float64).eps)
+# The slope by the shape changes by less than 1e-6 from here to 0.
+LEAST_SHAPE = 1e-7
 # What is left out of numbers that are rounded to float32 or less.
 SHORT_EPS = 2.0**-36
 # After so many terms it is looked which elements are done.
-LOOK = 4
+STEPS_BETWEEN_CHECKS = 4
 TINY = 1e-300
 MAX_TERMS = 100_000
 # Fractions are scaled down when their parts grow beyond this.
@@ -111,7 +113,7 @@ def _lower_sum(a: Any, x: Any, short: bool) -> Any:
         term *= x
         term /= n
         total += term
-        return state, term > eps * total if count % LOOK == 0 else None
+        return state, term > eps * total if count % STEPS_BETWEEN_CHECKS == 0 else None
 
     start = 1 / a
     return _iterate_to_convergence(step, (x.copy(), a.copy(), start, start.copy()), 1)[0]
@@ -130,7 +132,7 @@ def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
         term /= n
         total += term
         by_a += slope
-        if count % LOOK:
+        if count % STEPS_BETWEEN_CHECKS:
             return state, None
         going = term > EPS / 4 * total
         going |= np.abs(slope) > EPS / 4 * (np.abs(by_a) + EPS * total)
@@ -167,11 +169,11 @@ def _upper_value(a: Any, x: Any, short: bool) -> Any:
         factor, width = n * (a - n), b + 2 * n
         p, p_old = width * p + factor * p_old, p
         q, q_old = width * q + factor * q_old, q
-        if n % LOOK:
+        if n % STEPS_BETWEEN_CHECKS:
             return (a, b, p, p_old, q, q_old, open_, value), None
         value = p / np.where(q == 0, 1.0, q)
         moved = np.abs(value - p_old / q_old) > eps * np.abs(value)
-        # What was settled once stays so: a last bit may go on changing for ever.
+        # An element that has converged stays so: a last bit may change for ever.
         open_ = open_ & moved & (q != 0)
         scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
         p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale
@@ -310,6 +312,8 @@ def gamma_slopes(a: Any, x: Any) -> tuple[Any, Any]:
     """(dP/da, -dP/da / (dP/dx)): by the shape, and of a sample by the shape."""
     a, x = np.broadcast_arrays(a, x)
     good_a, good_x, regular = _regular(a, x)
+    # Below, what is left of the difference of two large numbers is rounding error.
+    good_a = np.maximum(good_a, LEAST_SHAPE)
     low = (good_x <= 1) | (good_x <= good_a)
     slope, ratio = np.zeros(a.shape), np.zeros(a.shape)
     with np.errstate(all="ignore"):
@@ -397,9 +401,9 @@ def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
 
 
 def _slope_by_x(a: Any, x: Any) -> Any:
-    """exp(-x) x^(a - 1) / gamma(a)."""
+    """exp(-x) x^(a - 1) / gamma(a); NaN for x below 0, and at 0 where a is 1, as in TensorFlow."""
     one = constant(1, a)
-    power = raw.Sub(raw.Xlogy(raw.Sub(a, one), x), raw.AddV2(x, raw.Lgamma(a)))
+    power = raw.Sub(raw.Mul(raw.Sub(a, one), raw.Log(x)), raw.AddV2(x, raw.Lgamma(a)))
     return raw.Exp(power)
 
 

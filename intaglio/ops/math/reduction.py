@@ -30,14 +30,15 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
-from intaglio.ops.families import FOLD, conjugate, shape_of, spec_of
+from intaglio.ops.families import MAX_FOLDED_ELEMENTS, conjugate, shape_of, spec_of
+from intaglio.ops.math import summation
 
 # Products that are computed side by side along a row.
 LANES = 64
 # What NumPy does for an element of a sum, beside the products that `compiled` counts in; and the
 # elements of the arrays for which a kernel may be worth it.
-WORK = 4
-MIN_COMPILED_ELEMENTS = compiled.MIN_COMPILED_WORK // WORK
+WORK_PER_ELEMENT = 4
+MIN_COMPILED_ELEMENTS = compiled.MIN_COMPILED_WORK // WORK_PER_ELEMENT
 ORDERED = (
     float32,
     float64,
@@ -89,14 +90,14 @@ def reduced(dims: Dims, axis: Spec, keep_dims: bool) -> Dims:
             return (None,) * rank
         count = axis.count
         return None if count is None or count > rank else (None,) * (rank - count)
-    gone: set[int] = set()
+    reduced_axes: set[int] = set()
     for a in axes:
         if not -rank <= a < rank:
             raise ShapeError(f"Invalid reduction dimension {a} for input with {rank} dimensions.")
-        gone.add(a % rank)
+        reduced_axes.add(a % rank)
     if keep_dims:
-        return tuple([1 if i in gone else d for i, d in enumerate(dims)])
-    return tuple([d for i, d in enumerate(dims) if i not in gone])
+        return tuple([1 if i in reduced_axes else d for i, d in enumerate(dims)])
+    return tuple([d for i, d in enumerate(dims) if i not in reduced_axes])
 
 
 class Reduction(Op):
@@ -113,7 +114,7 @@ class Reduction(Op):
         if (
             value is not None
             and axis.value is not None
-            and value.size <= FOLD
+            and value.size <= MAX_FOLDED_ELEMENTS
             and input.dtype.is_integer
         ):
             result = self.kernel_fn(value, axis.value, keep_dims)
@@ -169,21 +170,19 @@ class Sum(Reduction):
 
 def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum or mean of a large array by a compiled kernel; None if there is none."""
-    run = compiled.offered("reduction", x.dtype, WORK * x.size, how, x.shape, axes, keep_dims)
+    run = compiled.offered(
+        "reduction", x.dtype, WORK_PER_ELEMENT * x.size, how, x.shape, axes, keep_dims
+    )
     return None if run is None else run(x)
 
 
 def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum, with half precision added up in single precision."""
-    dtype = x.dtype
     if x.size >= MIN_COMPILED_ELEMENTS:
         found = by_kernel("sum", x, axes, keep_dims)
         if found is not None:
             return found
-    if dtype.kind == "V" or dtype == bfloat16.numpy:
-        wide = np.add.reduce(x.astype(np.float32), axis=axes, keepdims=keep_dims)
-        return wide.astype(dtype)
-    return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
+    return summation.add_reduce(x, axes, keep_dims)
 
 
 @op
@@ -209,9 +208,8 @@ class Mean(Reduction):
             found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:
                 return found
-        wide = np.float32 if dtype.itemsize == 2 else dtype
-        mean = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims) / count
-        return mean.astype(dtype)
+        wide = input.astype(np.float32) if dtype.itemsize == 2 else input
+        return np.divide(summation.add_reduce(wide, axes, keep_dims), count).astype(dtype)
 
     def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
         expanded = raw.BroadcastTo(expand_reduced(doutput, input, axis, keep_dims), shape_of(input))
@@ -355,9 +353,9 @@ class EuclideanNorm(Reduction):
             return np.sqrt(np.asarray(whole, np.float64)).astype(dtype)
         if dtype.kind == "c":
             square = np.multiply(input, np.conjugate(input))
-            return np.sqrt(np.add.reduce(square, axis=axes, keepdims=keep_dims))
+            return np.sqrt(summation.add_reduce(square, axes, keep_dims))
         wide = input.astype(np.float32) if dtype.itemsize == 2 else input
-        square = np.add.reduce(np.square(wide), axis=axes, keepdims=keep_dims)
+        square = summation.add_reduce(np.square(wide), axes, keep_dims)
         return np.sqrt(square).astype(dtype)
 
     def native(self, input, axis, keep_dims) -> Any:

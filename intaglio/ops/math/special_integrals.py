@@ -317,7 +317,7 @@ class Expint(Integral):
         return raw.Mul(dy, raw.RealDiv(raw.Exp(x), x))
 
 
-def _quarter_turns(x: Any) -> Any:
+def _fresnel_angle(x: Any) -> Any:
     return raw.Mul(constant(math.pi / 2, x), raw.Square(x))
 
 
@@ -328,7 +328,7 @@ class FresnelCos(Integral):
     function = staticmethod(lambda x: _fresnel(x)[0])
 
     def gradient(self, dy, x) -> Any:
-        return raw.Mul(dy, raw.Cos(_quarter_turns(x)))
+        return raw.Mul(dy, raw.Cos(_fresnel_angle(x)))
 
 
 @op
@@ -338,7 +338,7 @@ class FresnelSin(Integral):
     function = staticmethod(lambda x: _fresnel(x)[1])
 
     def gradient(self, dy, x) -> Any:
-        return raw.Mul(dy, raw.Sin(_quarter_turns(x)))
+        return raw.Mul(dy, raw.Sin(_fresnel_angle(x)))
 
 
 @op

@@ -30,12 +30,14 @@ class Analytic(Unary):
     """y = f(x) of floating and complex numbers."""
 
     T = (*FLOATS, complex64, complex128)
+    computes_wide = True
 
 
 class AnalyticGradient(UnaryGradient):
     """The gradient of an analytic function by its output."""
 
     T = (*FLOATS, complex64, complex128)
+    computes_wide = True
 
 
 def _one(x: Any) -> np.ndarray:
@@ -384,6 +386,7 @@ class Guarded(Binary):
     """z = x * f(y), 0 where x is 0 whatever f(y) is."""
 
     T = (float16, bfloat16, float32, float64, complex64, complex128)
+    computes_wide = True
 
 
 def _guarded_gradient(dz: Any, x: Any, y: Any, by_x: Any, by_y: Any) -> Any:

@@ -120,6 +120,8 @@ class Relu6Grad(ActivationGrad):
 class Elu(Activation):
     """features where positive, else exp(features) - 1."""
 
+    computes_wide = True
+
     def scalar(self, s, features):
         zero = s.const(0, like=features)
         # As TensorFlow, and not expm1: processors have vector instructions for exp.
@@ -134,6 +136,8 @@ class Elu(Activation):
 @op
 class EluGrad(ActivationGradByOutput):
     """gradients * (outputs + 1) where outputs < 0, else gradients."""
+
+    computes_wide = True
 
     def scalar(self, s, gradients, outputs):
         slope = s.add(outputs, s.const(1, like=outputs))
@@ -154,6 +158,8 @@ def _where_negative(outputs: Any, x: Any) -> Any:
 class Selu(Activation):
     """The self-normalising exponential unit."""
 
+    computes_wide = True
+
     def scalar(self, s, features):
         zero = s.const(0, like=features)
         below = s.mul(
@@ -172,6 +178,8 @@ class SeluGrad(ActivationGradByOutput):
     """The gradient of Selu by its outputs."""
 
     def scalar(self, s, gradients, outputs):
+        # In the outputs' own dtype: what is below zero ends in a rounded constant, where the slope
+        # is 0.
         below = s.add(outputs, s.const(SELU_SCALE_ALPHA, like=outputs))
         above = s.const(SELU_SCALE, like=outputs)
         negative = s.lt(outputs, s.const(0, like=outputs))
@@ -217,6 +225,8 @@ class LeakyReluGrad(ActivationGrad):
 class Softplus(Activation):
     """log(exp(features) + 1)."""
 
+    computes_wide = True
+
     def scalar(self, s, features):
         # log1p(exp(-|x|)) + max(x, 0) neither overflows nor loses small results.
         fading = s.log1p(s.exp(s.neg(s.abs(features))))
@@ -229,6 +239,8 @@ class Softplus(Activation):
 @op
 class SoftplusGrad(ActivationGrad):
     """gradients / (exp(-features) + 1)."""
+
+    computes_wide = True
 
     def scalar(self, s, gradients, features):
         one = s.const(1, like=features)
@@ -244,6 +256,8 @@ class SoftplusGrad(ActivationGrad):
 class Softsign(Activation):
     """features / (|features| + 1)."""
 
+    computes_wide = True
+
     def scalar(self, s, features):
         one = s.const(1, like=features)
         return s.div(features, s.add(s.abs(features), one))
@@ -255,6 +269,8 @@ class Softsign(Activation):
 @op
 class SoftsignGrad(ActivationGrad):
     """gradients / (|features| + 1) ** 2."""
+
+    computes_wide = True
 
     def scalar(self, s, gradients, features):
         one = s.const(1, like=features)

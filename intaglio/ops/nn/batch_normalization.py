@@ -15,6 +15,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import offered
 from intaglio.ops.families import check_rank, shape_of, spec_of
 from intaglio.ops.linalg.matmul import brackets
+from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
 
 FORMATS = ("NHWC", "NCHW", "NDHWC", "NCDHW")
@@ -97,8 +98,9 @@ def _normalized(
     """The same, in NumPy."""
     if training:
         count = x.size // max(scale.size, 1)
-        saved_mean = x.mean(axis=over)
-        saved_variance = np.square(x - saved_mean.reshape(column)).mean(axis=over)
+        terms = x.dtype.type(count)
+        saved_mean = add_reduce(x, over) / terms
+        saved_variance = add_reduce(np.square(x - saved_mean.reshape(column)), over) / terms
         batch_mean = saved_mean
         batch_variance = saved_variance * (count / max(count - 1, 1))
         if factor != 1.0:
@@ -166,7 +168,7 @@ def _gradient(
     """The same, in NumPy."""
     rate = 1 / np.sqrt(variance.astype(x.dtype) + x.dtype.type(epsilon))
     unit = (x - mean.reshape(column)) * rate.reshape(column)
-    by_offset, by_scale = d.sum(axis=over), (d * unit).sum(axis=over)
+    by_offset, by_scale = add_reduce(d, over), add_reduce(d * unit, over)
     inner = d
     if training:
         count = x.dtype.type(max(x.size // max(by_offset.size, 1), 1))

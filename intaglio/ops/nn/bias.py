@@ -14,6 +14,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.linalg.matmul import brackets
 from intaglio.ops.math.reduction import by_kernel
+from intaglio.ops.math.summation import add_reduce, column_sums
 from intaglio.ops.nn import windows
 
 FORMATS = ("NHWC", "NCHW")
@@ -136,15 +137,14 @@ class BiasAddGrad(Op):
             x = x.astype(np.float32)
         if windows.channels_first(data_format):
             over = (0, *range(2, x.ndim))
-            return x.sum(axis=over, dtype=x.dtype).astype(dtype, copy=False)
+            return add_reduce(x, over).astype(dtype, copy=False)
         rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
         if rows.dtype.kind in "iu":
             return rows.sum(axis=0, dtype=dtype)
         found = by_kernel("sum", rows, (0,), False)
         if found is not None:
             return found.astype(dtype, copy=False)
-        # A product with ones is several times faster than a sum over rows.
-        return np.ones(len(rows), x.dtype).dot(rows).astype(dtype, copy=False)
+        return column_sums(rows).astype(dtype, copy=False)
 
     def gradient(self, out_backprop, doutput, data_format) -> Any:
         if windows.channels_first(data_format):

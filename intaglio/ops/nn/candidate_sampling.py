@@ -1,7 +1,6 @@
 """Candidate samplers: a sample of the classes, and the expected count of each.
 
-Uniform, log-uniform and learned classes are TensorFlow's own for the same seeds. Those of fixed
-frequencies have the same distribution, but are drawn from one number each.
+The classes are TensorFlow's own for the same seeds.
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ from intaglio.ops.random import philox
 from intaglio.ops.random.philox import Stream
 
 # Numbers of 32 bits set aside for each class to be drawn.
-SET_ASIDE = 2048
+RESERVED_COUNTERS = 2048
 DOUBLE = np.dtype(np.float64)
+SINGLE = np.dtype(np.float32)
 LOWEST_FLOAT32 = np.finfo(np.float32).min
 
 RANGE = (
@@ -33,7 +33,7 @@ RANGE = (
 Draw = Callable[[Stream, int], Any]
 
 
-def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
+def unique_samples(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
     """(the first `wanted` different classes, after how many draws)."""
     count = 4 * wanted
     while True:
@@ -102,10 +102,10 @@ class Sampler(Op):
     ) -> Any:
         """The outputs. Raises InvalidArgumentError for classes out of range."""
         self.check(true, num_true, count, unique, size)
-        start = stream.take(SET_ASIDE * count // 4)
+        start = stream.take(RESERVED_COUNTERS * count // 4)
         tries = None
         if unique:
-            classes, tries = unique_draws(draw, start, count)
+            classes, tries = unique_samples(draw, start, count)
         else:
             classes = draw(start, count)
         return (
@@ -198,20 +198,25 @@ class FixedUnigramCandidateSampler(Sampler):
     ):
         if bool(vocab_file) == bool(len(unigrams)):
             raise invalid_argument("Must provide either vocab_file or unigrams.")
-        frequencies = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
-        weights = np.zeros(num_reserved_ids + len(frequencies))
-        weights[num_reserved_ids:] = frequencies**distortion
+        frequencies = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, np.float32)
+        # The classes of a shard are counted anew, the given ones from its reserved ones on.
+        reserved = np.zeros(len(range(shard, num_reserved_ids, num_shards)), np.float32)
+        own = (len(reserved) + np.arange(len(frequencies))) % num_shards == shard
+        weights = np.concatenate([reserved, frequencies[own].astype(np.float32) ** distortion])
         if len(weights) != range_max:
             raise invalid_argument(
-                f"range_max is {range_max}, but there are {len(weights)} classes with "
-                "those reserved"
+                f"range is {range_max} must be equal to weights size  {len(weights)}"
             )
-        own = np.where(np.arange(range_max) % num_shards == shard, weights, 0.0)
-        sums, total = np.cumsum(own), weights.sum()
+        if not weights.any() or (unique and np.count_nonzero(weights) < num_sampled):
+            raise invalid_argument("Sampler's range is too small.")
+        shares, others = _alias_table(weights)
+        total = weights.sum(dtype=np.float64)
 
         def draw(start: Stream, count: int) -> Any:
-            positions = philox.uniform(start, count, DOUBLE) * sums[-1]
-            return np.searchsorted(sums, positions, side="right")
+            numbers = philox.bits32(start, 2 * count).reshape(count, 2)
+            column = numbers[:, 1] % len(shares)
+            kept = philox.unit(numbers[:, 0], SINGLE) < shares[column]
+            return np.where(kept, column, others[column])
 
         return self.sampled(
             true_classes,
@@ -223,6 +228,25 @@ class FixedUnigramCandidateSampler(Sampler):
             draw,
             lambda classes: weights[classes] / total,
         )
+
+
+def _alias_table(weights: Any) -> tuple[Any, Any]:
+    """Walker's alias method: (the shares of columns that are their own class, the others' classes).
+
+    All columns are equally likely. Columns are filled up in the order of Vose's algorithm, "A
+    linear algorithm for generating random numbers with a given distribution" (1991), with stacks.
+    """
+    count = len(weights)
+    sizes = (weights.astype(np.float64) * count / weights.sum(dtype=np.float64)).tolist()
+    shares, others = [1.0] * count, list(range(count))
+    small = [i for i, size in enumerate(sizes) if size < 1]
+    large = [i for i, size in enumerate(sizes) if size >= 1]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        shares[low], others[low] = sizes[low], high
+        sizes[high] -= 1 - sizes[low]
+        (small if sizes[high] < 1 else large).append(high)
+    return np.array(shares, np.float32), np.array(others)
 
 
 class Learned(Sampler):

@@ -15,16 +15,17 @@ import numpy as np
 
 from intaglio.ops.compiled import offered
 from intaglio.ops.linalg.matmul import dot
+from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
 
 # Elements of the im2col matrix built at a time.
-PIECE = 1 << 18
+PIECE_ELEMENTS = 1 << 18
 # With fewer channels than this, windows are copied element by element of the window
 # (long runs along the rows) rather than window by window (runs of `channels` numbers).
-FEW_CHANNELS = 8
+MAX_SMALL_CHANNELS = 8
 # From sums of this many terms on products are compiled code's.
-LONG = 256
+MIN_LONG_ROW = 256
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
@@ -40,7 +41,7 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 
 def _pieces(batch: int, row: int) -> Iterator[slice]:
-    step = max(1, PIECE // max(row, 1))
+    step = max(1, PIECE_ELEMENTS // max(row, 1))
     for start in range(0, batch, step):
         yield slice(start, min(batch, start + step))
 
@@ -52,7 +53,7 @@ def _rows(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
         return x.reshape(-1, depth)
     view = windows.patches(x, along)
     count = view.size // depth if depth else 0
-    if x.shape[-1] < FEW_CHANNELS:
+    if x.shape[-1] < MAX_SMALL_CHANNELS:
         n = len(along)
         order = (*range(n + 1, 2 * n + 2), *range(n + 1))
         return view.transpose(order).reshape(depth, count).T
@@ -90,7 +91,7 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
     for piece in _pieces(len(x), prod(outs) * matrix.shape[0]):
         part = result[piece].reshape(-1, matrix.shape[1])
         rows = _rows(x[piece], along)
-        if len(matrix) < LONG:
+        if len(matrix) < MIN_LONG_ROW:
             np.matmul(rows, matrix, out=part)
         else:  # a copy of the result is little beside the product
             part[...] = dot(rows, matrix)
@@ -137,7 +138,7 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
         return result
     if all(a.stride == 1 and _reversible(a) for a in along) and (
         outputs <= 2 * channels
-        and channels >= FEW_CHANNELS
+        and channels >= MAX_SMALL_CHANNELS
         and filters.size <= d.size  # turning them round is a copy
     ):
         return _by_input_reversed(d, filters, along)
@@ -264,7 +265,7 @@ def depthwise_filter_gradient(
     x = windows.padded(x, along)
     over = tuple(range(len(along) + 1))
     for index, slices in taps(along):
-        result[index] = (x[slices][..., None] * d).sum(axis=over)
+        result[index] = add_reduce(x[slices][..., None] * d, over)
     return result
 
 

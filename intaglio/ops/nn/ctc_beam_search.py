@@ -163,11 +163,11 @@ def _forgotten(total: Any, used: Any, longer: Any, followed: Any, source: Any, c
     while True:
         # What is decided of a beam depends on earlier ones alone, so that this ends.
         counted = better & ~forgotten[row[:, None], origin[row]]
-        gone = ahead + counted.sum(axis=1) >= width
-        gone &= ~forgotten[row, source[row, beam]]
-        if np.array_equal(forgotten[row, beam], gone):
+        pruned = ahead + counted.sum(axis=1) >= width
+        pruned &= ~forgotten[row, source[row, beam]]
+        if np.array_equal(forgotten[row, beam], pruned):
             return forgotten
-        forgotten[row, beam] = gone
+        forgotten[row, beam] = pruned
 
 
 def _sparse(labels: Any, lengths: Any) -> tuple[Any, Any, Any]:

@@ -14,6 +14,7 @@ from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.math.summation import add_reduce
 
 _F = np.float32
 
@@ -151,9 +152,15 @@ class FakeQuantWithMinMaxVarsGradient(Op):
         low, high, _ = _nudged(min, max, num_bits, narrow_range)
         return (
             np.where(_inside(inputs, low, high), gradients, _F(0)),
-            np.sum(gradients, where=inputs < low, dtype=_F),
-            np.sum(gradients, where=inputs > high, dtype=_F),
+            _sums(gradients, inputs < low),
+            _sums(gradients, inputs > high),
         )
+
+
+def _sums(gradients: Any, where: Any, axes: tuple[int, ...] | None = None) -> Any:
+    """The sums of the gradients where a mask allows them, over some axes or all."""
+    over = tuple(range(gradients.ndim)) if axes is None else axes
+    return add_reduce(np.where(where, gradients, _F(0)), over)
 
 
 def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
@@ -212,6 +219,6 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(Op):
         rows = tuple(range(inputs.ndim - 1))
         return (
             np.where(_inside(inputs, low, high) | empty, gradients, _F(0)),
-            np.sum(gradients, rows, where=(inputs < low) & ~empty, dtype=_F),
-            np.sum(gradients, rows, where=(inputs > high) & ~empty, dtype=_F),
+            _sums(gradients, (inputs < low) & ~empty, rows),
+            _sums(gradients, (inputs > high) & ~empty, rows),
         )

@@ -11,6 +11,7 @@ from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argumen
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
 
 ATTRS = "strides: list(int), rates: list(int), padding: str"
@@ -175,5 +176,5 @@ class Dilation2DBackpropFilter(Backprop):
             for j in range(filter.shape[1]):
                 hit = which == i * filter.shape[1] + j
                 moved = np.where(hit, out_backprop, filter.dtype.type(0))
-                gradient[i, j] = moved.sum(axis=(0, 1, 2))
+                gradient[i, j] = add_reduce(moved, (0, 1, 2))
         return gradient

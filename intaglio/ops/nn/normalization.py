@@ -13,6 +13,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import constant
+from intaglio.ops.math.summation import sum_of_squares
 
 
 @op
@@ -26,8 +27,8 @@ class L2Loss(Op):
         return Spec(t.dtype, ())
 
     def kernel(self, t):
-        wide = (t.astype(np.float32) if t.dtype.itemsize == 2 else t).reshape(-1)
-        return np.asarray(wide.dot(wide) / 2).astype(t.dtype)
+        wide = t.astype(np.float32) if t.dtype.itemsize == 2 else t
+        return np.asarray(sum_of_squares(wide) / 2).astype(t.dtype)
 
     def native(self, t) -> Any:
         wide = raw.Cast(t, DstT=float32) if t.dtype.size == 2 else t

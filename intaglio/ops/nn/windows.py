@@ -90,7 +90,7 @@ def out_size(
 ) -> int | None:
     """The number of windows, if it can be known, for inference.
 
-    Raises ShapeError with the text that TensorFlow gives in graphs.
+    Raises ShapeError with the text that TensorFlow has in graphs.
     """
     if size is None or (window is None and padding != "SAME"):
         return None

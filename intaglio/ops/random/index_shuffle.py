@@ -19,13 +19,13 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
 WORDS = 3
-LEAST_BITS = 16
+MIN_BITS = 16
 # One bit for each round key, from the lowest.
 SEQUENCE = 0xF5
 # Up to here a block holds so many more numbers than are wanted that all of them are put
 # through the cipher once, rather than some of them again and again.
 MAX_FULL_BLOCK = 4096
-TOGETHER = 16
+KEYS_AT_A_TIME = 16
 
 
 def _rotate_left(x: Any, by: int, half: Any, mask: Any) -> Any:
@@ -58,7 +58,7 @@ def _half_bits(largest: Any) -> Any:
     """Half of the bits of a block for numbers up to `largest`."""
     # The logarithm is taken in doubles, as TensorFlow takes it.
     bits = np.ceil(np.log2(np.maximum(largest, 1).astype(np.float64))).astype(int)
-    return (np.maximum(bits + bits % 2, LEAST_BITS) // 2).astype(np.uint64)
+    return (np.maximum(bits + bits % 2, MIN_BITS) // 2).astype(np.uint64)
 
 
 def _walked(index: Any, key: Any, largest: Any, rounds: int) -> Any:
@@ -77,15 +77,15 @@ def _walked(index: Any, key: Any, largest: Any, rounds: int) -> Any:
 
 def _tables(key: Any, largest: Any, rounds: int) -> Any:
     """For each key and range the whole permutation, [keys, numbers of a block]."""
-    half = np.uint64(LEAST_BITS // 2)
+    half = np.uint64(MIN_BITS // 2)
     mask = (np.uint64(1) << half) - np.uint64(1)
     keys = [k[:, None] for k in _round_keys(key, rounds, half, mask)]
-    every = np.arange(1 << LEAST_BITS, dtype=np.uint64)
+    every = np.arange(1 << MIN_BITS, dtype=np.uint64)
     to = _enciphered(every, keys, half, mask).astype(np.int64)
     bound = largest[:, None].astype(np.int64)
     wanted = slice(0, int(bound.max()) + 1)
     inside = every[wanted].astype(np.int64) <= bound
-    # Who lands beyond the range goes on where that one lands: twice as far each time.
+    # An element beyond the range is mapped again: twice as far each time.
     # (Numbers beyond the range may go round among themselves for ever.)
     while np.any((to[:, wanted] > bound) & inside):
         to = np.where(to > bound, np.take_along_axis(to, to, axis=1), to)
@@ -114,8 +114,8 @@ def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
             found[few] = _table(words, int(kinds[0, WORDS]), rounds)[own]
             return found
         result = np.empty(len(own), np.uint64)
-        for start in range(0, len(kinds), TOGETHER):
-            part = kinds[start : start + TOGETHER]
+        for start in range(0, len(kinds), KEYS_AT_A_TIME):
+            part = kinds[start : start + KEYS_AT_A_TIME]
             tables = _tables(part[:, :WORDS], part[:, WORDS], rounds)
             here = (which >= start) & (which < start + len(part))
             result[here] = tables[which[here] - start, own[here]]

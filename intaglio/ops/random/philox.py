@@ -24,7 +24,7 @@ LOW = np.uint64(0xFFFFFFFF)
 HIGH = np.uint64(32)
 MASK64 = (1 << 64) - 1
 # Blocks ciphered at a time: the working arrays stay in the processor's cache.
-CHUNK = 8192
+CHUNK_BLOCKS = 8192
 # So many blocks are ciphered without NumPy, whose calls would take longer.
 MAX_PYTHON_BLOCKS = 8
 # Counters set aside for each output whose number of draws is not known beforehand.
@@ -33,9 +33,9 @@ TRUNCATE_AT = 2.0
 # Uniform numbers below this are taken for it: their logarithms are needed.
 MIN_UNIFORM = 1e-7
 # Multiplications that NumPy makes for each number.
-WORK = 4
+WORK_PER_NUMBER = 4
 # And those that a swap in Python is worth.
-SWAP = 32
+WORK_PER_SWAP = 32
 
 
 class Stream(NamedTuple):
@@ -64,17 +64,17 @@ def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
 
 def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     """So many numbers of a kind from machine code; None where there is none."""
-    draw = offered("random", np.float32, WORK * count, kind, count)
+    draw = offered("random", np.float32, WORK_PER_NUMBER * count, kind, count)
     if draw is None and kind != "normal":  # the others are the same bits
-        draw = compiled_function("random", WORK * count, kind, count)
+        draw = compiled_function("random", WORK_PER_NUMBER * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))
 
 
 def blocks_at(stream: Stream, offsets: np.ndarray) -> np.ndarray:
     """The blocks at these counters (uint64) from the stream's own, in this order."""
     result = np.empty((len(offsets), 4), "<u4")
-    for start in range(0, len(offsets), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(offsets), CHUNK_BLOCKS):
+        part = slice(start, start + CHUNK_BLOCKS)
         _cipher(stream, offsets[part], result[part])
     return result.astype(np.uint32, copy=False)
 
@@ -212,8 +212,8 @@ def box_muller(bits: np.ndarray, double: bool) -> np.ndarray:
     dtype = np.dtype(np.float64 if double else np.float32)
     u = unit(bits, dtype).reshape(-1, 2)
     result = np.empty(u.shape, dtype)
-    for start in range(0, len(u), CHUNK):
-        _pairs(u[start : start + CHUNK], result[start : start + CHUNK])
+    for start in range(0, len(u), CHUNK_BLOCKS):
+        _pairs(u[start : start + CHUNK_BLOCKS], result[start : start + CHUNK_BLOCKS])
     return result
 
 
@@ -290,7 +290,7 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
         return np.arange(count)
     left = np.arange(count, 1, -1, dtype=np.uint32)
     swaps = bits32(stream, max(count - 1, 0)) % left
-    swapped = compiled_function("permutation", SWAP * count, count)
+    swapped = compiled_function("permutation", WORK_PER_SWAP * count, count)
     if swapped is not None:
         return swapped(swaps)
     order = list(range(count))

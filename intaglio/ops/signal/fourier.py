@@ -362,7 +362,7 @@ def _axes_of(axes: Any, rank: int) -> list[int]:
     return found
 
 
-def _placed(x: Spec, lengths: Any, axes: Spec, half: Callable[[int], int]) -> Any:
+def _transformed_shape(x: Spec, lengths: Any, axes: Spec, half: Callable[[int], int]) -> Any:
     """The shape of a transform over `axes`, as far as it is known."""
     known = numbers(axes)
     if x.shape is None or known is None:
@@ -409,7 +409,7 @@ class ComplexAnyAxes(AnyAxes):
     signature = "input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex"
 
     def infer(self, input: Spec, fft_length: Spec, axes: Spec) -> Spec:
-        return Spec(input.dtype, _placed(input, fft_length, axes, _same))
+        return Spec(input.dtype, _transformed_shape(input, fft_length, axes, _same))
 
     def kernel(self, input, fft_length, axes):
         kind = complex128 if input.itemsize == 16 else complex64
@@ -464,7 +464,7 @@ class RFFTND(AnyAxes):
     function = staticmethod(np.fft.rfftn)
 
     def infer(self, input: Spec, fft_length: Spec, axes: Spec, Tcomplex: DType) -> Spec:
-        return Spec(Tcomplex, _placed(input, fft_length, axes, _half))
+        return Spec(Tcomplex, _transformed_shape(input, fft_length, axes, _half))
 
     def kernel(self, input, fft_length, axes, Tcomplex: DType):
         _check_kinds(float64 if input.itemsize == 8 else float32, Tcomplex, "forward")
@@ -488,7 +488,7 @@ class IRFFTND(AnyAxes):
     function = staticmethod(np.fft.irfftn)
 
     def infer(self, input: Spec, fft_length: Spec, axes: Spec, Treal: DType) -> Spec:
-        return Spec(Treal, _placed(input, fft_length, axes, _same))
+        return Spec(Treal, _transformed_shape(input, fft_length, axes, _same))
 
     def kernel(self, input, fft_length, axes, Treal: DType):
         wide = complex128 if input.itemsize == 16 else complex64

@@ -308,7 +308,7 @@ class SparseDenseCwiseDiv(WithDense):
 # -- products --------------------------------------------------------------------------------
 
 # Elements of rows that are multiplied at a time.
-_AT_ONCE = 1 << 20
+_MAX_ELEMENTS_AT_ONCE = 1 << 20
 
 
 def _is_thick(size: int, values: Any, dense: Any) -> bool:
@@ -368,7 +368,7 @@ class SparseTensorDenseMatMul(Op):
             return dot(whole, np.ascontiguousarray(dense))
         wide = dense.dtype.itemsize == 2 and dense.dtype.kind not in "iu"
         found = np.zeros((rows, dense.shape[1]), np.float32 if wide else dense.dtype)
-        step = max(1, _AT_ONCE // max(1, dense.shape[1]))
+        step = max(1, _MAX_ELEMENTS_AT_ONCE // max(1, dense.shape[1]))
         for begin in range(0, values.size, step):
             some = slice(begin, begin + step)
             taken = dense[of[some]]

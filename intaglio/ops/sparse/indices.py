@@ -15,7 +15,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef.spec import Spec
 
-_LARGEST = 2**62
+_MAX_FLAT_INDEX = 2**62
 # Indices are looked up in a table of at most so many cells for each element.
 MAX_TABLE_CELLS_PER_ELEMENT = 16
 
@@ -28,7 +28,7 @@ def keys(first: Any, *others: Any) -> list[Any]:
     tables = [first, *others]
     whole = np.concatenate(tables) if others else first
     dims = [int(column.max(initial=0)) + 1 for column in whole.T]
-    if math.prod(dims) < _LARGEST and not (whole.size and whole.min() < 0):
+    if math.prod(dims) < _MAX_FLAT_INDEX and not (whole.size and whole.min() < 0):
         found = flat(whole, dims)
     else:
         # Sparse tensors can be larger than what a number counts.

@@ -42,11 +42,15 @@ class Reduction(Op):
         """(indices kept, their positions for each element, which dimensions are reduced)."""
         coordinates.check(indices, values, shape)
         coordinates.check_bounds(indices, shape)
-        gone = _reduced(shape.size, axes)
-        return indices[:, ~gone], gone
+        reduced = _reduced(shape.size, axes)
+        return indices[:, ~reduced], reduced
 
     def put_together(self, found: Any, where: Any, values: Any) -> Any:
         """Reduces values into `found` at positions `where`."""
+        if self.ufunc is np.add and values.dtype.kind in "fV":
+            # Added up in float64.
+            wide = values.astype(np.float64)
+            return np.bincount(where, wide, found.size).astype(values.dtype)
         self.ufunc.at(found, where, values)
         return found
 
@@ -77,14 +81,14 @@ class ReductionToDense(Reduction):
             return Spec(input_values.dtype, None)
         if axes is None:
             return Spec(input_values.dtype, (None,) * len(dims) if keep_dims else None)
-        gone = _reduced(len(dims), axes).tolist()
-        kept = [1 if g else d for d, g in zip(dims, gone, strict=True) if keep_dims or not g]
+        reduced = _reduced(len(dims), axes).tolist()
+        kept = [1 if g else d for d, g in zip(dims, reduced, strict=True) if keep_dims or not g]
         return Spec(input_values.dtype, tuple(kept))
 
     def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         values = input_values
-        kept, gone = self.groups(input_indices, values, reduction_axes, input_shape)
-        dims = tuple(input_shape[~gone].tolist())
+        kept, reduced = self.groups(input_indices, values, reduction_axes, input_shape)
+        dims = tuple(input_shape[~reduced].tolist())
         where = coordinates.flat(kept, dims)
         found = np.full(int(np.prod(dims)), self.start(values), values.dtype)
         found = self.put_together(found, where, values)
@@ -92,7 +96,7 @@ class ReductionToDense(Reduction):
             there = np.zeros(found.size, bool)
             there[where] = True
             found[~there] = 0
-        shape = np.where(gone, 1, input_shape).tolist() if keep_dims else dims
+        shape = np.where(reduced, 1, input_shape).tolist() if keep_dims else dims
         return found.reshape(shape)
 
 
@@ -122,16 +126,16 @@ class ReductionToSparse(Reduction):
 
     def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         values = input_values
-        kept, gone = self.groups(input_indices, values, reduction_axes, input_shape)
+        kept, reduced = self.groups(input_indices, values, reduction_axes, input_shape)
         _, first, where = np.unique(
             coordinates.keys(kept)[0], return_index=True, return_inverse=True
         )
         found = np.full(first.size, self.start(values), values.dtype)
         found = self.put_together(found, where.reshape(-1), values)
         if not keep_dims:
-            return kept[first], found, input_shape[~gone]
-        table = np.where(gone, 0, input_indices[first])
-        return table.astype(np.int64), found, np.where(gone, 1, input_shape)
+            return kept[first], found, input_shape[~reduced]
+        table = np.where(reduced, 0, input_indices[first])
+        return table.astype(np.int64), found, np.where(reduced, 1, input_shape)
 
 
 @op

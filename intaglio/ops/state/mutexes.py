@@ -23,7 +23,7 @@ class Mutex:
         self.lock = threading.Lock()
 
 
-class HeldLock:
+class AcquiredLock:
     """A lock that is held until `release`, or until the object is freed."""
 
     dtype = VARIANT_MARKER
@@ -79,7 +79,7 @@ class MutexLock(Op):
         return Spec(variant, ())
 
     def kernel(self, mutex):
-        return HeldLock(mutex.lock)
+        return AcquiredLock(mutex.lock)
 
 
 @op

@@ -12,9 +12,9 @@ import numpy as np
 
 from intaglio.ops.compiled import compiled_function
 
-# What a text costs without machine code, in units of `compiled.PAYS`.
+# What a text costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
 WORK = {"lengths": 8, "parts": 24, "numbers": 40}
-HASH = 24
+WORK_PER_HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
 MIN_NATIVE_STRINGS = 64
 
@@ -23,7 +23,7 @@ def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = ()) -> Any:
     count = np.size(texts)
     if count < MIN_NATIVE_STRINGS and name in WORK:
         return None
-    run = compiled_function("texts", WORK.get(name, HASH) * count, name)
+    run = compiled_function("texts", WORK.get(name, WORK_PER_HASH) * count, name)
     return None if run is None else run(texts, *arrays, words=words)
 
 

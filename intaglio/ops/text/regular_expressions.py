@@ -1,274 +1,190 @@
-"""Regular expressions in RE2's syntax, which Python's `re` carries out.
+"""Regular expressions of RE2: what matches a whole text, and matches rewritten.
 
-Follows https://github.com/google/re2/wiki/Syntax. Patterns are translated: what RE2 lacks
-(look-around, back-references) is refused, what Python writes differently is rewritten.
-Classes such as `\\w` are ASCII, `$` is the end of the text unless `(?m)` is set.
+Follows https://github.com/google/re2/wiki/Syntax. RE2 itself matches where google-re2 is installed:
+in time that is linear in the text, whatever the pattern. A call of Python's `re` takes a fraction
+of one of RE2 from Python: where it is certain to find its answer in few steps, it is asked, with a
+translated pattern (`regex_syntax.py`). Without google-re2 it always is.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import sys
-import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from intaglio.base import later
 from intaglio.base.dtypes import bool_, string
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.cpython import pattern_syntax
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text.linear_matching import LinearPattern, TooLarge, may_explode, repetitions
+from intaglio.ops.text import regex_syntax
 from intaglio.ops.text.strings import StringMap, mapped, shape_text
 
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": "\\x00-\\x7F",
-    "blank": "\\t ",
-    "cntrl": "\\x00-\\x1F\\x7F",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": "\\t\\n\\v\\f\\r ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
-# How Unicode's categories are named.
-_CATEGORY = re.compile("[CLMNPSZ][a-z]?")
-_MOST_REPEATS = 1000
 WRONG_ESCAPE = -1
+# Steps that Python's `re` may take for a text.
+MAX_STEPS = 1 << 20
+# A rewriting: text, and the numbers of groups.
+Parts = list[bytes | int]
+# Where a match and its groups begin and end, in bytes; (-1, -1) for a group that did not match.
+Spans = list[tuple[int, int]]
 
 
-def _refuse(pattern: str, why: str) -> Exception:
-    return invalid_argument(f"Invalid pattern: {pattern}, error: {why}")
+class Expression(Protocol):
+    """A pattern that is ready to match."""
+
+    groups: int
+
+    def full_match(self, text: bytes) -> bool:
+        """True if it matches the whole text."""
+        ...
+
+    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
+        """What rewrites the first or every match in a text."""
+        ...
+
+
+class _LinearTime:
+    """A pattern that RE2 matches."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.groups: int = compiled.groups
+        self.full_match: Any = lambda text: compiled.fullmatch(text) is not None
+        self._search = compiled.search
+
+    def _spans(self, text: bytes, start: int) -> Spans | None:
+        match = self._search(text, start)
+        return match and [match.span(i) for i in range(self.groups + 1)]
+
+    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
+        return lambda text: _replaced(text, self._spans, parts, every)
+
+
+class _Backtracking:
+    """A pattern that Python's `re` matches, translated."""
+
+    def __init__(self, compiled: re.Pattern[str]) -> None:
+        self.groups: int = compiled.groups
+        self._compiled = compiled
+
+    def full_match(self, text: bytes) -> bool:
+        return self._compiled.fullmatch(_decoded(text)) is not None
+
+    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
+        if not _takes_something(self._compiled):
+            return lambda text: self._replaced(text, parts, every)
+        template = "".join(
+            [f"\\g<{p}>" if isinstance(p, int) else _decoded(p).replace("\\", r"\\") for p in parts]
+        )
+        sub, count = self._compiled.sub, 0 if every else 1
+        return lambda text: _encoded(sub(template, _decoded(text), count))
+
+    def _replaced(self, text: bytes, parts: Parts, every: bool) -> bytes:
+        source = _decoded(text)
+        ends = [0]
+        for ch in source:
+            ends.append(ends[-1] + len(_encoded(ch)))
+        places = {end: i for i, end in enumerate(ends)}
+
+        def spans(_: bytes, start: int) -> Spans | None:
+            match = self._compiled.search(source, places[start])
+            if match is None:
+                return None
+            found = [match.span(i) for i in range(self.groups + 1)]
+            return [(ends[a], ends[b]) if a >= 0 else (a, b) for a, b in found]
+
+        return _replaced(text, spans, parts, every)
+
+
+class _Either:
+    """A pattern that Python's `re` matches in texts of so many bytes, and RE2 in longer ones."""
+
+    def __init__(self, short: Expression, long: Expression, most: int) -> None:
+        self.groups = long.groups
+        self._short, self._long, self._most = short, long, most
+
+    def full_match(self, text: bytes) -> bool:
+        return (self._short if len(text) <= self._most else self._long).full_match(text)
+
+    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
+        short, long = (e.rewriter(parts, every) for e in (self._short, self._long))
+        return lambda text: (short if len(text) <= self._most else long)(text)
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 @functools.cache
-def _category(name: str) -> str:
-    """The characters of a Unicode category such as "L" or "Lu", as ranges of a class."""
-    ranges: list[list[int]] = []
-    for code in range(sys.maxunicode + 1):
-        if unicodedata.category(chr(code)).startswith(name):
-            if ranges and ranges[-1][1] == code - 1:
-                ranges[-1][1] = code
-            else:
-                ranges.append([code, code])
-    return "".join(f"\\U{a:08x}-\\U{b:08x}" for a, b in ranges)
-
-
-class _Translator:
-    """Reads an RE2 pattern from left to right, writing Python's."""
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self.at = 0
-        self.out: list[str] = []
-        # for each open group: what closes it, and whether (?m) is set inside
-        self.groups: list[tuple[str, bool]] = []
-        self.multiline = False
-
-    def translated(self) -> str:
-        """The whole pattern. Raises InvalidArgumentError."""
-        while self.at < len(self.pattern):
-            self._step()
-        if self.groups:
-            # flags without a group of their own, such as (?i) at the start, end here
-            if any(close == ")" for close, _ in self.groups):
-                raise _refuse(self.pattern, f"missing ): {self.pattern}")
-            self.out.append(")" * sum(len(c) for c, _ in self.groups))
-        return "".join(self.out)
-
-    def _step(self) -> None:
-        ch = self.pattern[self.at]
-        if ch == "\\":
-            self.out.append(self._escape(False))
-        elif ch == "[":
-            self.out.append(self._class())
-        elif ch == "(":
-            self._open()
-        elif ch == ")":
-            self._close()
-        elif ch == "$":
-            self.at += 1
-            self.out.append("$" if self.multiline else "\\Z")
-        elif ch == "{":
-            self._repeat()
-        else:
-            self.at += 1
-            self.out.append(ch)
-
-    def _open(self) -> None:
-        rest = self.pattern[self.at :]
-        flags = re.match(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])", rest)
-        named = re.match(r"\(\?P?<([A-Za-z_]\w*)>", rest)
-        if flags:
-            self._flags(*flags.groups(default=""))
-            self.at += flags.end()
-        elif named:
-            self.groups.append((")", self.multiline))
-            self.out.append(f"(?P<{named[1]}>")
-            self.at += named.end()
-        elif rest.startswith("(?"):
-            raise _refuse(self.pattern, f"invalid perl operator: {rest[:3]}")
-        else:
-            self.groups.append((")", self.multiline))
-            self.out.append("(")
-            self.at += 1
-
-    def _flags(self, on: str, off: str, end: str) -> None:
-        if "U" in on + off:
-            raise _refuse(self.pattern, "the flag U (ungreedy) is not supported here")
-        outer = self.multiline
-        if "m" in on:
-            self.multiline = True
-        if "m" in off:
-            self.multiline = False
-        self.out.append(f"(?{on}{'-' + off if off else ''}:")
-        # (?i) holds until its group closes: a group of Python's, closed along with it
-        self.groups.append((")" if end == ":" else "+", outer))
-
-    def _close(self) -> None:
-        extra = 0
-        outer = self.multiline
-        while self.groups and self.groups[-1][0] == "+":
-            extra += 1
-            outer = self.groups.pop()[1]
-        if not self.groups:
-            raise _refuse(self.pattern, f"unexpected ): {self.pattern}")
-        _, outer = self.groups.pop()
-        self.multiline = outer
-        self.out.append(")" * (extra + 1))
-        self.at += 1
-
-    def _repeat(self) -> None:
-        found = re.match(r"\{(\d+)(,(\d*))?\}", self.pattern[self.at :])
-        if not found:
-            self.out.append("\\{")
-            self.at += 1
-            return
-        if any(int(n) > _MOST_REPEATS for n in (found[1], found[3]) if n):
-            raise _refuse(self.pattern, f"invalid repetition size: {found[0]}")
-        self.out.append(found[0])
-        self.at += found.end()
-
-    def _escape(self, inside: bool) -> str:
-        rest = self.pattern[self.at :]
-        if len(rest) < 2:
-            raise _refuse(self.pattern, "trailing \\")
-        code = rest[1]
-        if code in "pP":
-            return self._unicode(rest, inside)
-        if code == "Q" and not inside:
-            text, end, _ = rest[2:].partition("\\E")
-            self.at += 2 + len(text) + len(end and "\\E")
-            return re.escape(text)
-        hexadecimal = re.match(r"\\x\{([0-9A-Fa-f]+)\}", rest)
-        if hexadecimal:
-            self.at += hexadecimal.end()
-            return f"\\U{int(hexadecimal[1], 16):08x}"
-        if code.isdigit() and code != "0":
-            raise _refuse(self.pattern, f"invalid escape sequence: \\{code}")
-        self.at += 2
-        if code == "z":
-            return "\\Z"
-        if code == "C":
-            raise _refuse(self.pattern, "\\C (one byte) is not supported here")
-        if code.isalpha() and code not in "AbBdDsSwWafnrtvx":
-            raise _refuse(self.pattern, f"invalid escape sequence: \\{code}")
-        if code in "sS":  # RE2's \s has no vertical tab
-            ranges = "\\t\\n\\f\\r "
-            if code == "s":
-                return ranges if inside else f"[{ranges}]"
-            return "\\S\\v" if inside else f"[^{ranges}]"
-        return "\\" + code
-
-    def _unicode(self, rest: str, inside: bool) -> str:
-        found = re.match(r"\\([pP])(?:\{(\^?)(\w+)\}|([A-Z]))", rest)
-        name = found and (found[3] or found[4])
-        ranges = _category(name) if name and _CATEGORY.fullmatch(name) else ""
-        if not found or not ranges:
-            raise _refuse(self.pattern, f"invalid character class range: {rest[:5]}")
-        self.at += found.end()
-        negated = (found[1] == "P") != bool(found[2])
-        if inside and negated:
-            raise _refuse(self.pattern, "\\P inside a class is not supported here")
-        return ranges if inside else f"[{'^' if negated else ''}{ranges}]"
-
-    def _class(self) -> str:
-        text = "["
-        self.at += 1
-        if self.pattern.startswith("^", self.at):
-            text += "^"
-            self.at += 1
-        first = True
-        while True:
-            rest = self.pattern[self.at :]
-            if not rest:
-                raise _refuse(self.pattern, f"missing ]: {self.pattern}")
-            if rest[0] == "]" and not first:
-                self.at += 1
-                return text + "]"
-            posix = re.match(r"\[:(\w+):\]", rest)
-            if posix and posix[1] in _POSIX:
-                text += _POSIX[posix[1]]
-                self.at += posix.end()
-            elif rest[0] == "\\":
-                text += self._escape(True)
-            else:
-                text += "\\" + rest[0] if rest[0] in "[]&~|" else rest[0]
-                self.at += 1
-            first = False
-
-
-Pattern = re.Pattern[str] | LinearPattern
-
-
-@functools.lru_cache(256)
-def compiled(pattern: bytes) -> Pattern:
-    """An RE2 pattern as a Python pattern, or as a linear one where that may take exponential time.
-
-    Raises InvalidArgumentError.
-    """
-    text = pattern.decode("utf-8", "surrogateescape")
+def _re2() -> Any:
+    """The module of google-re2; None where it is not installed."""
     try:
-        translated = _Translator(text).translated()
-        tree, groups = pattern_syntax.parsed(translated)
-        if repetitions(tree) > _MOST_REPEATS:
-            raise _refuse(text, "invalid repetition size")
-        if may_explode(tree):
-            return LinearPattern(tree, groups)
-        return re.compile(translated, re.ASCII)
-    except TooLarge:
-        raise _refuse(text, "pattern too large - compile failed") from None
-    except pattern_syntax.Unknown:
-        raise _refuse(text, "bad repetition operator") from None
-    except (re.error, OverflowError, RecursionError) as e:
-        raise _refuse(text, str(e)) from None
+        return later.named("re2")
+    except ImportError:
+        return None
+
+
+def _refused(pattern: bytes, error: Exception) -> Exception:
+    why = error.args[0] if error.args else ""
+    why = _decoded(why) if isinstance(why, bytes) else str(why)
+    return invalid_argument(f"Invalid pattern: {_decoded(pattern)}, error: {why}")
+
+
+def _with_re2(pattern: bytes, module: Any) -> Expression:
+    options = module.Options()
+    options.log_errors = False
+    try:
+        return _LinearTime(module.compile(pattern, options))
+    except module.error as e:
+        raise _refused(pattern, e) from None
 
 
 @functools.lru_cache(256)
-def _rewriting(rewrite: bytes) -> list[str | int]:
-    """Text and group numbers in turn; -1 for a wrong escape, which ends it, as in RE2."""
-    text = rewrite.decode("utf-8", "surrogateescape")
-    parts: list[str | int] = []
+def compiled(pattern: bytes) -> Expression:
+    """A pattern of RE2's. Raises InvalidArgumentError."""
+    module = _re2()
+    try:
+        translated = regex_syntax.translated(_decoded(pattern))
+    except (regex_syntax.InvalidPattern, RecursionError) as e:
+        if module is None:
+            raise _refused(pattern, e) from None
+        return _with_re2(pattern, module)
+    try:
+        found = _Backtracking(re.compile(translated.pattern))
+    except (re.error, OverflowError, RecursionError) as e:
+        if module is None:
+            raise _refused(pattern, e) from None
+        return _with_re2(pattern, module)
+    if module is None or translated.linear:
+        return found
+    exact = _with_re2(pattern, module)
+    if translated.repeated is None:
+        return exact
+    steps = MAX_STEPS / translated.branches
+    return _Either(found, exact, int(steps ** (1 / (translated.repeated + 1))) - 1)
+
+
+@functools.lru_cache(256)
+def _rewriting(rewrite: bytes) -> Parts:
+    """Text and group numbers in order; WRONG_ESCAPE for one, which ends it, as in RE2."""
+    parts: Parts = []
     at = 0
-    while at < len(text):
-        if text[at] != "\\":
-            parts.append(text[at])
+    while at < len(rewrite):
+        code = rewrite[at + 1 : at + 2]
+        if rewrite[at : at + 1] != b"\\":
+            parts.append(rewrite[at : at + 1])
             at += 1
             continue
-        code = text[at + 1 : at + 2]
         if code.isdigit():
             parts.append(int(code))
-        elif code == "\\":
-            parts.append("\\")
+        elif code == b"\\":
+            parts.append(code)
         else:
             parts.append(WRONG_ESCAPE)
             break
@@ -276,27 +192,16 @@ def _rewriting(rewrite: bytes) -> list[str | int]:
     return parts
 
 
-def rewriter(pattern: Pattern, rewrite: bytes, every: bool) -> Callable[[bytes], bytes]:
+def rewriter(expression: Expression, rewrite: bytes, every: bool) -> Callable[[bytes], bytes]:
     """What rewrites the first or every match in a text."""
     parts = _rewriting(rewrite)
-    if max((p for p in parts if isinstance(p, int)), default=0) > pattern.groups:
+    if max((p for p in parts if isinstance(p, int)), default=0) > expression.groups:
         return bytes
     if WRONG_ESCAPE in parts:
         if not every:
             return bytes
         parts = parts[:-1]
-    if isinstance(pattern, re.Pattern) and _takes_something(pattern):
-        template = "".join(
-            [f"\\g<{p}>" if isinstance(p, int) else p.replace("\\", r"\\") for p in parts]
-        )
-        sub, count = pattern.sub, 0 if every else 1
-
-        def rewritten(text: bytes) -> bytes:
-            source = text.decode("utf-8", "surrogateescape")
-            return sub(template, source, count).encode("utf-8", "surrogateescape")
-
-        return rewritten
-    return lambda text: _replaced(text, pattern, parts, every)
+    return expression.rewriter(parts, every)
 
 
 def _takes_something(pattern: re.Pattern[str]) -> bool:
@@ -305,34 +210,45 @@ def _takes_something(pattern: re.Pattern[str]) -> bool:
     All zero-width conditions but those of words hold in an empty text: where
     an empty match is anywhere there is one.
     """
-    words = re.search(r"\\[bB]", pattern.pattern)
-    return words is None and pattern.search("") is None
+    words = "(?=" in pattern.pattern
+    return not words and pattern.search("") is None
 
 
-def _replaced(text: bytes, pattern: Pattern, parts: list[str | int], every: bool) -> bytes:
+def _replaced(
+    text: bytes, search: Callable[[bytes, int], Spans | None], parts: Parts, every: bool
+) -> bytes:
     """The text with the first or every match rewritten, as RE2 goes about empty ones."""
-    source = text.decode("utf-8", "surrogateescape")
-    out: list[str] = []
+    out: list[bytes] = []
     at, ended = 0, -1
-    while at <= len(source):
-        match = pattern.search(source, at)
-        if match is None:
+    while at <= len(text):
+        spans = search(text, at)
+        if spans is None:
             break
-        start, end = match.span()
-        out.append(source[at:start])
+        start, end = spans[0]
+        out.append(text[at:start])
         if start == end == ended:  # no empty match right behind another match
-            out.append(source[start : start + 1])
-            at = start + 1
+            at = start + _character_length(text, start)
+            out.append(text[start:at])
             continue
-        out += [p if isinstance(p, str) else match.group(p) or "" for p in parts]
+        out += [p if isinstance(p, bytes) else text[slice(*spans[p])] for p in parts]
         at = ended = end
-        if start == end:
-            out.append(source[start : start + 1])
-            at = end + 1
         if not every:
             break
-    out.append(source[at:])
-    return "".join(out).encode("utf-8", "surrogateescape")
+    out.append(text[at:])
+    return b"".join(out)
+
+
+def _character_length(text: bytes, start: int) -> int:
+    """The bytes of the character that begins there; 1 for what is no UTF-8, or the end."""
+    one = text[start : start + 1]
+    if one < b"\xc2" or one > b"\xf4":
+        return 1
+    length = 2 + (one >= b"\xe0") + (one >= b"\xf0")
+    try:
+        text[start : start + length].decode("utf-8")
+    except UnicodeDecodeError:
+        return 1
+    return length
 
 
 def _scalar(value: Any, name: str) -> bytes:
@@ -378,16 +294,13 @@ class StaticRegexReplace(StringMap):
     batching = "leading"
 
     def kernel(self, input, pattern, rewrite, replace_global):
-        expression, instead = compiled(pattern.encode()), rewrite.encode()
+        expression, instead = compiled(_encoded(pattern)), _encoded(rewrite)
         return mapped(rewriter(expression, instead, replace_global), input)
 
 
 def _matches(input: Any, pattern: bytes) -> np.ndarray:
     expression = compiled(pattern)
-    found = [
-        expression.fullmatch(v.decode("utf-8", "surrogateescape")) is not None
-        for v in np.asarray(input).reshape(-1)
-    ]
+    found = list(map(expression.full_match, np.asarray(input).reshape(-1).tolist()))
     return np.array(found, np.bool_).reshape(np.shape(input))
 
 
@@ -419,4 +332,4 @@ class StaticRegexFullMatch(Op):
         return Spec(bool_, input.shape)
 
     def kernel(self, input, pattern):
-        return _matches(input, pattern.encode())
+        return _matches(input, _encoded(pattern))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor of the graph in force that has no value. Raises RuntimeError eagerly.
+    """A tensor of the current graph that has no value. Raises RuntimeError eagerly.
 
     >>> with tf.Graph().as_default():
     ...     print(tf.compat.v1.placeholder(tf.float32, [None, 2]).shape)

@@ -12,7 +12,7 @@ from intaglio.base import later
 from intaglio.base.dtypes import int64
 from intaglio.data import building, constructors, csv_columns, csv_files, element, late, tracing
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
-from intaglio.data.dataset import Dataset
+from intaglio.data.dataset import Dataset, checked
 from intaglio.data.dataset_writer import TFRecordWriter
 from intaglio.data.iterating import Iterator, Optional
 from intaglio.data.options import (
@@ -73,7 +73,7 @@ def cardinality(dataset: Dataset) -> Any:
     >>> int(tf.data.experimental.cardinality(tf.data.Dataset.range(6)))
     6
     """
-    return dataset.cardinality()
+    return checked(dataset).cardinality()
 
 
 def get_single_element(dataset: Dataset) -> Any:
@@ -82,7 +82,14 @@ def get_single_element(dataset: Dataset) -> Any:
     >>> int(tf.data.experimental.get_single_element(tf.data.Dataset.range(7, 8)))
     7
     """
-    return dataset.get_single_element()
+    return checked(dataset).get_single_element()
+
+
+def _checked(iterator: Any) -> Any:
+    """An argument that must be an iterator. Raises TypeError for anything else."""
+    if not isinstance(iterator, Iterator):
+        raise TypeError(f"`iterator` must be an iterator of a `tf.data.Dataset`, got {iterator!r}")
+    return iterator
 
 
 def get_next_as_optional(iterator: Iterator) -> Optional:
@@ -92,7 +99,7 @@ def get_next_as_optional(iterator: Iterator) -> Optional:
     >>> [bool(tf.data.experimental.get_next_as_optional(iterator).has_value()) for _ in range(2)]
     [True, False]
     """
-    return iterator.get_next_as_optional()
+    return _checked(iterator).get_next_as_optional()
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
@@ -138,6 +145,7 @@ def choose_from_datasets(
     >>> [int(x) for x in tf.data.experimental.choose_from_datasets(both, choices)]
     [10, 0, 11]
     """
+    checked(choice_dataset, "choice_dataset")
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
@@ -169,7 +177,7 @@ def at(dataset: Dataset, index: Any) -> Any:
     >>> int(tf.data.experimental.at(tf.data.Dataset.range(6), 4))
     4
     """
-    spec = dataset.element_spec
+    spec = checked(dataset).element_spec
     tensors = raw.GetElementAtIndex(
         dataset.handle_tensor, building.scalar(index, "index"), **element.output_attrs(spec)
     )
@@ -184,7 +192,7 @@ def to_variant(dataset: Dataset) -> Any:
     >>> [int(x) for x in numbers]
     [0, 1, 2]
     """
-    return dataset.handle_tensor
+    return checked(dataset).handle_tensor
 
 
 def from_variant(variant: Any, structure: Any) -> Dataset:
@@ -218,7 +226,7 @@ def get_model_proto(iterator: Iterator) -> Any:
     >>> tf.data.experimental.get_model_proto(iterator).nodes[1].num_elements
     1
     """
-    return late.pipeline_model.model_of(iterator._own_resource())
+    return late.pipeline_model.model_of(_checked(iterator)._own_resource())
 
 
 def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> Any:

@@ -233,6 +233,8 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:
     >>> [int(x) for x in numbers.apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, total))]
     [6, 9]
     """
+    if not isinstance(reducer, Reducer):
+        raise TypeError(f"`reducer` must be a `tf.data.experimental.Reducer`, got {reducer!r}")
     functions = reducer.init_func, reducer.reduce_func, reducer.finalize_func
     return lambda dataset: folding.reduced_by_key(dataset, key_func, *functions)
 

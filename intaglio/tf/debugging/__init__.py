@@ -286,6 +286,8 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     expected = None if dtype is None else as_dtype(dtype)
     first = None
     for tensor in [t for t in tensors or () if t is not None]:
+        if not isinstance(getattr(tensor, "dtype", None), DType):
+            raise TypeError(f"Expected a tensor, got {tensor!r}")
         if expected is None:
             expected, first = tensor.dtype, tensor
         elif tensor.dtype is not expected:

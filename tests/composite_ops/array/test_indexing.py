@@ -33,7 +33,7 @@ def masked(rank: int, mask_rank: int, axis: int | None) -> Any:
 def test_masks_of_another_length_are_refused_where_shapes_are_known(
     tensor: Any, mask: Any, axis: int | None, result: Any
 ) -> None:
-    """A graph that knows no dimension looks at no more than the places that are True."""
+    """A graph without static dimensions reads no more than the elements that are True."""
     values = tf.constant(tensor)
     chosen = tf.reshape(tf.constant(mask, tf.bool), tf.constant(mask).shape)
     with pytest.raises(ValueError, match="are incompatible"):
@@ -44,7 +44,7 @@ def test_masks_of_another_length_are_refused_where_shapes_are_known(
 
 
 @pytest.mark.parametrize(("rank", "axis"), [(1, None), (2, 1)])
-def test_a_mask_that_names_places_beyond_the_end_fails(rank: int, axis: Any) -> None:
+def test_a_mask_with_indices_beyond_the_end_fails(rank: int, axis: Any) -> None:
     values = tf.constant([1.0, 2.0, 3.0] if rank == 1 else X)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"= 3 is not in \[0, 3\)"):
         masked(rank, 1, axis)(values, tf.constant([True] * 4))

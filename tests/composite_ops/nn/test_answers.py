@@ -106,7 +106,7 @@ def test_matmul_chooses_the_op():
     assert types(rotated, rotated, adjoint_a=True) == ["Conj", "MatMul"]
 
 
-def test_dropout_keeps_about_as_many_as_asked():
+def test_dropout_keeps_about_as_many_as_requested():
     kept = np.count_nonzero(tf.nn.dropout(np.ones(10000, np.float32), 0.3))
     assert 6700 < kept < 7300
 

@@ -22,7 +22,7 @@ def test_numbers_of_a_seed_are_tensorflows():
     np.testing.assert_array_equal(counts, [6, 5, 6])
 
 
-def test_distributions_have_their_means_and_spreads():
+def test_distributions_have_their_means_and_deviations():
     n = 20000
     few = tf.random.stateless_binomial([n], [1, 2], 9.0, 0.3).numpy()
     assert abs(few.mean() - 2.7) < 0.05
@@ -101,7 +101,7 @@ def test_initialisers_of_a_seed_are_tensorflows():
     np.testing.assert_array_equal(tf.constant_initializer([1, 2])([2]), [1, 2])
 
 
-def test_erosion_is_dilation_turned_over():
+def test_erosion_is_negated_dilation():
     x = np.random.RandomState(1).normal(size=(1, 4, 4, 1))
     plain: Any = {"strides": [1, 1, 1, 1], "data_format": "NHWC", "dilations": [1, 1, 1, 1]}
     flat = np.zeros((2, 2, 1))

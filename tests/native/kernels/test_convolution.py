@@ -181,7 +181,7 @@ def test_large_filters_are_read_once_or_left_to_products():
     assert col2im.input_gradient_by_rows(few._replace(out_width=32)) is None
 
 
-def test_a_row_may_be_longer_than_what_is_held_of_several():
+def test_a_row_may_be_longer_than_the_buffer_of_several():
     wide = Geometry(2, 5, 33, 256, 3, 17, 7, 3, 3, 2, 2, 1, 1)
     assert col2im.INITIAL_COLUMNS < 9 * 256 * 17 < col2im.SCRATCH_BYTES
     assert col2im.input_gradient_by_rows(wide) is not None

@@ -1,4 +1,4 @@
-"""Which convolutions are products of matrices, and that all ways come to the same."""
+"""Which convolutions are products of matrices, and that all kernels agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fused kernels: every way to broadcast, and every kind of array."""
+"""Fused kernels: every pattern of broadcasting, and every kind of array."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_what_is_left_to_numpy():
     assert matmul.product((5000, 5000), (5000, 5000)) is None
 
 
-def test_eager_products_of_doubles_and_of_integers_by_way_of_them():
+def test_eager_products_of_doubles_and_of_integers_in_doubles():
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-9, 10, s).astype("float64") for s in ((200, 300), (300, 100)))
     np.testing.assert_array_equal(tf.matmul(a, b), a @ b)

@@ -16,8 +16,8 @@ from intaglio.ops.fused import CUT, NOWHERE
 KINDS = [
     Pooling(),
     Pooling(whole=True),
-    Pooling(placed=True),
-    Pooling(placed=True, whole=True),
+    Pooling(argmax=True),
+    Pooling(argmax=True, whole=True),
     Pooling(mean=True),
     Pooling(mean=True, whole=True),
 ]
@@ -46,7 +46,7 @@ def check(g, kind, relu, run, finished):
     name = "mean" if kind.mean else "maximum"
     w = Windows(g.images, g.out_height, g.out_width, g.filters, g.out_height // 2, g.out_width // 2, 2, 2, 2, 2, 0, 0)  # fmt: skip
     wanted = [y] * kind.whole + [pooling(name, w)(y)]
-    if kind.placed:
+    if kind.argmax:
         wanted.append(places_of(y))
     made = run(*arrays)
     assert len(made) == len(wanted)
@@ -68,7 +68,7 @@ def test_in_registers(kind, transform, filters):
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_in_cache(kind, relu, stride):
-    if kind.placed and not relu:
+    if kind.argmax and not relu:
         pytest.skip("places are those after Relu")
     out = 40 // stride
     g = Geometry(2, 40, 40, 3, out, out, 21, 3, 3, stride, stride, 1, 1)

@@ -160,7 +160,7 @@ def test_loops_of_other_programs_are_used_again(monkeypatch):
     assert not [text for text in made[before:] if "define void @loop_" in text]
 
 
-def test_threads_share_code_while_it_is_made():
+def test_threads_share_code_while_it_is_compiled():
     x, wrong = tf.ones([50, 50]) / 3.0, []
 
     def work(number):

@@ -41,9 +41,9 @@ def test_the_same_bits(name, dtype, monkeypatch):
         pytest.skip("sums only")
     for shape in [(60, w) for w in WIDTHS] + [(60, 3, 5), (60, 0)]:
         x = _rows(dtype, *shape)
-        monkeypatch.setattr(compiled, "PAYS", 0)
+        monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
         got = CALLS[name](x).numpy()
-        monkeypatch.setattr(compiled, "PAYS", 1 << 60)
+        monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 1 << 60)
         monkeypatch.setattr(compiled, "_done", {})
         wanted = CALLS[name](x).numpy()
         assert got.dtype == wanted.dtype
@@ -51,7 +51,7 @@ def test_the_same_bits(name, dtype, monkeypatch):
 
 
 def test_of_no_rows(monkeypatch):
-    monkeypatch.setattr(compiled, "PAYS", 0)
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
     none = np.zeros((0, 3), np.float32)
     made = tf.math.unsorted_segment_sum(none, np.zeros(0, np.int32), 4)
     np.testing.assert_array_equal(made, np.zeros((4, 3)))

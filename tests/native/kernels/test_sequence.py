@@ -29,7 +29,7 @@ def test_a_chain_of_products_and_sums():
     (product,) = chain.then(matmul.product((8, 9), (9, 7)), 1, 0)
     (total,) = chain.then(reductions.reduction("sum", (8, 7), (0,), False), product, shape=(1, 7))
     b, a = numbers(9, 7), numbers(8, 9)
-    got = chain.giving([total, product])(b, a)
+    got = chain.returning([total, product])(b, a)
     assert [x.shape for x in got] == [(1, 7), (8, 7)]
     np.testing.assert_allclose(got[1], a @ b, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(got[0][0], (a @ b).sum(0), rtol=1e-5, atol=1e-5)
@@ -38,9 +38,9 @@ def test_a_chain_of_products_and_sums():
 def test_chains_of_chains_and_constant_arrays():
     b = numbers(9, 9)
     inner, outer = Chain(1), Chain(1)
-    inner.giving(*inner.then(matmul.product((9, 9), (9, 9)), 0, b))
+    inner.returning(*inner.then(matmul.product((9, 9), (9, 9)), 0, b))
     (once,) = outer.then(inner, 0)
-    outer.giving(*outer.then(inner, once))
+    outer.returning(*outer.then(inner, once))
     a = numbers(9, 9)[::-1]  # which does not lie in order
     np.testing.assert_allclose(outer(a), a @ b @ b, rtol=1e-4, atol=1e-5)
     assert len(outer.steps) == 2

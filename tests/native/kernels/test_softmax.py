@@ -90,7 +90,7 @@ def test_in_a_compiled_function():
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("shape", [(5, 3), (7, 100), (3000, 20)])
-def test_labels_as_places(shape, dtype):
+def test_labels_as_indices(shape, dtype):
     def step(x, labels):
         with tf.GradientTape() as tape:
             tape.watch(x)

@@ -33,12 +33,12 @@ UNUSUAL_DECIMAL = [
 
 @pytest.fixture
 def machine_code(monkeypatch):
-    monkeypatch.setattr(compiled, "PAYS", 0)
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
 
 
 def _both(call, monkeypatch):
     """A call with machine code and without it."""
-    monkeypatch.setattr(compiled, "PAYS", 0)
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
     with_it = call().numpy()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return with_it, call().numpy()
@@ -119,13 +119,13 @@ def test_parts_are_new_objects_whose_references_are_counted():
     assert run is not None
     made = run(_array([text]), np.array([5]), np.array([4]), words=[0, 0])
     assert made.tolist() == [b"text"]
-    for _ in range(1000):  # None, which the array held before, is not freed
+    for _ in range(1000):  # None, the array's element before, is not freed
         run(_array([text]), np.array([5]), np.array([4]), words=[0, 0])
     assert np.empty(1, object).tolist() == [None]
 
 
 def test_machine_code_takes_over_after_some_work(monkeypatch):
-    monkeypatch.setattr(compiled, "PAYS", 3 * 100)
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 3 * 100)
     monkeypatch.setattr(compiled, "_done", {})
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *what: asked.append(what))

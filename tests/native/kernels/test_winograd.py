@@ -126,7 +126,7 @@ def test_errors_are_of_the_size_of_the_sums_errors(channels):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("where", [(0, 0), (4, 4), (4, 5), (5, 5), (8, 3)])
-def test_what_is_not_finite_spreads_one_pixel_further(where, value):
+def test_what_is_not_finite_reaches_one_pixel_further(where, value):
     g = geometry(2, 9, 9, 3, 2)
     x, filters = integers(1, *shapes(g)[:2])
     filters[filters == 0] = 1.0

@@ -62,7 +62,7 @@ def test_everything_that_code_depends_on_is_in_its_name():
     )
 
 
-def test_an_empty_name_turns_it_off(monkeypatch):
+def test_an_empty_name_disables_it(monkeypatch):
     monkeypatch.setenv("INTAGLIO_CACHE", "")
     object_cache.write("0" * 64, b"code")
     assert object_cache.folder() is None

@@ -71,7 +71,7 @@ def test_small_products_are_not_worth_it(monkeypatch):
 
 
 def looped(iteration):
-    """A loop of seven turns on a state."""
+    """A loop of seven iterations on a state."""
 
     def run(x, w):
         for _ in tf.range(7):
@@ -164,7 +164,7 @@ def test_what_one_block_refuses_the_function_refuses(monkeypatch):
         made.run(*arrays(args[:3]), np.asarray(2, np.int32))
 
 
-def test_lists_of_rows_that_turns_read_and_change(monkeypatch):
+def test_lists_of_rows_that_iterations_read_and_change(monkeypatch):
     def run(x, w):
         rows = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
         for i in tf.range(8):

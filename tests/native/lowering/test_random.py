@@ -40,7 +40,7 @@ def test_uniform_numbers_of_16_bits_are_the_same(dtype):
     np.testing.assert_array_equal(made.numpy(), wanted.numpy())
 
 
-def test_normals_of_float64_differ_in_their_last_places_at_most():
+def test_normals_of_float64_differ_in_their_last_digits_at_most():
     wanted, made = both(
         lambda seed: tf.random.stateless_normal([70_001], seed, dtype=tf.float64), np.array([3, 4])
     )

@@ -271,8 +271,8 @@ def test_programs_hand_lists_to_each_other():
         same(before, tf.stack([x * 2.0**i for i in range(1, 6)]))
         same(total, x * 48.0)
         same(rows_of(others), tf.stack([x * 2.0, x * 4.0, x * 8.0, x * 48.0]))
-        np.testing.assert_array_equal(rows_of(rows), before)  # nobody has changed it
-        # A list that somebody changed outside is taken as it is then.
+        np.testing.assert_array_equal(rows_of(rows), before)  # it is unchanged
+        # A list that was changed outside is taken as it is then.
         more = tf.raw_ops.TensorListSetItem(input_handle=rows, index=4, item=x)
         same(shrink(more)[0], x * 17.0)
         same(shrink(rows)[0], x * 48.0)
@@ -291,7 +291,7 @@ def test_lists_that_a_program_cannot_take_are_the_interpreters():
     same(shrink(unset)[0], tf.zeros([20]))
 
 
-def test_what_loops_keep_of_their_turns_takes_no_more_memory_than_that():
+def test_stacks_of_loops_take_no_more_memory_than_their_elements():
     function, gates = FUNCTIONS["gru"]
     program = whole(gradient(function), given(gates, batch=8, steps=30, units=16))
     # Eight values of a batch for each iteration, two products of all rows, and stacks of both sides.

@@ -162,7 +162,7 @@ def test_weights_that_change_are_not_packed(monkeypatch):
     compare(monkeypatch, run, [tf.ones([6, 16]), tf.eye(16)], 0)
 
 
-def test_few_turns_pack_nothing(monkeypatch):
+def test_few_iterations_pack_nothing(monkeypatch):
     def run(x, w):
         for _ in tf.range(3):
             x = tf.tanh(tf.matmul(x, w))

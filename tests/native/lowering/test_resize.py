@@ -1,4 +1,4 @@
-"""Images in other sizes in machine code: the kernel's bits, for every way and size."""
+"""Images in other sizes in machine code: the kernel's bits, for every method and size."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_sparse_products_are_rows_taken_and_added():
     assert "NumPy" not in call.compile_report()
 
 
-def test_a_sparse_product_with_a_place_outside_stays_an_error():
+def test_a_sparse_product_with_an_index_outside_stays_an_error():
     call = tf.function(
         lambda i, x: tf.raw_ops.SparseTensorDenseMatMul(
             a_indices=i, a_values=tf.ones([2]), a_shape=tf.constant([3, 3], tf.int64), b=x

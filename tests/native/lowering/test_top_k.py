@@ -1,4 +1,4 @@
-"""The largest elements of rows in machine code: ties, NaN, every way to find them."""
+"""The largest elements of rows in machine code: ties, NaN, every algorithm."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_assignments_of_each_others_values():
     agree(program)
 
 
-def test_a_branch_that_assigns_spoils_nothing_that_is_used_afterwards():
+def test_a_branch_that_assigns_overwrites_nothing_that_is_used_afterwards():
     def program(v, u):
         old, part = tf.tile(v, [1, 1]), v[2:4]
 
@@ -69,7 +69,7 @@ def test_a_branch_that_assigns_spoils_nothing_that_is_used_afterwards():
     agree(program)
 
 
-def test_a_loop_that_assigns_spoils_nothing_that_is_used_afterwards():
+def test_a_loop_that_assigns_overwrites_nothing_that_is_used_afterwards():
     def program(v, u):
         old = tf.reverse(v, [])
 

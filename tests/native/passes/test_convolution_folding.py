@@ -71,7 +71,7 @@ def test_it_is_part_of_the_convolution(form, biased, relu):
         assert f"one kernel: Conv2D, AddV2{end}  " in report
 
 
-def test_statistics_are_still_given():
+def test_statistics_are_still_returned():
     def run(x):
         made = fused(tf.nn.conv2d(x, W, 1, "SAME"))
         return [made[0], *made[1:5]]

@@ -68,7 +68,7 @@ def test_without_fuel_nothing_changes(case: str) -> None:
     assert text.format_graph(changed(case, Fuel(0))) == text.format_graph(read(case))
 
 
-def test_every_step_is_written_where_the_variable_says(tmp_path, monkeypatch) -> None:
+def test_every_step_is_written_to_the_folder_of_the_variable(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("INTAGLIO_DUMP", str(tmp_path))
     pipeline.run(read("elementwise.nested"), pipeline.Graphs.NATIVE)
     native = [s.name for s in pipeline.LOWERING_PASSES if pipeline.Graphs.NATIVE in s.graphs]

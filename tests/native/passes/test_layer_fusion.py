@@ -56,7 +56,7 @@ def test_a_convolution_with_pooling(channels, filters):
 
 @pytest.mark.parametrize("channels", [3, 20])
 @pytest.mark.parametrize("size", [32, 30])
-def test_a_gradient_by_the_places_of_maxima(channels, size):
+def test_a_gradient_by_the_argmax(channels, size):
     """Nobody but gradients wants to know what Relu made: it is never written."""
     arrays = given(size, channels, 16)
 
@@ -76,7 +76,7 @@ def test_a_gradient_by_the_places_of_maxima(channels, size):
     assert "MaxPoolGrad, ReluGrad" not in report
 
 
-def test_a_gradient_by_places_where_no_convolution_is():
+def test_a_gradient_by_the_argmax_without_a_convolution():
     x = tf.random.stateless_normal([8, 32, 32, 20], [1, 2])
 
     def step(x):
@@ -134,20 +134,20 @@ def test_other_windows_are_pooled_apart(size, side):
 
 
 @pytest.mark.parametrize("op", ["_ReluMaxPool", "_ReluMaxPoolGrad"])
-def test_the_kernels_of_ops_that_stand_for_several(op):
+def test_the_kernels_of_fused_ops(op):
     """What is interpreted where there is no machine code."""
     rng = np.random.default_rng(0)
     x = rng.integers(-3, 4, (3, 8, 6, 5)).astype(np.float32)
     x[0, :2, :2], x[1, 0, 0, 0] = np.nan, np.nan
     w = Windows(3, 8, 6, 5, 4, 3, 2, 2, 2, 2, 0, 0)
     kernel = raw.find(op).kernel
-    made, places = pooling.placed_maximum(w)(x)
+    made, places = pooling.maximum_with_argmax(w)(x)
     if op == "_ReluMaxPool":
         for got, wanted in zip(kernel(x), (made, places), strict=True):
             np.testing.assert_array_equal(got, wanted)
         return
     d = rng.normal(size=made.shape).astype(np.float32)
-    got, sums = pooling.placed_gradient(w)(places, d)
+    got, sums = pooling.argmax_gradient(w)(places, d)
     np.testing.assert_array_equal(got, kernel(places, d))
     np.testing.assert_allclose(sums, got.sum((1, 2)), rtol=1e-5, atol=1e-5)
 
@@ -188,7 +188,7 @@ def test_what_stays_apart(which):
     assert "one kernel:" not in compiled.compile_report()
 
 
-def test_nan_and_infinity_go_the_same_ways():
+def test_nan_and_infinity_are_treated_alike():
     x, filters, bias = (a.numpy() for a in given(16, 16, 16))
     x[0, 3, 3, 1], bias[5] = np.nan, np.inf
     arrays = [tf.constant(np.repeat(x, 4, 0)), tf.constant(filters), tf.constant(bias)]
@@ -204,7 +204,7 @@ def test_nan_and_infinity_go_the_same_ways():
         np.testing.assert_array_equal(got, wanted)
 
 
-def test_one_tensor_in_two_places():
+def test_one_tensor_as_two_operands():
     x, filters, bias = given(32, 16, 16)
 
     def twice(x):

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from intaglio import tf
-from intaglio.base.memory import LINE
+from intaglio.base.memory import CACHE_LINE_BYTES
 from intaglio.cpython.portable import PORTABLE
 from intaglio.native.runtime.buffers import MAX_BYTES, MIN_BYTES, Buffers, allocator
 
@@ -27,7 +27,7 @@ def test_a_buffer_is_reused_once_it_is_free():
     buffers = Buffers()
     first = new(buffers)
     place = address(first)
-    assert place % LINE == 0
+    assert place % CACHE_LINE_BYTES == 0
     assert first.shape == SHAPE
     assert first.flags.c_contiguous
     assert first.flags.writeable

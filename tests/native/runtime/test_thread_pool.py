@@ -1,4 +1,4 @@
-"""The pool: every task runs once, whoever calls and however often, with futexes and without."""
+"""The pool: every task runs once, for every caller and any number of calls, with futexes and without."""
 
 from __future__ import annotations
 

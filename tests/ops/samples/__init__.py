@@ -1,7 +1,7 @@
 """Sample calls of every op: plain data, the source of all generated op tests.
 
 Only NumPy and ml_dtypes are imported here, so that the recorder can load the samples where
-TensorFlow is installed. A family's samples stand in the file named like its op file:
+TensorFlow is installed. A family's samples are in the file named like its op file:
 
     from tests.ops.samples import FLOATING, NUMERIC, T, each, f32, i32, sample
 
@@ -21,7 +21,7 @@ Keywords are the argument names of `tf.raw_ops`. Inputs are arrays or descriptio
   of(value)          only in `each`: this value in the sample's own dtype
   [...]              a list of inputs, or a list attribute
 Makers: b1 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 s (strings). Attributes are
-Python values; dtypes are strings, and `T` stands for the sample's own dtype in `each`.
+Python values; dtypes are strings, and `T` is the sample's own dtype in `each`.
 
 Options (all keyword arguments of `sample` and `each`):
   domain=(lo, hi)    range of the random numbers (default -2..2; integers -5..5 or 0..9)

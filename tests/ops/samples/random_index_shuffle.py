@@ -1,4 +1,4 @@
-"""Samples of places in permutations that are never written out."""
+"""Samples of positions in permutations that are never materialised."""
 
 from tests.ops.samples import each, i32, i64, of, sample, u32, u64
 

@@ -1,4 +1,4 @@
-"""Samples of regular expressions: RE2's syntax and its ways with matches."""
+"""Samples of regular expressions: RE2's syntax and its matching rules."""
 
 from tests.ops.samples import s, sample
 

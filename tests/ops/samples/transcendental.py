@@ -2,7 +2,7 @@
 
 from tests.ops.samples import COMPLEX, FLOATING, each, f32, sample
 
-# Half precision differs by how often TensorFlow rounds on the way.
+# Half precision differs by how often TensorFlow rounds in between.
 FULL = ("float32", "float64")
 HALF = ("bfloat16", "float16")
 

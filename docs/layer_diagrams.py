@@ -1,9 +1,9 @@
-"""Writes the diagrams of docs/architecture.md: which layer, and which room of native/, imports which.
+"""Writes the diagrams of docs/architecture.md: which layer, and which layer of native/, imports which.
 
-    python -m docs.rooms            writes them into the page
-    python -m docs.rooms --check    fails if they are not what would be written
+    python -m docs.layer_diagrams            writes them into the page
+    python -m docs.layer_diagrams --check    fails if they are not what would be written
 
-They are made of the import statements. An arrow is left out where a longer path says the same, so
+They are generated from the import statements. An arrow is left out where a longer path implies it, so
 the diagrams show the direct needs alone; `[tool.importlinter]` has the rules.
 """
 
@@ -19,13 +19,13 @@ from docs.generated import put
 
 ROOT = pathlib.Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
-# Where a diagram stands in the page: the package whose rooms it shows.
+# The markers of each diagram in the page: the package whose layers it shows.
 PACKAGES = ("intaglio", "intaglio/native")
 
 Edges = dict[str, set[str]]
 
 
-def rooms(package: str) -> list[str]:
+def layers(package: str) -> list[str]:
     """The folders of a package, in alphabetical order."""
     return sorted(path.parent.name for path in (ROOT / package).glob("*/__init__.py"))
 
@@ -41,7 +41,7 @@ def _imported(path: pathlib.Path) -> Iterator[str]:
 
 def imports(package: str) -> Edges:
     """For each folder of a package the others that its files import."""
-    names = rooms(package)
+    names = layers(package)
     prefix = package.replace("/", ".") + "."
     found: Edges = {name: set() for name in names}
     for name in names:
@@ -93,7 +93,7 @@ def page() -> str:
     """The text of docs/architecture.md with the diagrams as they are now. Raises ValueError."""
     text = PAGE.read_text(encoding="utf-8")
     for package in PACKAGES:
-        begin, end = f"<!-- rooms of {package} -->", f"<!-- end of rooms of {package} -->"
+        begin, end = f"<!-- layers of {package} -->", f"<!-- end of layers of {package} -->"
         if text.count(begin) != 1 or text.count(end) != 1:
             raise ValueError(f"docs/{PAGE.name} needs one line {begin} and one line {end}")
         head, rest = text.split(begin)

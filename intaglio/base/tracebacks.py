@@ -1,0 +1,48 @@
+"""Tracebacks of errors: what they show of this package.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/debugging/enable_traceback_filtering.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+
+from intaglio.base import origins
+from intaglio.base.options import OPTIONS
+
+
+def entries(trace: TracebackType | None) -> list[TracebackType]:
+    """A traceback as a list, outermost first."""
+    found: list[TracebackType] = []
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found
+
+
+def raised_here(error: BaseException) -> bool:
+    """True for an error that this package raised, not the user's code."""
+    if getattr(error, "raised_by_package", False):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and origins.is_ours(trace.tb_frame.f_code)
+
+
+def leave_out_package(error: Exception) -> None:
+    """Takes this package's frames out of an error's traceback, unless that was turned off.
+
+    Whether the package raised the error does not show in the traceback any more: a mark says it.
+    """
+    if not OPTIONS.filter_tracebacks:
+        return
+    if raised_here(error):
+        with contextlib.suppress(AttributeError):  # a class with slots
+            error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
+    chain: TracebackType | None = None
+    for part in reversed(entries(error.__traceback__)):
+        if not origins.is_ours(part.tb_frame.f_code):
+            chain = TracebackType(chain, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    error.__traceback__ = chain

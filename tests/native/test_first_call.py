@@ -1,0 +1,178 @@
+"""The first call of machine code runs beside the interpreter, and has to agree with it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.native import compilation, fallback, first_call, perturbation, tiers
+from intaglio.optimize.pipeline import optimize
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions that train change over at their third call; the compiler's errors warn."""
+    monkeypatch.setattr(tiers, "MIN_CALLS", 1)
+    monkeypatch.setattr(tiers, "MAX_CALLS", 1)
+    monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
+    monkeypatch.setattr(fallback, "VERIFY", False)
+    monkeypatch.setattr(fallback, "_warned", set())
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether code agreed with the interpreter, at each change-over."""
+    found: list[bool] = []
+    call = first_call.call
+
+    def checked(*args: Any) -> Any:
+        results, good = call(*args)
+        found.append(good)
+        return results, good
+
+    monkeypatch.setattr(first_call, "call", checked)
+    return found
+
+
+def wrong_code(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    """Compiled functions return what `change` makes of their first result."""
+    compiled = compilation.compiled
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        run = compiled(*args, **kwargs)
+
+        def changed(*arrays: Any) -> Any:
+            first, *others = run(*arrays)
+            return change(first), *others
+
+        return None if run is None else changed
+
+    monkeypatch.setattr("intaglio.function.pipeline.native.compiled", wrong)
+
+
+def step_of(v: Any) -> Any:
+    @tf.function
+    def step(x: Any) -> Any:
+        v.assign_add(tf.reduce_mean(tf.tanh(x), 0) * 0.1)
+        return tf.matmul(x, x, transpose_b=True) + tf.reduce_sum(v), tf.exp(v)
+
+    return step
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [r.getMessage() for r in caplog.records if "is interpreted" in r.getMessage()]
+
+
+def expected(x: Any, calls: int) -> Any:
+    v = np.zeros(4, np.float32)
+    for _ in range(calls):
+        v = v + np.tanh(x).mean(0) * 0.1
+    return x @ x.T + v.sum(), np.exp(v)
+
+
+X = np.linspace(-1.0, 1.5, 12, dtype=np.float32).reshape(3, 4)
+
+
+def test_code_that_agrees_is_called(checks: list[bool], caplog: pytest.LogCaptureFixture) -> None:
+    v = tf.Variable(tf.zeros(4))
+    step = step_of(v)
+    with caplog.at_level(logging.WARNING):
+        for n in range(1, 7):
+            for mine, right in zip(step(tf.constant(X)), expected(X, n), strict=True):
+                np.testing.assert_allclose(mine, right, rtol=1e-5)
+    assert checks == [True] and not messages(caplog)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda y: y + np.float32(0.05), lambda y: y[:2], lambda y: np.full_like(y, np.nan)]
+)
+def test_code_that_differs_is_not_called(
+    monkeypatch: pytest.MonkeyPatch,
+    checks: list[bool],
+    caplog: pytest.LogCaptureFixture,
+    change: Any,
+) -> None:
+    wrong_code(monkeypatch, change)
+    v = tf.Variable(tf.zeros(4))
+    step = step_of(v)
+    with caplog.at_level(logging.WARNING):
+        for n in range(1, 7):
+            for mine, right in zip(step(tf.constant(X)), expected(X, n), strict=True):
+                np.testing.assert_allclose(mine, right, rtol=1e-5)
+    assert checks == [False]
+    (message,) = messages(caplog)
+    assert "step" in message and "where it is interpreted" in message
+
+
+def test_variables_and_streams_advance_once(checks: list[bool]) -> None:
+    def run(seed: int, eagerly: bool) -> list[Any]:
+        tf.random.set_seed(seed)
+        v = tf.Variable(tf.zeros(3))
+
+        @tf.function
+        def step() -> Any:
+            v.assign_add(tf.random.uniform([3], seed=7))
+            return v * 2.0
+
+        tf.config.run_functions_eagerly(eagerly)
+        try:
+            return [step().numpy() for _ in range(6)]
+        finally:
+            tf.config.run_functions_eagerly(False)
+
+    traced = run(3, False)
+    assert checks == [True]
+    assert len({tuple(a) for a in traced}) == 6
+    for a, b in itertools.pairwise(traced):
+        assert ((b - a) >= 0).all() and ((b - a) <= 2.0).all()
+
+
+def test_a_step_that_amplifies_rounding_agrees(checks: list[bool]) -> None:
+    """Adam on a gradient that is nothing but rounding moves by the whole learning rate."""
+    w, m, u = (tf.Variable(tf.ones([8]) * k) for k in (1.0, 0.0, 0.0))
+
+    @tf.function
+    def step(x: Any) -> Any:
+        y = tf.nn.softmax(x * w)
+        g = tf.reduce_sum(y - y * tf.reduce_sum(y, -1, keepdims=True), 0)  # 0, but for rounding
+        m.assign(0.9 * m + 0.1 * g)
+        u.assign(0.999 * u + 0.001 * g * g)
+        w.assign_sub(0.01 * m / (tf.sqrt(u) + 1e-12))
+        return w * 1.0
+
+    x = tf.constant(np.random.default_rng(0).normal(size=(16, 8)).astype(np.float32))
+    for _ in range(6):
+        step(x)
+    assert checks == [True]
+
+
+def test_perturbed_graphs_scatter_by_rounding_alone() -> None:
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        total = tf.zeros([4])
+        for _ in tf.range(n):
+            if tf.reduce_sum(x) > 0.0:
+                total += tf.reduce_sum(tf.exp(x), 0)
+            else:
+                total -= tf.reduce_sum(tf.exp(x), 0)
+        return total, tf.cast(total > 0.0, tf.int32), n * 2
+
+    concrete = f.get_concrete_function(tf.constant(X), tf.constant(3))
+    graph = optimize(concrete.frozen)
+    generator = np.random.default_rng(0)
+    noisy = perturbation.perturbed(graph, generator)
+    run = first_call.interpreter.compiled(noisy)
+    want = [v.numpy() for v in f(tf.constant(X), tf.constant(3))]
+    runs = [run(X, np.int32(3), *concrete.capture_arrays) for _ in range(4)]
+    assert any((r[0] != want[0]).any() for r in runs)
+    for total, positive, twice in runs:
+        np.testing.assert_allclose(total, want[0], rtol=1e-4)
+        np.testing.assert_array_equal(positive, want[1])
+        assert twice == 6
+    assert perturbation.agree(want[0], want[0] * np.float32(1 + 1e-5), [r[0] for r in runs])
+    assert not perturbation.agree(want[0], want[0] * np.float32(1.01), [r[0] for r in runs])

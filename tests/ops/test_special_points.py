@@ -1,0 +1,58 @@
+"""The gamma family where it has poles, far out, and where digits cancel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+INF, NAN = np.inf, np.nan
+
+
+def _float64(x: object) -> tf.Tensor:
+    return tf.constant(x, tf.float64)
+
+
+@pytest.mark.parametrize(
+    ("x", "slope"),
+    [
+        (INF, 0.0),
+        (-170.5, 9.863756464538747),
+        (-1e7 - 0.5, np.pi**2 - 1e-7),
+        (-3.0, INF),
+        (0.0, INF),
+        (0.5, np.pi**2 / 2),
+        (NAN, NAN),
+    ],
+)
+def test_the_gradient_of_digamma(x: float, slope: float) -> None:
+    given = _float64([x, NAN, -1.5])  # a NaN beside it changes nothing
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        y = tf.math.digamma(given)
+    assert tape.gradient(y, given).numpy()[0] == pytest.approx(slope, rel=1e-12, nan_ok=True)
+
+
+def test_zeta_below_zero() -> None:
+    q = _float64([-20.5, -0.3, -170.25])
+    for s in (2.0, 3.0, 8.0):
+        shifted = tf.math.zeta(_float64(s), q + 171.0).numpy()
+        terms = [sum((float(v) + k) ** -s for k in range(171)) for v in q]
+        np.testing.assert_allclose(tf.math.zeta(_float64(s), q), shifted + terms, 1e-11)
+
+
+def test_poles_of_zeta() -> None:
+    got = tf.math.zeta(_float64([2.0, 3.0, 1.0, 2.5, 2.0]), _float64([-1.0, -1.0, 3.0, -1.5, INF]))
+    np.testing.assert_array_equal(got, [INF, NAN, INF, NAN, 0.0])
+
+
+def test_slopes_of_igamma() -> None:
+    # By a shape near 0 it is -E1(x).
+    got = tf.raw_ops.IgammaGradA(a=_float64([1e-30, 1e-12, 1e-6]), x=_float64(1.0)).numpy()
+    np.testing.assert_allclose(got, [-0.21938393439552] * 3, 3e-6)
+    x = _float64([-1.0, -2.0, 1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.math.igamma(_float64(1.0), x)
+    np.testing.assert_allclose(tape.gradient(y, x), [NAN, NAN, np.exp(-1)])
