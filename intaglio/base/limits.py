@@ -26,7 +26,7 @@ def _physical_bytes() -> int:
         return 1 << 60
 
 
-def _given() -> int | None:
+def _from_environment() -> int | None:
     """The limit that the environment sets. Raises ValueError if it is no positive number."""
     text = os.environ.get(VARIABLE, "")
     if not text:
@@ -40,9 +40,9 @@ class _Limits:
     """The limits of this process, which tests change."""
 
     def __init__(self) -> None:
-        given = _given()
-        self.decoded = given or DEFAULT_DECODED_BYTES
-        self.allocated = given or 4 * _physical_bytes()
+        value = _from_environment()
+        self.decoded = value or DEFAULT_DECODED_BYTES
+        self.allocated = value or 4 * _physical_bytes()
 
 
 LIMITS = _Limits()

@@ -324,10 +324,10 @@ class _GraphSource:
 def _confined(op: Op, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The op's kernel for paths that name local files only."""
     paths = {op.input_names.index(name) for name in op.path_inputs}
-    given = [i for i, arg in enumerate(op.kernel_order) if arg[0] == "input" and arg[1] in paths]
+    indices = [i for i, arg in enumerate(op.kernel_order) if arg[0] == "input" and arg[1] in paths]
 
     def run(*arguments: Any) -> Any:
-        for i in given:
+        for i in indices:
             check_local(arguments[i])
         return kernel(*arguments)
 

@@ -95,6 +95,9 @@ class Calls(Format):
             )
         )
 
+    def prepare(self, seeds: Any) -> None:
+        self.known = [name for name in seeds if raw.find(name) is not None]
+
     def make(self, rng: random.Random) -> Any:
         name = rng.choice(self.known)
         return name, *arguments(raw.find(name), rng)

@@ -261,9 +261,9 @@ class FunctionLowering:
         self._temporary = outer
         scope.define(node, inputs, results)
 
-    def _check_results(self, node: Node, made: Sequence[Value]) -> None:
+    def _check_results(self, node: Node, results: Sequence[Value]) -> None:
         """Raises TypeError if a rule gives other values than the node declares."""
-        for value, operand in zip(node.outputs, made, strict=True):
+        for value, operand in zip(node.outputs, results, strict=True):
             if not agrees(operand, value, self.alone):
                 raise TypeError(
                     f"{node.op.name} gives {operand.kind}{operand.shape}, not {value.spec}"

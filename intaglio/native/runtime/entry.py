@@ -173,8 +173,8 @@ def call_in_order(kernel: Any, arrays: Sequence[Any], rest: Sequence[Any]) -> No
     kernel was compiled for, and the memory of the results holds nothing.
     """
     if kernel(*[in_order(a) for a in arrays], *rest) is NotImplemented:
-        given = ", ".join([f"{a.dtype}{list(a.shape)}" for a in arrays])
-        raise InternalError(None, None, f"A kernel was compiled for other arrays than {given}.")
+        shown = ", ".join([f"{a.dtype}{list(a.shape)}" for a in arrays])
+        raise InternalError(None, None, f"A kernel was compiled for other arrays than {shown}.")
 
 
 # -- functions that allocate their results --------------------------------------------------

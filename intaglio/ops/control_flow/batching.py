@@ -194,8 +194,8 @@ class BatchFunction(Op):
     batch_padding_policy = ("PAD_UP", "BATCH_DOWN", "MINIMIZE_TPU_COST_PER_REQUEST")
 
     def infer(self, in_tensors, captured_tensors, f: Any, Tout) -> Any:
-        given = [*[s.like(shape=None) for s in in_tensors], *captured_tensors]
-        check_arguments(f, given, "Function")
+        operands = [*[s.like(shape=None) for s in in_tensors], *captured_tensors]
+        check_arguments(f, operands, "Function")
         check_results(f, Tout, "Function")
         sizes = {s.shape[0] for s in in_tensors if s.shape}
         size = sizes.pop() if len(sizes) == 1 else None
