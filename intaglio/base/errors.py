@@ -131,6 +131,26 @@ UnauthenticatedError = _status(
 )
 
 
+class UnsupportedFileError(UnimplementedError, NotImplementedError):
+    """A file of TensorFlow's uses something that is not read here."""
+
+    def __init__(self, message: str) -> None:
+        UnimplementedError.__init__(self, None, None, message)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._message,)
+
+
+class RecursionLimitError(ResourceExhaustedError, RecursionError):
+    """A function has called itself more often than it may."""
+
+    def __init__(self, message: str) -> None:
+        ResourceExhaustedError.__init__(self, None, None, message)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._message,)
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """A symbolic tensor was used where Python needs a value now."""
 
@@ -154,6 +174,36 @@ class ShapeError(ValueError):
 def invalid_argument(message: str) -> OpError:
     """An InvalidArgumentError that names no node yet; the door adds the op's name."""
     return InvalidArgumentError(None, None, message)
+
+
+# What NumPy says of arrays that cannot be addressed, before it asks for their memory.
+_TOO_LARGE = (
+    "array is too big",
+    "Maximum allowed dimension exceeded",
+    "maximum supported dimension",
+)
+
+
+def from_kernel(error: BaseException, reaches_outside: str = "") -> type[OpError] | None:
+    """The class of the error that stands for one which NumPy or Python raised in a kernel.
+
+    None for exceptions that are no consequence of the kernel's arguments: those that an op which
+    `reaches_outside` may have got from somebody's Python code.
+    """
+    if isinstance(error, OpError):
+        return type(error)
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError
+    if isinstance(error, UnicodeError):
+        return None
+    if isinstance(error, ValueError) and str(error).startswith(_TOO_LARGE):
+        return ResourceExhaustedError
+    if isinstance(error, (ValueError, IndexError, ZeroDivisionError)):
+        return InvalidArgumentError
+    unexpected = (ArithmeticError, AssertionError, AttributeError, LookupError)
+    if isinstance(error, unexpected) and not reaches_outside:
+        return InvalidArgumentError
+    return None
 
 
 # The attribute of an error that has the steps.

@@ -17,6 +17,8 @@ import shutil
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from intaglio.base import errors, later, replacing
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.+-]*)://")
@@ -211,6 +213,31 @@ def system_of(path: str) -> System:
     """The file system of a path. Raises UnimplementedError if there is none for its scheme."""
     scheme = scheme_of(path)
     return LOCAL if scheme in ("", "file") else _remote(scheme, path)
+
+
+# An attribute of nodes that were read from a file: their paths may name local files only.
+LOCAL_PATHS = "_local_paths"
+FILESYSTEMS = "INTAGLIO_FILESYSTEMS"
+
+
+def check_local(paths: Any) -> None:
+    """Raises PermissionDeniedError for a path of another file system than this machine's.
+
+    `paths` is an array of bytes. `INTAGLIO_FILESYSTEMS` lists the schemes that are allowed besides,
+    separated by commas: "gs,s3". What a graph that came from a file names is checked so; it is
+    asked when the path is used, so that the list may change.
+    """
+    for path in np.asarray(paths, object).ravel().tolist():
+        scheme = scheme_of(os.fsdecode(path)) if isinstance(path, (bytes, str)) else ""
+        if scheme in ("", "file"):
+            continue
+        if scheme not in os.environ.get(FILESYSTEMS, "").replace(" ", "").split(","):
+            raise errors.PermissionDeniedError(
+                None,
+                None,
+                f"A graph that was loaded from a file names '{os.fsdecode(path)}', and such graphs may "
+                f"use local files only. Set {FILESYSTEMS}={scheme} if you trust the file.",
+            )
 
 
 @functools.cache

@@ -19,6 +19,7 @@ class CacheDataset(DatasetOp):
     """The elements, computed once: kept when one iteration has come to the end."""
 
     signature = f"input_dataset: variant, filename: string; {OUTPUTS} -> handle: variant"
+    path_inputs = ("filename",)
 
     def kernel(self, input_dataset, filename, output_types):
         path = os.fsdecode(filename[()])

@@ -176,6 +176,7 @@ class CSVDatasetV2(Source):
         " select_cols: int64, record_defaults: *output_types, exclude_cols: int64;"
         " output_shapes: list(shape) -> handle: variant"
     )
+    path_inputs = ("filenames",)
     output_types = (*_NAMES, string)
 
     def kernel(

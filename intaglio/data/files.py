@@ -76,6 +76,7 @@ class TextLineDataset(Source):
         "filenames: string, compression_type: string, buffer_size: int64;"
         " metadata: str = '' -> handle: variant"
     )
+    path_inputs = ("filenames",)
 
     def kernel(self, filenames, compression_type):
         compression = compression_type[()].decode()
@@ -93,6 +94,7 @@ class TFRecordDataset(Source):
     """The records of TFRecord files."""
 
     signature = TextLineDataset.signature
+    path_inputs = ("filenames",)
 
     def kernel(self, filenames, compression_type):
         compression = compression_type[()].decode()
@@ -114,6 +116,7 @@ class FixedLengthRecordDatasetV2(Source):
         " buffer_size: int64, compression_type: string; metadata: str = ''"
         " -> handle: variant"
     )
+    path_inputs = ("filenames",)
 
     def kernel(self, filenames, header_bytes, record_bytes, footer_bytes, compression_type):
         compression = compression_type[()].decode()

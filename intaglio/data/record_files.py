@@ -16,6 +16,7 @@ import numpy as np
 
 from intaglio.base import errors, files, replacing
 from intaglio.base.crc32c import crc32c, crc32c_of_each, masked, masked_all
+from intaglio.base.limits import check_decoded
 from intaglio.data import snappy
 
 LENGTH = struct.Struct("<QI")
@@ -103,7 +104,9 @@ def records(file: Any) -> Iterator[bytes]:
     """The records in an open file. Raises DataLossError for a bad one."""
     data, offset = (b"", 0)  # bytes that are not yet cut into records, and their offset
     while True:
-        more = file.read(max(_READ_BYTES, _missing(data, offset)))
+        # A length is believed as far as there are bytes: no more are asked for than are there.
+        more = file.read(min(max(_READ_BYTES, _missing(data, offset)), max(_READ_BYTES, len(data))))
+        check_decoded(len(data) + len(more), "A record")
         data = data + more if data else more
         starts, end = _starts(data)
         if starts:

@@ -6,12 +6,13 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#save.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors
+from intaglio.base import errors, shapes
+from intaglio.base.shapes import Dims
 from intaglio.data.functional import runner
 from intaglio.data.iterators import checked
 from intaglio.data.positions import counted, dataset_of
@@ -55,6 +56,7 @@ class SaveDataset(Op):
         "input_dataset: variant, path: string, shard_func_other_args: *Tshard_func_args;"
         " compression: str = '', shard_func: func, use_shard_func: bool = True -> "
     )
+    path_inputs = ("path",)
     stateful = True
     differentiable = False
 
@@ -88,6 +90,7 @@ class SaveDatasetV2(DatasetOp):
         " compression: str = '', shard_func: func, use_shard_func: bool = True,"
         " output_types: list(type), output_shapes: list(shape) -> handle: variant"
     )
+    path_inputs = ("path",)
     stateful = True
 
     def kernel(
@@ -138,8 +141,11 @@ class LoadDataset(Source):
         " output_types: list(type), output_shapes: list(shape), compression: str = '',"
         " reader_func: func -> handle: variant"
     )
+    path_inputs = ("path",)
 
-    def kernel(self, path, reader_func_other_args, output_types, compression, reader_func):
+    def kernel(
+        self, path, reader_func_other_args, output_types, output_shapes, compression, reader_func
+    ):
         folder, kind = os.fsdecode(path[()]), _compression(compression)
         width = len(output_types)
         _shard_stages(folder, width, kind)
@@ -150,17 +156,23 @@ class LoadDataset(Source):
             call = runner(shared, reader_func, reader_func_other_args, "LoadDataset")
             opened = _read(folder, width, kind, call, shared)
             root.keep(opened.root.save, opened.root.restore)
-            return _of_types(opened.advance, output_types)
+            return _of_types(opened.advance, output_types, output_shapes)
 
         return Stage("Load", record.num_elements, open)
 
 
-def _of_types(source: Advance, types: Any) -> Advance:
-    """The elements, with the types that the user passes."""
+def _of_types(source: Advance, types: Any, dims: Sequence[Dims]) -> Advance:
+    """The elements, which files hold and which have to be of these types and shapes."""
 
     def advance() -> Element:
         element = source()
         checked(element, types)
+        for array, declared in zip(element, dims, strict=True):
+            dense = isinstance(array, (np.ndarray, np.generic))
+            require(
+                not dense or shapes.compatible(array.shape, declared),
+                f"A component has the shape {shapes.text(array.shape)}, not {shapes.text(declared)}.",
+            )
         return element
 
     return advance
@@ -177,6 +189,7 @@ class SnapshotDatasetV2(DatasetOp):
         " writer_prefix: str = '', hash_valid: bool = False, hash: int = 0,"
         " reader_func: func, shard_func: func, metadata: str = '' -> handle: variant"
     )
+    path_inputs = ("path",)
 
     def kernel(
         self,
@@ -185,6 +198,7 @@ class SnapshotDatasetV2(DatasetOp):
         reader_func_other_args,
         shard_func_other_args,
         output_types,
+        output_shapes,
         compression,
         hash_valid,
         hash,
@@ -202,7 +216,7 @@ class SnapshotDatasetV2(DatasetOp):
                 call = runner(shared, reader_func, reader_func_other_args, name)
                 opened = _read(folder, len(output_types), kind, call, shared)
                 root.keep(opened.root.save, opened.root.restore)
-                return opened.advance
+                return _of_types(opened.advance, output_types, output_shapes)
             shard = runner(shared, shard_func, shard_func_other_args, name)
             source = input_dataset.open(root)
             return _written(source, Run(folder, output_types, kind, str(number)), shard)
@@ -230,6 +244,7 @@ class DatasetToTFRecord(Op):
     """Writes a dataset of strings to a TFRecord file."""
 
     signature = "input_dataset: variant, filename: string, compression_type: string; -> "
+    path_inputs = ("filename",)
     stateful = True
     reaches_outside = "data"
     differentiable = False

@@ -6,6 +6,7 @@ Follows https://github.com/google/snappy/blob/main/format_description.txt.
 from __future__ import annotations
 
 from intaglio.base import errors
+from intaglio.base.limits import check_decoded
 
 _MAX_LITERAL_BYTES = 1 << 16  # bytes in a literal that is written
 
@@ -45,8 +46,11 @@ def decompressed(data: bytes) -> bytes:
 
 def _block(block: bytes) -> bytearray:
     size, at = _number(block)
+    check_decoded(size, "SNAPPY")
     output = bytearray()
     while at < len(block):
+        if len(output) > size:
+            raise IndexError
         tag = block[at]
         at += 1
         if tag & 3 == 0:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors, files, replacing
+from intaglio.base import errors, files, nest, replacing
 from intaglio.base.dtypes import VARIANT_MARKER, DType, from_numpy, string, variant
 from intaglio.data import element, record_files
 from intaglio.data.stage import Element
@@ -31,6 +31,7 @@ from intaglio.graphdef.declarations import MalformedError, declare, message_clas
 from intaglio.graphdef.saved_messages import StructuredValue
 from intaglio.ops.control_flow.variants import Variants, VariantTensor
 from intaglio.ops.ragged.variant import EncodedRagged
+from intaglio.type_specs.type_spec import TypeSpec
 
 declare(
     """
@@ -103,7 +104,9 @@ def _variant_bytes(value: Any) -> bytes:
 
 def _variants_of(proto: Any) -> Any:
     dims = tensors.shape_of(proto.tensor_shape)
-    count = math.prod([d or 0 for d in dims or ()])
+    if dims is None or None in dims:
+        raise MalformedError("a snapshot's record has no shape")
+    count = math.prod([d or 0 for d in dims])
     items = [_variant_of(data) for data in _texts(proto.tensor_content, count)]
     return Variants(items, dims) if dims else items[0]  # type: ignore[arg-type]  # known dimensions
 
@@ -130,8 +133,9 @@ def array_of(record: bytes) -> Any:
     if dims is None or None in dims:
         raise MalformedError("a snapshot's record has no shape")
     count = math.prod([d or 0 for d in dims])
+    found = _texts(proto.tensor_content, count)
     texts = np.empty(count, object)
-    texts[:] = _texts(proto.tensor_content, count)
+    texts[:] = found
     return texts.reshape(dims)  # type: ignore[arg-type]  # known dimensions
 
 
@@ -144,6 +148,8 @@ def _varint(number: int) -> bytes:
 
 
 def _texts(content: bytes, count: int) -> list[bytes]:
+    if count > len(content):
+        raise MalformedError(f"a snapshot's record has {len(content)} bytes for {count} strings")
     lengths: list[int] = []
     at = 0
     for _ in range(count):
@@ -320,7 +326,10 @@ def read_spec(folder: str) -> Any:
             None, None, f"tf.data snapshot element_spec file not found: {path}."
         )
     with open(path, "rb") as file:
-        return structured.decode(parsed(StructuredValue, file.read(), path))
+        found = structured.decode(parsed(StructuredValue, file.read(), path))
+    if not all(isinstance(leaf, TypeSpec) for leaf in nest.flatten(found)):
+        raise MalformedError(f"{path} is not the structure of an element's types")
+    return found
 
 
 def component_types(folder: str) -> list[DType]:
@@ -337,6 +346,12 @@ def metadata(folder: str) -> Any:
         return None
     with open(path, "rb") as file:
         record = parsed(SnapshotMetadataRecord, file.read(), path)
+    if (
+        not record.run_id
+        or os.path.basename(record.run_id) != record.run_id
+        or set(record.run_id) == {"."}
+    ):
+        raise MalformedError(f"{path} names the impossible run {record.run_id!r}")
     return record if record.finalized else None
 
 

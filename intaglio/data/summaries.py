@@ -53,6 +53,7 @@ class CreateSummaryFileWriter(_Writing):
         "writer: resource, logdir: string, max_queue: int32, flush_millis: int32,"
         " filename_suffix: string; -> "
     )
+    path_inputs = ("logdir",)
 
     def kernel(self, writer, logdir, max_queue, flush_millis, filename_suffix):
         writer.open(_text(logdir), int(max_queue), int(flush_millis), _text(filename_suffix))

@@ -11,8 +11,6 @@ import re
 from types import CodeType, TracebackType
 from typing import Any
 
-import numpy as np
-
 from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins, tracebacks
 from intaglio.base.errors import OpError, take_steps
@@ -193,8 +191,9 @@ def without_our_frames(error: Exception) -> Exception:
 def graph_failure(error: Exception, name: str) -> Exception:
     """The error to raise for one that a kernel raised while the graph `name` ran."""
     node = interpreter.failing_node(error)
-    if node is None:
-        return error
+    if node is None:  # what a compiled function allocates belongs to none
+        exhausted = isinstance(error, MemoryError)
+        return errors.ResourceExhaustedError(None, None, str(error)) if exhausted else error
     if RAISES in node.attrs:  # the user's own
         take_steps(error)
         return _noted(error, node, name)
@@ -224,11 +223,8 @@ def _noted(error: Exception, node: Node, name: str) -> Exception:
 def _as_op_error(error: Exception, node: Node) -> OpError | None:
     if isinstance(error, OpError):
         return error
-    if isinstance(
-        error, (ValueError, IndexError, ZeroDivisionError, np.exceptions.AxisError)
-    ) and not isinstance(error, UnicodeError):
-        return errors.InvalidArgumentError(None, node, str(error))
-    return None
+    kind = errors.from_kernel(error, node.op.reaches_outside)
+    return None if kind is None else kind(None, node, str(error))
 
 
 def expected_dtype(name: str, index: int, wanted: Any, got: Any) -> OpError:

@@ -14,14 +14,21 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from intaglio.base.dtypes import as_dtype, resource
+from intaglio.base.files import LOCAL_PATHS
 from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.export import GRADIENT
+from intaglio.graphdef.node_checks import (
+    OUTPUT_SHAPES,
+    check_attributes,
+    check_inputs,
+    check_outputs,
+)
 from intaglio.graphdef.tensors import MalformedError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
-from intaglio.opdef.signature import REQUIRED, Arg
+from intaglio.opdef.signature import REQUIRED
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
@@ -131,7 +138,13 @@ def function_graph(
         for arg in proto.signature.output_arg:
             if arg.name not in proto.ret:
                 raise MalformedError(f"function '{graph.name}' has no value for '{arg.name}'")
-            graph.outputs.append(reader.value(proto.ret[arg.name], graph.name))
+            value = reader.value(proto.ret[arg.name], graph.name)
+            if value.dtype is not tensors.dtype_of(arg.type):
+                raise MalformedError(
+                    f"function '{graph.name}' returns '{arg.name}' as {value.dtype.name}, "
+                    f"and declares {tensors.dtype_of(arg.type).name}"
+                )
+            graph.outputs.append(value)
     return graph
 
 
@@ -148,8 +161,8 @@ def _argument_spec(proto: Any, index: int) -> Spec:
         )
         return Spec(dtype, (), content)
     shape = None
-    if index in proto.arg_attr and "_output_shapes" in proto.arg_attr[index].attr:
-        shapes = proto.arg_attr[index].attr["_output_shapes"].list.shape
+    if index in proto.arg_attr and OUTPUT_SHAPES in proto.arg_attr[index].attr:
+        shapes = proto.arg_attr[index].attr[OUTPUT_SHAPES].list.shape
         shape = tensors.shape_of(shapes[0]) if shapes else None
     return Spec(dtype, shape)
 
@@ -200,7 +213,7 @@ class _Reader:
 
     def _read(self, proto: Any) -> None:
         op = raw.find(proto.op)
-        if op is None:
+        if op is None or op.internal:
             raise UnknownOpError(
                 f"Op type not registered '{proto.op}' (node '{proto.name}'). "
                 "docs/coverage.md lists the ops that exist."
@@ -208,7 +221,8 @@ class _Reader:
         data = [i for i in proto.input if not i.startswith("^")]
         inputs = [self.value(i, proto.name) for i in data]
         attrs = self._attributes(op, proto, inputs)
-        _check_inputs(op, proto, inputs, attrs)
+        check_attributes(op, proto, attrs)
+        check_inputs(op, proto, inputs, attrs)
         recorder: Any = door.level()
         control = [self._control(i, proto.name) for i in proto.input if i[:1] == "^"]
         try:
@@ -220,6 +234,7 @@ class _Reader:
             raise MalformedError(
                 f"node '{proto.name}' ({op.name}) contradicts itself: {type(e).__name__}: {e}"
             ) from e
+        check_outputs(op, proto, inputs, outputs, attrs)
         self.nodes[proto.name] = recorder.graph.nodes[-1]
         self._name_outputs(op, proto.name, outputs, attrs)
 
@@ -257,6 +272,8 @@ class _Reader:
                 raise MalformedError(f"node '{proto.name}' ({op.name}) lacks '{attr.name}'")
             else:
                 attrs[attr.name] = attr.default
+        if op.path_inputs:
+            attrs[LOCAL_PATHS] = True
         if GRADIENT in proto.attr:  # without it the gradient would be another one
             attrs[GRADIENT] = self._attribute(proto, GRADIENT, "str")
         for arg in op.sig.inputs:
@@ -274,48 +291,6 @@ class _Reader:
             raise MalformedError(f"node '{proto.name}', attribute '{name}': {e}") from None
         # Branches and bodies that are being read already.
         return calling(read) if isinstance(read, RecursiveGraph) and name != "f" else read
-
-
-def _check_inputs(op: Op, proto: Any, inputs: list[SymbolicTensor], attrs: dict[str, Any]) -> None:
-    """Raises MalformedError unless number and types of the inputs are the signature's."""
-    wanted = sum(_width(arg, attrs) for arg in op.sig.inputs)
-    if wanted != len(inputs):
-        raise MalformedError(
-            f"node '{proto.name}' ({op.name}) has {len(inputs)} inputs, not {wanted}"
-        )
-    types: dict[str, Any] = {}
-    at = 0
-    for arg, (_, _, allowed) in zip(op.sig.inputs, op.slots, strict=True):
-        n = _width(arg, attrs)
-        for i, value in enumerate(inputs[at : at + n]):
-            want = attrs[arg.types][i] if arg.types else arg.dtype
-            if want is None and arg.var:
-                want = types.setdefault(arg.var, _written(proto, arg.var, value.dtype))
-            if want is not None and value.dtype is not want:
-                raise MalformedError(
-                    f"node '{proto.name}' ({op.name}): input '{arg.name}' is {value.dtype.name}, "
-                    f"not {want.name}"
-                )
-            if allowed is not None and value.dtype not in allowed:
-                raise MalformedError(
-                    f"node '{proto.name}' ({op.name}): input '{arg.name}' may not be {value.dtype.name}"
-                )
-        at += n
-
-
-def _written(proto: Any, variable: str, found: Any) -> Any:
-    """The type that the message gives a type variable, or the one that an input has."""
-    if variable not in proto.attr:
-        return found
-    return tensors.dtype_of(proto.attr[variable].type)
-
-
-def _width(arg: Arg, attrs: dict[str, Any]) -> int:
-    if arg.number:
-        if not 0 <= attrs[arg.number] < 1 << 20:
-            raise MalformedError(f"'{arg.number}' is {attrs[arg.number]}")
-        return attrs[arg.number]
-    return len(attrs[arg.types]) if arg.types else 1
 
 
 def _node_of(text: str) -> str:
@@ -419,7 +394,8 @@ def created(
     remaining = list(inputs)
     known = _called_functions(graph, proto)
     values = _Reader(known, ())._attributes(op, proto, remaining)
-    _check_inputs(op, proto, remaining, values)
+    check_attributes(op, proto, values)
+    check_inputs(op, proto, remaining, values)
     with graph.as_default():
         door.carry_out(op, remaining, values, label)
     return graph.nodes[-1]

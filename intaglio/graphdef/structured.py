@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base import later
 from intaglio.base.dtypes import DType
+from intaglio.base.errors import UnsupportedFileError
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError
@@ -129,7 +130,7 @@ def decode(proto: Any) -> Any:
         raise MalformedError("a value of a structure is missing")
     read = _READ.get(kind)
     if read is None:
-        raise NotImplementedError(f"A {kind} in a structure is not read.")
+        raise UnsupportedFileError(f"A {kind} in a structure is not read.")
     return read(getattr(proto, kind))
 
 
@@ -147,7 +148,7 @@ def _type_spec(proto: Any) -> TypeSpec:
         target = EXTENSION_CLASSES.get(proto.type_spec_class_name)
         kind = None if target is None else later.named(target)
     if kind is None:
-        raise NotImplementedError(
+        raise UnsupportedFileError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."
         )
     state = decode(proto.type_state)

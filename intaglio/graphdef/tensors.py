@@ -8,15 +8,13 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMBER, DType, from_numpy
+from intaglio.base.limits import check_decoded
 from intaglio.base.shapes import Dims
 from intaglio.graphdef import messages
 from intaglio.graphdef.declarations import MalformedError
 
-# A tensor in a message may describe at most this many elements: a few bytes can claim a
-# shape of any size.
-MAX_ELEMENTS = 1 << 31
-# So many elements at most may be filled up from fewer values that are written out.
-MAX_REPEATED_ELEMENTS = 1 << 26
+# No machine addresses more elements.
+MAX_ELEMENTS = 1 << 48
 
 _FIELD = {
     dtypes.float32: "float_val",
@@ -97,6 +95,8 @@ def array_of(proto: Any) -> np.ndarray:
         count *= d or 0
     if count > MAX_ELEMENTS:
         raise MalformedError(f"a tensor message claims {count} elements")
+    # A few bytes can claim a shape of any size.
+    check_decoded(count * dtype.numpy.itemsize, "A tensor message")
     if proto.tensor_content:
         return _from_content(proto.tensor_content, dtype, dims, count)
     return _from_field(list(getattr(proto, _FIELD[dtype])), dtype, dims, count)
@@ -130,8 +130,6 @@ def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.nd
         filler[0] = b""
     if len(array) <= 1:
         return np.broadcast_to(filler.reshape((1,) * len(dims)), dims)
-    if count > MAX_REPEATED_ELEMENTS:
-        raise MalformedError(f"a tensor message of {len(array)} values claims {count} elements")
     return np.concatenate([array, np.repeat(filler, count - len(array))]).reshape(dims)
 
 

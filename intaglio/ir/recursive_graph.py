@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
+from intaglio.base.errors import RecursionLimitError
 from intaglio.ir.graph import Graph
 
 # Python frames that one call of a graph from a graph takes, through branches and loops.
@@ -76,7 +77,7 @@ class RecursiveGraph(Graph):
         calls = _depth.calls
         depth = calls.get(id(self), 0) + 1
         if depth > self.limit:
-            raise RecursionError(
+            raise RecursionLimitError(
                 f"{self.name} has called itself {self.limit} times without coming to an end. If it is "
                 "meant to go deeper, trace it under `intaglio.recursion(limit=...)`."
             )

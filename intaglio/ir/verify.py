@@ -58,7 +58,7 @@ def _verify_one(graph: Graph) -> None:
 def _verify_node(node: Node, where: str) -> None:
     try:
         grouped = node.op.sig.group(node.inputs, node.attrs)
-    except (IndexError, KeyError) as e:
+    except (IndexError, KeyError, ValueError) as e:
         raise InvalidGraphError(
             f"{where}: the inputs do not fit {node.op.sig.text!r}: {e}"
         ) from None

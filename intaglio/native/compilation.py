@@ -8,8 +8,9 @@ from typing import Any
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, outer_control_flow, pipeline
+from intaglio.native.analysis.constants import constants_agree
 from intaglio.native.kernels.elementwise import FusedKernel
-from intaglio.native.kernels.node_selection import kernel_of
+from intaglio.native.kernels.node_selection import called_kernel_of
 from intaglio.native.pipeline import Graphs
 from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
@@ -19,12 +20,15 @@ from intaglio.runtime import interpreter
 
 def whole(graph: Graph) -> interpreter.Compiled | None:
     """The graph as a function if all of it is one native function, else None."""
-    program = Regions(graph).whole if entry.AVAILABLE else None
+    able = entry.AVAILABLE and constants_agree(graph)
+    program = Regions(graph).whole if able else None
     return None if program is None else program.forget()
 
 
 def looped(graph: Graph) -> interpreter.Compiled:
     """The graph interpreted, with loops for its elementwise ops that give the bits of their kernels."""
+    if not constants_agree(graph):
+        return interpreter.compiled(graph)
     fused = pipeline.run(graph, Graphs.EXACT)
     kernels: dict[int, Callable[..., Any]] = {}
     for node in fused.nodes:
@@ -45,7 +49,9 @@ def _looped_too(graph: Graph) -> interpreter.Compiled:
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:
-    """The graph as a function of arrays: interpreted, if the compiler fails."""
+    """The graph as a function of arrays: interpreted, if the compiler fails or may not see it."""
+    if not constants_agree(graph):
+        return interpreter.compiled(graph)
     try:
         return _compiled(graph)
     except OpError:  # which running it raises
@@ -57,7 +63,7 @@ def compiled(graph: Graph) -> interpreter.Compiled:
 
 def _compiled(graph: Graph) -> interpreter.Compiled:
     if not entry.AVAILABLE:
-        return interpreter.compiled_with(pipeline.run(graph, Graphs.INTERPRETED), kernel_of)
+        return interpreter.compiled_with(pipeline.run(graph, Graphs.INTERPRETED), called_kernel_of)
     regions = Regions(pipeline.run(graph, Graphs.CALLED))
     if regions.whole is not None:  # then the call itself may be machine code
         return regions.whole.forget()
@@ -66,6 +72,6 @@ def _compiled(graph: Graph) -> interpreter.Compiled:
         program = regions.programs.get(id(node.attrs.get("body")))
         if program is not None:
             return program.forget()
-        return kernel_of(node) or outer_control_flow.kernel(node, compiled)
+        return called_kernel_of(node) or outer_control_flow.kernel(node, compiled)
 
     return interpreter.compiled_with(regions.mixed, kernel)

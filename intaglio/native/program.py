@@ -23,7 +23,7 @@ from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import list_arguments
 from intaglio.native.lowering.function import FunctionLowering
-from intaglio.native.lowering.operands import ArrayOperand, Variable, known
+from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, known
 from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.lowering.tensor_lists import ListOperand, Rows, dtype_of
 from intaglio.native.lowering.variables import copy_to_target, overwritten
@@ -62,14 +62,16 @@ class Program:
         self.results = w.write(body, inputs, len(body.outputs), len(extra))
         # Cached values derived from variables: of which, and by which step.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
+        _check_results(graph, self.results)
         module = w.compiled()
-        forms = [*_forms(inputs), *[s.results[0][0] for _, s in self.derived]]
+        forms = [*_forms(inputs), *[s.results[0] for _, s in self.derived]]
         whole = entry.Entry(
             module,
             w.code.name,
             len(forms),
             len(body.outputs) + len(extra) + 1,
-            shapes=forms,
+            shapes=[shape for shape, _ in forms],
+            dtypes=[np.dtype(dtype) for _, dtype in forms],
             unlocked=w.long,
             raises=w.raises,
         )
@@ -275,16 +277,26 @@ class Program:
         return interpreter.compiled(self.graph)(*arrays)
 
 
-def _forms(inputs: Sequence[Any]) -> list[tuple[int, ...]]:
-    """The shapes that the program was written for."""
+def _forms(inputs: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
+    """The shapes and dtypes that the program was compiled for."""
     return [
-        tuple(v.spec.shape)
+        (tuple(v.spec.shape), v.spec.dtype.numpy)
         if isinstance(v, Variable)
-        else list_arguments.FORM
+        else (list_arguments.FORM, np.int64)
         if isinstance(v, ListOperand)
-        else v.shape
+        else (v.shape, dtype_of(v.kind))
         for v in inputs
     ]
+
+
+def _check_results(graph: Graph, results: Sequence[Any]) -> None:
+    """Raises Unsupported for a result of another dtype or shape than the graph declares.
+
+    The caller allocates what the graph declares.
+    """
+    for value, result in zip(graph.outputs, results, strict=True):
+        if not agrees(result, value):
+            raise Unsupported.at(value.node, "a result of another dtype than its own")
 
 
 def _back(random_streams: Sequence[Any], marks: Sequence[Any]) -> None:
@@ -314,8 +326,4 @@ def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype:
 
 def _in_order(array: Any) -> Any:
     """The array as native code reads it; variables and such as they are."""
-    if isinstance(array, np.generic):
-        return np.asarray(array)
-    if type(array) is not np.ndarray or (array.flags.c_contiguous and array.flags.aligned):
-        return array
-    return np.array(array, order="C")
+    return entry.in_order(array) if isinstance(array, (np.generic, np.ndarray)) else array

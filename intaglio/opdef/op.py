@@ -75,6 +75,10 @@ class Rule:
         return name in self.takes and name not in self.specs
 
 
+# A list of outputs has fewer than this many.
+MAX_OUTPUTS = 1 << 20
+
+
 class Op(Traits):
     """An op of TensorFlow, named after its op type. See CONTRIBUTING.md for the rules' forms.
 
@@ -342,11 +346,20 @@ class Op(Traits):
         names.update(zip(self.input_names, self.sig.group(inputs, attrs), strict=True))
         return names
 
+    def _check_counts(self, attrs: dict[str, Any]) -> None:
+        """Raises ShapeError for a number of outputs that nothing could hold."""
+        for arg in self.sig.outputs:
+            count = attrs.get(arg.number or "")
+            if count is not None and not 0 <= count < MAX_OUTPUTS:
+                raise ShapeError(f"{self.name} cannot have {count} outputs '{arg.name}'")
+
     def output_specs(self, specs: Sequence[Spec], attrs: dict[str, Any]) -> list[Spec]:
         """The (flat) outputs' specs. Raises ShapeError or ValueError if the inputs do not fit."""
         rule = self.rules.get("infer")
         if rule is None:
             raise ShapeError(f"op {self.name} has no infer rule")
+        if self.has_list_outputs:
+            self._check_counts(attrs)
         result = rule(**self.known(specs, attrs))
         if result is None:
             return []

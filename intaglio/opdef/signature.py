@@ -76,6 +76,8 @@ def _group(args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]) 
     at = 0
     for arg in args:
         if not arg.is_list:
+            if at >= len(values):
+                raise ValueError(f"There are {len(values)} tensors, and none for '{arg.name}'.")
             grouped.append(values[at])
             at += 1
             continue

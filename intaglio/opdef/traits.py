@@ -31,6 +31,8 @@ class Traits:
     writes: ClassVar[bool] = True
     # What the op reaches that is not in the graph: one of OUTSIDE.
     reaches_outside: ClassVar[str] = ""
+    # The inputs that name files.
+    path_inputs: ClassVar[tuple[str, ...]] = ()
     # Strings are only passed on by the op, or part of a message: it is arithmetic nevertheless.
     carries_strings: ClassVar[bool] = False
     # How the op runs the graphs that are its attributes: one of CONTROL_FLOW.
@@ -87,6 +89,9 @@ class Traits:
     reported: ClassVar[bool] = True
     # Integers among the inputs are data, on which the choice of a kernel does not depend.
     integer_data: ClassVar[bool] = False
+
+    # Only passes make nodes of the op: what reads graphs from messages refuses it.
+    internal: ClassVar[bool] = False
 
     # -- dtypes -------------------------------------------------------------------
     # Type variables without a default dtype, which others of their names have.

@@ -19,6 +19,7 @@ class Fused(Op):
 
     signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
     differentiable = False
+    internal = True
 
     def infer(self, inputs, body: Any, Tout) -> Any:
         return [list(body.output_specs)]
@@ -67,6 +68,7 @@ class _AddAt(Op):
     signature = "x: T, index: int32, row: T; axis: int = 0 -> y: T"
     T = NUMERIC
     differentiable = False
+    internal = True
 
     def infer(self, x: Spec) -> Spec:
         return Spec(x.dtype, x.shape)
@@ -127,6 +129,7 @@ class _ReluMaxPool(Op):
 
     signature = "x: float32 -> y: float32, argmax: uint8"
     differentiable = False
+    internal = True
 
     def infer(self, x: Spec) -> Any:
         dims = _sided(x.shape, lambda side: side // 2)
@@ -148,6 +151,7 @@ class _ReluMaxPoolGrad(Op):
 
     signature = "argmax: uint8, gradients: float32 -> x_backprop: float32"
     differentiable = False
+    internal = True
 
     def infer(self, gradients: Spec) -> Spec:
         return Spec(gradients.dtype, _sided(gradients.shape, lambda side: side * 2))

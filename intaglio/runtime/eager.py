@@ -191,12 +191,13 @@ def explain(
         return errors.InvalidArgumentError(None, None, text + where)
     except Exception:  # inference failed for another reason: keep the kernel's error
         pass
-    if isinstance(
-        error, (ValueError, IndexError, TypeError, ZeroDivisionError, np.exceptions.AxisError)
-    ):
-        shown = ", ".join(f"{t.dtype.name}{t.dims}" for t in inputs)
-        return errors.InvalidArgumentError(None, None, f"{error} (inputs: {shown}){where}")
-    return error
+    kind = errors.from_kernel(error, op.reaches_outside)
+    if isinstance(error, TypeError):
+        kind = errors.InvalidArgumentError
+    if kind is None:
+        return error
+    shown = ", ".join(f"{t.dtype.name}{t.dims}" for t in inputs)
+    return kind(None, None, f"{error} (inputs: {shown}){where}")
 
 
 # -- the fast path of operators ------------------------------------------------------

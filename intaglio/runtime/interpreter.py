@@ -16,6 +16,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.devices import LOGICAL_CPU, absent, elsewhere
 from intaglio.base.dtypes import from_numpy
+from intaglio.base.files import LOCAL_PATHS, check_local
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
@@ -258,7 +259,8 @@ class _GraphSource:
         fitted = self.kernels(node) if self.kernels else None
         if fitted is None:
             fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
-        self.space[f"k{index}"] = fitted or op.kernel_fn
+        kernel = fitted or op.kernel_fn
+        self.space[f"k{index}"] = _confined(op, kernel) if LOCAL_PATHS in node.attrs else kernel
         if fitted:
             arguments = ", ".join([self.names[id(v)] for v in node.inputs])
         else:
@@ -317,6 +319,19 @@ class _GraphSource:
         if self.own_streams:
             return service.for_node(node.op, node.attrs)
         return kept(node, service)
+
+
+def _confined(op: Op, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The op's kernel for paths that name local files only."""
+    paths = {op.input_names.index(name) for name in op.path_inputs}
+    indices = [i for i, arg in enumerate(op.kernel_order) if arg[0] == "input" and arg[1] in paths]
+
+    def run(*arguments: Any) -> Any:
+        for i in indices:
+            check_local(arguments[i])
+        return kernel(*arguments)
+
+    return run
 
 
 _keeping = lasting_lock()

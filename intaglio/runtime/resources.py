@@ -18,7 +18,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.locks import lasting_lock
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, compatible
 from intaglio.cpython import is_sole_owner
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.derived import DERIVED
@@ -207,6 +207,11 @@ def _kind(dtype: DType) -> str:
 # -- shared names ----------------------------------------------------------------------
 
 
+def _holds(stored: Spec, wanted: Spec) -> bool:
+    """True if a variable may have both specs."""
+    return stored.dtype is wanted.dtype and compatible(stored.shape, wanted.shape)
+
+
 class ResourceManager:
     """Resources that graphs find by container and name."""
 
@@ -223,7 +228,12 @@ class ResourceManager:
             found = self._table.get(key)
             if found is None:
                 found = self._table[key] = Resource(contents, shared_name, key[0])
-            return found
+        if not isinstance(found, Resource) or not _holds(found.spec, contents):
+            raise errors.invalid_argument(
+                f"Trying to access resource {key[0]}/{shared_name} as a variable of dtype "
+                f"{_kind(contents.dtype)} and shape {_brackets(contents.shape)}, which it is not."
+            )
+        return found
 
     def lookup_table(
         self, keys: DType, values: Spec, shared_name: str, container: str, fixed: bool

@@ -19,6 +19,7 @@ import numpy as np
 from intaglio.base import dtypes, errors, files, replacing
 from intaglio.base.crc32c import crc32c, extend, masked
 from intaglio.base.dtypes import from_numpy
+from intaglio.base.limits import check_allocated
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import BundleEntryProto, BundleHeaderProto
@@ -274,16 +275,20 @@ class Bundle:
         return np.frombuffer(bytearray(data), dtype.numpy).reshape(dims)
 
     def _joined(self, name: str, entry: Any, dims: Any, dtype: Any) -> np.ndarray:
-        """A tensor from its slices."""
-        whole = np.empty(dims, dtype.numpy)
-        filled = 0
+        """A tensor from its slices, which have to be in the files before there is memory for it."""
+        stored = count = 0
         for known in entry.slices:
-            extents = tuple(
-                [
-                    (e.start, e.length if e.WhichOneof("has_length") else slices.ALL)
-                    for e in known.extent
-                ]
-            )
+            part = self.entries.get(_text(slices.key(name, _extents(known))))
+            if part is not None:
+                stored += part.size
+                count += math.prod(_dims(name, part))
+        if count != math.prod(dims) or stored < count * dtype.size:
+            raise MalformedError(f"its slices have {count} elements, not {math.prod(dims)}")
+        check_allocated(dims, dtype.size, f"Tensor '{name}' of a checkpoint")
+        # Slices that overlap leave elements that nobody sets.
+        whole = np.full(dims, b"" if dtype is dtypes.string else 0, dtype.numpy)
+        for known in entry.slices:
+            extents = _extents(known)
             part = self.entries.get(_text(slices.key(name, extents)))
             target = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
             if part is None or part.slices or target is None:
@@ -294,9 +299,6 @@ class Bundle:
                     f"its slice {slices.text(dims, extents)} is {array.dtype}{list(array.shape)}"
                 )
             target[...] = array
-            filled += array.size
-        if filled != whole.size:
-            raise MalformedError(f"its slices have {filled} elements, not {whole.size}")
         return whole
 
     def _bytes(self, entry: Any) -> bytes:
@@ -314,6 +316,13 @@ class Bundle:
                 return file.read(entry.size)
         except OSError as e:
             raise MalformedError(f"{path} cannot be read: {e.strerror}") from None
+
+
+def _extents(known: Any) -> tuple[tuple[int, int], ...]:
+    """Where a slice begins and how long it is, for each dimension."""
+    return tuple(
+        [(e.start, e.length if e.WhichOneof("has_length") else slices.ALL) for e in known.extent]
+    )
 
 
 def _text(key: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from intaglio.base import errors, shapes
 from intaglio.base.dtypes import DType
+from intaglio.base.errors import UnsupportedFileError
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import TrackableObjectGraph
 from intaglio.runtime.eager import from_array
@@ -29,7 +30,7 @@ class LoadStatus:
         self._find = find
         self.bundle = Bundle(prefix)
         if names.OBJECT_GRAPH_KEY not in self.bundle:
-            raise NotImplementedError(
+            raise UnsupportedFileError(
                 f"{prefix} has no object graph: it was written by tf.compat.v1.train.Saver, which is not read."
             )
         data = self.bundle.array(names.OBJECT_GRAPH_KEY)

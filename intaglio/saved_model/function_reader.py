@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from intaglio.base import shapes
+from intaglio.base.errors import UnsupportedFileError
+from intaglio.base.shapes import Dims
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Options
 from intaglio.function.signature import FunctionType, Signature, typed
@@ -23,6 +26,7 @@ from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import FuncGraph
 from intaglio.type_specs.trace_type import Tracing
+from intaglio.type_specs.type_spec import TensorSpec
 
 _INFERENCE = re.compile(r"^__inference_(.*?)(_\d+)+$")
 
@@ -103,7 +107,7 @@ class FunctionReader:
         if isinstance(found, RestoredResource) and found.is_created:
             return found.resource_handle
         if not isinstance(found, (Variable, Tensor)):
-            raise NotImplementedError(
+            raise UnsupportedFileError(
                 f"it captures the object {number}, a {type(found).__name__}, which is neither a variable nor a constant"
             )
         return found
@@ -237,8 +241,15 @@ def _check_counts(
         ("arguments", flat, inputs),
         ("results", output.flatten(), graph.outputs),
     ):
-        if [s.dtype for s in specs] != [v.dtype for v in values]:
+        if [s.dtype for s in specs] != [v.dtype for v in values] or not all(
+            shapes.compatible(_dims(s), v.dims) for s, v in zip(specs, values, strict=True)
+        ):
             raise MalformedError(f"the {what} of function '{name}' are not those of its signature")
+
+
+def _dims(spec: Any) -> Dims:
+    """The shape of a component of a signature; unknown where that does not say."""
+    return spec.dims if isinstance(spec, TensorSpec) else None
 
 
 def _calls_python(name: str) -> bool:

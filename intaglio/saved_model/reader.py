@@ -15,8 +15,9 @@ import numpy as np
 
 from intaglio.base import files, replacing
 from intaglio.base.dtypes import DType
-from intaglio.base.errors import NotFoundError
+from intaglio.base.errors import NotFoundError, UnsupportedFileError
 from intaglio.base.shapes import Dims, TensorShape
+from intaglio.function.concrete import ConcreteFunction
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
@@ -27,7 +28,7 @@ from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.options import LoadOptions
 from intaglio.saved_model.resource_reader import ResourceReader
-from intaglio.saved_model.restored import SignatureMap, set_child, user_object
+from intaglio.saved_model.restored import SignatureMap, Unusable, set_child, user_object
 from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import ResourceVariable, Variable
 from intaglio.trace.scopes import init_scope, name_scope
@@ -50,7 +51,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     model = read_message(folder)
     meta_graph = _chosen(model, tags, folder)
     if not meta_graph.HasField("object_graph_def"):
-        raise NotImplementedError(
+        raise UnsupportedFileError(
             f"The SavedModel at {folder} has no object graph: it was saved by TensorFlow 1."
         )
     with init_scope(), name_scope(""):
@@ -73,7 +74,7 @@ def read_message(folder: str) -> Any:
     path = os.path.join(folder, names.MODEL)
     if not os.path.isfile(path):
         if os.path.isfile(os.path.join(folder, names.MODEL_TEXT)):
-            raise NotImplementedError(
+            raise UnsupportedFileError(
                 f"The SavedModel at {folder} is written as text, which is not read."
             )
         raise OSError(
@@ -175,7 +176,7 @@ class _Loader:
     def _variable(self, proto: Any, key: str | None) -> Variable:
         dtype, dims = tensors.dtype_of(proto.dtype), tensors.shape_of(proto.shape)
         if proto.experimental_distributed_variable_components:
-            raise NotImplementedError(
+            raise UnsupportedFileError(
                 f"The variable '{proto.name}' is distributed, which is not read."
             )
         value = self._value(proto.name, key, dtype, dims)
@@ -246,7 +247,10 @@ class _Loader:
         if identifier == "trackable_dict_wrapper":
             return {}
         if identifier == "signature_map":
-            return SignatureMap({c.local_name: self.objects[c.node_id] for c in node.children})
+            functions = {c.local_name: self.objects.get(c.node_id) for c in node.children}
+            if not all(isinstance(f, (ConcreteFunction, Unusable)) for f in functions.values()):
+                raise MalformedError("a signature of the SavedModel is no function")
+            return SignatureMap(functions)  # type: ignore[arg-type]  # all of them are functions
         return user_object()
 
     def _link(self, owner: Any, node: Any) -> None:
@@ -296,7 +300,10 @@ def _constant(name: str, nodes: dict[str, Any]) -> Any:
     node = nodes.get(name)
     if node is None or node.op != raw.Const.name or "value" not in node.attr:
         raise MalformedError(f"there is no constant '{name}'")
-    return from_array(tensors.array_of(node.attr["value"].tensor))
+    array = tensors.array_of(node.attr["value"].tensor)
+    if array.dtype != tensors.dtype_of(node.attr["dtype"].type).numpy:
+        raise MalformedError(f"the constant '{name}' has a value of another dtype than its own")
+    return from_array(array)
 
 
 def _set_item(owner: list[Any], name: str, value: Any) -> None:

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from intaglio.base.dtypes import string
+from intaglio.base.errors import UnsupportedFileError
 from intaglio.function.polymorphic import Function, Options
 from intaglio.opdef import raw
 from intaglio.runtime.lookup_tables import LookupTable
@@ -76,7 +77,7 @@ class RestoredResource(TrackableResource):
         return self._resource_handle is not None
 
     def _create_resource(self) -> Any:
-        raise NotImplementedError(
+        raise UnsupportedFileError(
             "the SavedModel has a resource whose function to make it is missing or cannot run"
         )
 

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from intaglio.base.errors import UnsupportedFileError
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function, Options
 from intaglio.function.retracing import Detector
@@ -29,7 +30,7 @@ class Unusable:
 
     def error(self) -> Exception:
         """What a call of the function raises."""
-        return NotImplementedError(
+        return UnsupportedFileError(
             f"The function '{self.name}' of the SavedModel cannot run: {self.reason}"
         )
 

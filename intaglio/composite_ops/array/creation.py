@@ -19,6 +19,7 @@ from intaglio.base.errors import (
     ShapeError,
     invalid_argument,
 )
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
@@ -73,6 +74,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
     if count is not None and array.size == count:
         return array.reshape(dims)
     if count is not None and array.size == 1:
+        check_allocated((count,), array.dtype.itemsize, "tf.constant")
         result = np.empty(dims, array.dtype)  # type: ignore[arg-type]  # a known shape
         result[...] = array.reshape(())
         return result
@@ -228,6 +230,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
 
 
 def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
+    check_allocated(dims, dtype.numpy.itemsize, "A tensor of one value")
     try:
         if value == 0 and dtype is not dtypes.string:
             return np.zeros(dims, dtype.numpy)
@@ -334,6 +337,7 @@ def eye(
             if size < 0:
                 raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
         if (shapes.count(whole) or 0) < MAX_CONSTANT_ELEMENTS or door.level().eager:
+            check_allocated(whole, kind.size, "tf.eye")
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")
     lead: Any = [] if batch_shape is None else [convert.to_tensor(batch_shape)]

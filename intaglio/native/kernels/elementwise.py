@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32
+from intaglio.base.errors import InternalError
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node
@@ -125,7 +126,10 @@ class FusedKernel:
         if entry.AVAILABLE:
             inputs = len(self._graph.inputs) + len(self._numbers)
             counts = inputs, len(self._graph.outputs)
-            compiled = entry.Entry(compiled, "kernel", *counts, unit=nest.unit if large else 0)
+            types = [v.dtype.numpy for v in self._graph.inputs]
+            types += [n.dtype for n in self._numbers] + self._results
+            unit = nest.unit if large else 0
+            compiled = entry.Entry(compiled, "kernel", *counts, dtypes=types, unit=unit)
         if self._form is not None:
             if len(_compiled) >= MAX_CACHED_SHAPES:
                 _compiled.clear()
@@ -137,7 +141,8 @@ class FusedKernel:
     ) -> Callable[..., list[Any]]:
         if isinstance(compiled, entry.Entry):
             return _by_entry(compiled, whole, dims, self._results, self._numbers)
-        return _by_ctypes(compiled, whole, dims, self._results, self._numbers)
+        types = [v.dtype.numpy for v in self._graph.inputs]
+        return _by_ctypes(compiled, whole, dims, types, self._results, self._numbers)
 
 
 def _by_entry(
@@ -153,7 +158,7 @@ def _by_entry(
     def run(*arrays: Any) -> list[Any]:
         results = [make() for make in makers]
         if kernel(*arrays, *numbers, *results) is NotImplemented:
-            kernel(*[np.ascontiguousarray(a) for a in arrays], *numbers, *results)
+            entry.call_in_order(kernel, arrays, [*numbers, *results])
         return results
 
     run.keep = compiled  # type: ignore[attr-defined]  # the kernel must not outlive its entry
@@ -164,6 +169,7 @@ def _by_ctypes(
     compiled: jit.Module,
     whole: tuple[int, ...],
     dims: tuple[int, ...],
+    types: list[Any],
     dtypes: list[Any],
     numbers: list[Any],
 ) -> Callable[..., list[Any]]:
@@ -172,6 +178,8 @@ def _by_ctypes(
     lengths = (number * len(dims))(*dims)
 
     def run(*arrays: Any) -> list[Any]:
+        if [a.dtype for a in arrays] != types:
+            raise InternalError(None, None, "A kernel was compiled for arrays of other dtypes.")
         outputs = [np.empty(whole, dtype) for dtype in dtypes]
         ordered = [*[np.ascontiguousarray(a) for a in arrays], *numbers]
         ins = (pointer * len(ordered))(*[a.ctypes.data for a in ordered])

@@ -67,6 +67,25 @@ def kernel_of(node: Node) -> Run | None:
     return None if choose is None else Chosen(node, choose)
 
 
+def called_kernel_of(node: Node) -> Run | None:
+    """`kernel_of` for a caller who does not know the dtypes and shapes of the inputs' arrays.
+
+    What was compiled for those that the graph declares runs for no others.
+    """
+    found = kernel_of(node)
+    if found is None or node.op.name not in PARTS:
+        return found
+    body: Graph = node.attrs["body"]
+    forms = [(v.dims, v.dtype.numpy) for v in body.inputs]
+
+    def run(*arrays: Any) -> Any:
+        if [(a.shape, a.dtype) for a in arrays] != forms:
+            return interpreter.run_graph(body, arrays)
+        return found(*arrays)
+
+    return run
+
+
 def has_choice(node: Node) -> bool:
     """True for an op that has kernels, on elements of a type that it may have."""
     if choice_of(node.op) is None:  # such may have no outputs at all
@@ -88,6 +107,7 @@ class Chosen:
     def __init__(self, node: Node, choose: Callable[..., Run | None]) -> None:
         self._op, self._attrs = node.op, node.attrs
         self._choose = choose
+        self._types = [v.dtype.numpy for v in node.inputs]
         # Integers are sizes or axes, of which the choice depends as it does of shapes.
         integers = [i for i, v in enumerate(node.inputs) if v.dtype.is_integer]
         self._numbers = [] if node.op.integer_data else integers
@@ -101,7 +121,9 @@ class Chosen:
         if run is None:
             if len(self._runs) >= MAX_CACHED_SHAPES:
                 self._runs.clear()
-            run = self._choose(self._attrs, *arrays) or self._by_numpy
+            # Kernels read elements of the dtypes that the graph declares.
+            fits = [a.dtype for a in arrays] == self._types
+            run = (self._choose(self._attrs, *arrays) if fits else None) or self._by_numpy
             self._runs[key] = run
         results = run(*arrays)
         return self._by_numpy(*arrays) if results is NotImplemented else results

@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native.runtime.buffers import allocator
-from intaglio.native.runtime.entry import Step
+from intaglio.native.runtime.entry import Step, call_in_order
 from intaglio.runtime.derived import DERIVED
 
 Run = Callable[..., Any]
@@ -72,7 +72,7 @@ class Chain:
                 continue
             outputs = [make() for make in makers]
             if step.kernel(*operands, *outputs) is NotImplemented:
-                step.kernel(*[np.ascontiguousarray(a) for a in operands], *outputs)
+                call_in_order(step.kernel, operands, outputs)
             values += outputs
         if self._single:
             return values[self.result_numbers[0]]

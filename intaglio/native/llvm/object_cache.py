@@ -1,8 +1,8 @@
 """Machine code kept on disk, so that a process need not compile what another has compiled.
 
 A file is named by the hash of everything that its code depends on: the text, the processor,
-the versions. It begins with the hash of its own content: what was cut off or changed is
-compiled again. Files are written beside and renamed, so that processes may share the folder.
+the versions. It begins with the hash of its name and content: what was cut off, changed or renamed
+is compiled again. Files are written beside and renamed, so that processes may share the folder.
 """
 
 from __future__ import annotations
@@ -70,7 +70,12 @@ def read(name: str) -> bytes | None:
     except OSError:
         return None
     digest, code = content[:32], content[32:]
-    return code if hashlib.sha256(code).digest() == digest else None
+    return code if _digest(name, code) == digest else None
+
+
+def _digest(name: str, code: bytes) -> bytes:
+    """What a file begins with: code under another name is other code, and would run as this."""
+    return hashlib.sha256(name.encode() + b"\0" + code).digest()
 
 
 def write(name: str, code: bytes) -> None:
@@ -82,7 +87,7 @@ def write(name: str, code: bytes) -> None:
         handle, beside = tempfile.mkstemp(dir=directory, suffix=_PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
+                file.write(_digest(name, code) + code)
             os.replace(beside, directory / (name + _SUFFIX))
         except OSError:
             os.unlink(beside)

@@ -110,8 +110,8 @@ def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> 
         raise Unsupported("branches that give unlike values")
     if not isinstance(first, ArrayOperand):
         return first.join(w, blocks, values)
-    if any(v.shape != first.shape for v in values):
-        raise Unsupported("branches that give values of unlike shapes")
+    if any(v.shape != first.shape or v.kind != first.kind for v in values):
+        raise Unsupported("branches that give values of unlike dtypes or shapes")
     if first.small:
         names = [w.lanes(v).names[0] for v in values]
         kind = f"<{first.count} x {first.kind.llvm}>"

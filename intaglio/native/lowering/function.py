@@ -32,7 +32,7 @@ from intaglio.native.llvm.vectors import (
 )
 from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import ArrayOperand, Variable, checked, constant
+from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import entry, interrupts, python_calls
 from intaglio.native.vector_math.functions import Functions
@@ -204,8 +204,12 @@ class FunctionLowering:
 
         `targets` are where these are best written, `pointers` where other values are, by their ids.
         """
+        if graph.opaque:
+            raise Unsupported("a function that calls itself")
         scope = Scope(graph)
         for value, operand in zip(graph.inputs, arguments, strict=True):
+            if not agrees(operand, value, self.alone):
+                raise Unsupported(f"{graph.name} with other inputs than it was traced for")
             scope.values[id(value)] = operand
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
@@ -244,6 +248,7 @@ class FunctionLowering:
             try:
                 checked(rule, node.op.name, inputs)
                 results = rule(self, node, inputs)
+                self._check_results(node, results)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
                 # At the top a part of its own in Python costs less.
@@ -259,6 +264,14 @@ class FunctionLowering:
             self.arena.release(block)
         self._temporary = outer
         scope.define(node, inputs, results)
+
+    def _check_results(self, node: Node, results: Sequence[Value]) -> None:
+        """Raises TypeError if a rule gives other values than the node declares."""
+        for value, operand in zip(node.outputs, results, strict=True):
+            if not agrees(operand, value, self.alone):
+                raise TypeError(
+                    f"{node.op.name} gives {operand.kind}{operand.shape}, not {value.spec}"
+                )
 
     def _called_back(self, node: Node, inputs: list[ArrayOperand]) -> list[ArrayOperand]:
         """The node by its NumPy kernel, out of native code."""
@@ -280,7 +293,10 @@ class FunctionLowering:
         """The results, where they are known while the function is written."""
         op = node.op
         if op is raw.Const:
-            return [constant(node.attrs["value"])]
+            found = constant(node.attrs["value"])
+            if not agrees(found, node.outputs[0]):
+                raise Unsupported.at(node, "a constant of another dtype or shape than its node's")
+            return [found]
         if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
             return None
         if any(not isinstance(h, ArrayOperand) for h in inputs):

@@ -50,8 +50,12 @@ class CarriedBuffer:
     def iteration(self, result: Value) -> tuple[str, ...]:
         """What the next iteration begins with. Raises Unsupported if the shape changes."""
         first = self.first
-        if not isinstance(result, ArrayOperand) or result.shape != first.shape:
-            raise Unsupported("a loop variable whose shape changes")
+        if (
+            not isinstance(result, ArrayOperand)
+            or result.shape != first.shape
+            or result.kind != first.kind
+        ):
+            raise Unsupported("a loop variable whose dtype or shape changes")
         if first.small:
             return self.w.lanes(result).names
         self.w.store(result, self.next)

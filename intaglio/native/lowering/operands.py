@@ -6,9 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.native.analysis.sizes import is_small
+from intaglio.base import shapes
+from intaglio.base.dtypes import resource
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
+from intaglio.opdef.spec import Spec
 
 
 class Operand:
@@ -106,6 +110,28 @@ def known(dims: Any) -> tuple[int, ...]:
 def constant(array: Any) -> ArrayOperand:
     """A value that is known now."""
     return ArrayOperand(kind_of(array.dtype), array.shape, known=array)
+
+
+def agrees(operand: Any, value: SymbolicTensor, is_part: bool = False) -> bool:
+    """Whether an operand has the dtype and shape that its graph declares for the value.
+
+    Lists and other operands declare nothing. The code of a graph reads and writes as many bytes as
+    the operands say, and its caller allocates as many as the graph says. Where the operand is but
+    a part of the value, for one of several threads, only the ranks are compared.
+    """
+    if isinstance(operand, ArrayOperand):
+        same = numeric(value.dtype) and operand.kind == kind_of(value.dtype.numpy)
+        dims = value.dims
+        if is_part and dims is not None:
+            return same and len(dims) == len(operand.shape)
+        return same and shapes.compatible(operand.shape, dims)
+    if isinstance(operand, Variable):
+        declared, found = value.spec.value, operand.spec
+        return value.dtype is resource and (
+            not isinstance(declared, Spec)
+            or (declared.dtype is found.dtype and shapes.compatible(declared.shape, found.shape))
+        )
+    return True
 
 
 class Variable(Operand):

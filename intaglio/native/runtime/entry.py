@@ -1,7 +1,8 @@
 """Entries: built-in functions of machine code through which Python calls kernels.
 
 CPython calls an entry with an array of arguments. It checks that each is an ndarray whose elements
-are contiguous, reads the pointers to their data, and runs the kernel. Nothing is allocated and no
+are contiguous, and that it has the dtype and shape which the kernel was compiled for, if any; it
+reads the pointers to their data, and runs the kernel. Nothing is allocated and no
 argument is parsed. Offsets and addresses are those of `cpython.layout`; where that may not be used,
 `AVAILABLE` is false.
 
@@ -19,6 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio import cpython
+from intaglio.base.dtypes import from_numpy
+from intaglio.base.errors import InternalError
 from intaglio.base.locks import lasting_lock
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
@@ -111,19 +114,22 @@ class Entry:
         outputs: int,
         *,
         shapes: Sequence[tuple[int, ...]] = (),
+        dtypes: Sequence[Any] = (),
         unit: int = 0,
         unlocked: bool = False,
         raises: bool = False,
     ) -> None:
         """`name` is the kernel in `code`, with so many input and output arrays.
 
-        The first arrays must have the `shapes`. With a `unit`, all threads run the kernel on ranges
-        that are multiples of it. `unlocked` runs it without the interpreter's lock; after a kernel
-        that `raises`, the function raises the exception that is set, if one is.
+        The first arrays must have the `shapes`, and the NumPy `dtypes`. With a `unit`, all threads
+        run the kernel on ranges that are multiples of it. `unlocked` runs it without the
+        interpreter's lock; after a kernel that `raises`, the function raises the exception that is
+        set, if one is.
         """
-        self._shapes = np.array(_shapes(inputs, outputs, shapes), np.int64)
+        self._shapes = np.array(_shapes(inputs, outputs, shapes, dtypes), np.int64)
+        keep = (code, self._shapes, tuple(dtypes))
         enter = trampolines().enter_raising if raises else trampolines().enter
-        self._definition = FunctionDefinition("kernel", enter, (code, self._shapes))
+        self._definition = FunctionDefinition("kernel", enter, keep)
         body = code.address(name)
         self.kernel = (
             trampolines().parallel if unit else trampolines().unlocked if unlocked else body
@@ -133,8 +139,8 @@ class Entry:
     def for_dims(self, dims: Sequence[int], tasks: int = 0) -> Callable[..., Any]:
         """The function of input and output arrays that runs the kernel with these dims.
 
-        It returns None, or NotImplemented if an argument is no array in order or has another shape
-        than it must have. Threads claim up to `tasks` tasks, if that is more than usual.
+        It returns None, or NotImplemented if an argument is no array in order or has another dtype
+        or shape than it must have. Threads claim up to `tasks` tasks, if that is more than usual.
         """
         frame = [*self._header, *dims]
         at = HEADER.index("max_tasks")
@@ -142,12 +148,39 @@ class Entry:
         return self._definition.function(np.asarray(frame, np.int64).tobytes())
 
 
-def _shapes(inputs: int, outputs: int, shapes: Sequence[tuple[int, ...]]) -> list[int]:
-    """The numbers of inputs and of all arrays, then each array's rank and lengths; -1 for any shape."""
+def _shapes(
+    inputs: int, outputs: int, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]
+) -> list[int]:
+    """What `enter` accepts: the numbers of inputs and of all arrays, then a record for each array.
+
+    A record is the address of the dtype, or 0 for any; the rank, or -1 for any shape; the lengths.
+    """
     words = [inputs, inputs + outputs]
-    for shape in shapes:
-        words += [len(shape), *shape]
-    return words + [-1] * (inputs + outputs - len(shapes))
+    for i in range(inputs + outputs):
+        words.append(layout.address_of(dtypes[i]) if i < len(dtypes) else 0)
+        words += [len(shapes[i]), *shapes[i]] if i < len(shapes) else [-1]
+    return words
+
+
+def in_order(array: Any) -> Any:
+    """The array as kernels read it: aligned, in C order, with the one dtype object of its type."""
+    dtype = from_numpy(array.dtype).numpy
+    if type(array) is np.ndarray and array.dtype is dtype and array.flags.carray:
+        return array
+    ordered = np.empty(array.shape, dtype)
+    ordered[...] = array
+    return ordered
+
+
+def call_in_order(kernel: Any, arrays: Sequence[Any], rest: Sequence[Any]) -> None:
+    """Calls a kernel that has refused arrays as they were; `rest` are constants and results.
+
+    Raises InternalError if it still refuses: then an array has not the dtype or shape that the
+    kernel was compiled for, and the memory of the results holds nothing.
+    """
+    if kernel(*[in_order(a) for a in arrays], *rest) is NotImplemented:
+        shown = ", ".join([f"{a.dtype}{list(a.shape)}" for a in arrays])
+        raise InternalError(None, None, f"A kernel was compiled for other arrays than {shown}.")
 
 
 # -- functions that allocate their results --------------------------------------------------
@@ -188,13 +221,13 @@ def filling(
     Non-contiguous arrays, and NumPy scalars, are copied. The function's `steps` describe what
     it does.
     """
-    allocate, in_order = allocator(shape, dtype), np.ascontiguousarray
+    allocate = allocator(shape, dtype)
 
     # `filling_all` for one result, without its lists: small products spend most of their time here.
     def run(*arrays: Any) -> Any:
         result = allocate()
         if kernel(*arrays, result) is NotImplemented:
-            kernel(*[in_order(a) for a in arrays], result)
+            call_in_order(kernel, arrays, [result])
         return result
 
     return _with_step(run, Step(kernel, [(shape, np.dtype(dtype))]))
@@ -205,12 +238,11 @@ def filling_all(
 ) -> Callable[..., list[Any]]:
     """The same for several results, of these shapes and dtypes."""
     allocators = [allocator(shape, dtype) for shape, dtype in results]
-    in_order = np.ascontiguousarray
 
     def run(*arrays: Any) -> list[Any]:
         filled = [allocate() for allocate in allocators]
         if kernel(*arrays, *filled) is NotImplemented:
-            kernel(*[in_order(a) for a in arrays], *filled)
+            call_in_order(kernel, arrays, filled)
         return filled
 
     return _with_step(run, Step(kernel, results))
@@ -273,8 +305,8 @@ def _enter(name: str, raises: bool) -> Code:
     """The built-in function: its arguments are the input arrays, then the output arrays.
 
     It runs the kernel over the first dim, and returns None; or NotImplemented if an argument is no
-    contiguous array, or has another shape than in the frame. If a kernel `raises`, it returns null
-    when an exception is set.
+    contiguous array, or has another dtype or shape than in the frame. If a kernel `raises`, it
+    returns null when an exception is set.
     """
     code = Code(name, ["ptr %self", "ptr %args", "i64 %count"], "ptr")
     dims = code.at("i8", "%self", str(layout.BYTES_DATA + 8 * len(HEADER)))
@@ -293,7 +325,9 @@ def _enter(name: str, raises: bool) -> Code:
         order = code.let(f"and i32 {flags}, {layout.ARRAY_IN_ORDER}")
         in_order = code.let(f"icmp eq i32 {order}, {layout.ARRAY_IN_ORDER}")
         _return_unless(code, in_order, refused)
-        loop.following = [_check_shape(code, array, loop.values[0], refused)]
+        _check_dtype(code, array, loop.values[0], refused)
+        shape = code.at("i64", loop.values[0], "1")
+        loop.following = [_check_shape(code, array, shape, refused)]
         data = code.load("ptr", code.at("i8", array, str(layout.ARRAY_DATA)), 8)
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, loop.index)}, align 8")
     outs, to = code.at("ptr", table, inputs), code.load("i64", dims, 8)
@@ -305,8 +339,16 @@ def _enter(name: str, raises: bool) -> Code:
     return code
 
 
+def _check_dtype(code: Code, array: str, record: str, refused: str) -> None:
+    """Refuses an array of another dtype."""
+    wanted = code.load("ptr", record, 8)
+    own = code.load("ptr", code.at("i8", array, str(layout.ARRAY_DTYPE)), 8)
+    is_any, same = code.let(f"icmp eq ptr {wanted}, null"), code.let(f"icmp eq ptr {own}, {wanted}")
+    _return_unless(code, code.let(f"or i1 {is_any}, {same}"), refused)
+
+
 def _check_shape(code: Code, array: str, shape: str, refused: str) -> str:
-    """Refuses an array of another shape; gives the pointer to the shape of the next."""
+    """Refuses an array of another shape; gives the pointer to the next array's record."""
     wanted = code.load("i64", shape, 8)
     wanted_lengths = code.at("i64", shape, "1")
     is_any = code.integer("icmp slt", wanted, 0)

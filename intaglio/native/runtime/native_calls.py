@@ -15,7 +15,7 @@ import numpy as np
 
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
-from intaglio.ir.graph import Graph
+from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import fallback
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
@@ -66,6 +66,8 @@ class GuardTable:
     def __init__(self) -> None:
         self.instructions: list[int] = []
         self.keep: list[Any] = []
+        # The arrays that the guards were derived from, one for each input of the kernel.
+        self.arrays: list[Any] = []
         self.objects = 2
         self.inputs = 0
 
@@ -94,6 +96,7 @@ class GuardTable:
     def tensor(self, source: int, array: Any) -> None:
         """An eager tensor of the dtype and shape of this array: the next input."""
         self.keep.append(array.dtype)
+        self.arrays.append(array)
         dtype = layout.address_of(array.dtype)
         self.instructions += [TENSOR, source, self.inputs, dtype, array.ndim, *array.shape]
         self.inputs += 1
@@ -106,6 +109,7 @@ class GuardTable:
     def constant(self, array: Any) -> None:
         """An array that is the same in all calls: the next input."""
         self.keep.append(array)
+        self.arrays.append(array)
         self.instructions += [CONSTANT, self.inputs, array.ctypes.data]
         self.inputs += 1
 
@@ -167,6 +171,9 @@ def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single:
         return None
     if any(result.bytes >= MIN_BYTES for result in program.results):
         return None
+    # The guards admit arrays like those of this call; the kernel relies on what the graph says.
+    if not all(map(_fits, table.arrays, program.graph.inputs)):
+        return None
     specs: list[int] = []
     for value, result in zip(program.graph.outputs, program.results, strict=True):
         dtype = value.dtype.numpy
@@ -190,6 +197,12 @@ def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single:
     return _interpreter().function(
         np.asarray(words, np.int64).tobytes(), [program, table.keep, miss]
     )
+
+
+def _fits(array: Any, value: SymbolicTensor) -> bool:
+    """True for an array of a graph input's dtype and shape, in C order."""
+    order = array.flags.carray and array.dtype == value.dtype.numpy
+    return order and array.shape == value.dims
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -134,6 +135,7 @@ def space_to_batch(x: Any, block: list[int], paddings: list[list[int]]) -> Any:
     m = len(block)
     if any(a or b for a, b in paddings):
         shape = [d + (sum(paddings[i - 1]) if 0 < i <= m else 0) for i, d in enumerate(x.shape)]
+        check_allocated(shape, x.dtype.itemsize, "SpaceToBatch")
         padded = np.full(shape, b"" if x.dtype == object else 0, x.dtype)
         inner = [slice(a, a + d) for d, (a, _) in zip(x.shape[1:], paddings, strict=False)]
         padded[(slice(None), *inner)] = x

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, REAL, DType, bool_, int8, string, uint8
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
@@ -92,6 +93,7 @@ class Fill(Op):
         if any(d < 0 for d in sizes):
             bad = next(d for d in sizes if d < 0)
             raise invalid_argument(f"Dimension {bad} must be >= 0")
+        check_allocated(sizes, value.dtype.itemsize, "Fill")
         return np.full(sizes, value.reshape(())[()], value.dtype)
 
     def gradient(self, doutput) -> Any:
@@ -111,6 +113,7 @@ class Empty(Op):
 
     def kernel(self, shape, dtype):
         check_rank("shape", shape, 1)
+        check_allocated(shape.tolist(), dtype.numpy.itemsize, "Empty")
         if dtype is string:
             return np.full(shape.tolist(), b"", object)
         return np.zeros(shape.tolist(), dtype.numpy)
@@ -139,6 +142,7 @@ class Range(Op):
     def kernel(self, start, limit, delta):
         size = range_size(start, limit, delta, invalid_argument)
         dtype = start.dtype
+        check_allocated((size,), dtype.itemsize, "Range")
         steps = np.arange(size, dtype=dtype if dtype.kind in "iuf" else None)
         steps = steps.astype(dtype, copy=False)
         steps *= delta
@@ -161,7 +165,10 @@ def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
         return -((a - b) // step)
     # Computed in the dtype itself, so that (0.1, 1.1, 0.1) has ten elements in float32.
     with np.errstate(over="ignore"):
-        return int(np.ceil(abs((limit - start) / delta)))
+        size = np.ceil(abs((limit - start) / delta))
+    if not np.isfinite(size):
+        raise error(f"Requires a finite number of elements, not {size}")
+    return int(size)
 
 
 def _shown(x: Any) -> str:
@@ -217,6 +224,7 @@ class OneHot(Op):
             )
         if size < 0:
             raise invalid_argument(f"depth must be non-negative, got: {size}")
+        check_allocated((*indices.shape, size), on_value.dtype.itemsize, "OneHot")
         at = rank if axis == -1 else axis
         if at == rank:
             return _hot_rows(indices, size, on_value[()], off_value)

@@ -9,6 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, DType
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -240,6 +241,10 @@ class UnravelIndex(Op):
         return result if indices.ndim else result.reshape(-1)
 
 
+# What an array takes besides its elements.
+ARRAY_BYTES = 128
+
+
 @op
 class DynamicPartition(Op):
     """The data in several tensors: `partitions` has the tensor's number for each slice."""
@@ -271,6 +276,7 @@ class DynamicPartition(Op):
             raise invalid_argument(
                 f"partitions{where} = {partitions[at]} is not in [0, {num_partitions})"
             )
+        check_allocated((num_partitions,), ARRAY_BYTES, "DynamicPartition")
         rows = data.reshape((-1, *data.shape[depth:])) if data.size else None
         flat = partitions.reshape(-1)
         if rows is None:
@@ -319,6 +325,7 @@ class DynamicStitch(Op):
         rest = data[0].shape[indices[0].ndim :]
         size = 1 + max([int(i.max()) for i in indices if i.size], default=-1)
         fill = b"" if data[0].dtype == object else 0
+        check_allocated((size, *rest), data[0].dtype.itemsize, "DynamicStitch")
         merged = np.full((size, *rest), fill, data[0].dtype)
         for m, (where, what) in enumerate(zip(indices, data, strict=True)):
             if what.shape[: where.ndim] != where.shape or what.shape[where.ndim :] != rest:

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -50,6 +51,7 @@ def _amounts(x: Any, paddings: Any) -> list[list[int]]:
 def _filled(x: Any, paddings: Any, value: Any) -> Any:
     amounts = _amounts(x, paddings)
     shape = [d + a + b for d, (a, b) in zip(x.shape, amounts, strict=True)]
+    check_allocated(shape, x.dtype.itemsize, "Pad")
     result = np.full(shape, value, x.dtype)
     result[tuple([slice(a, a + d) for d, (a, _) in zip(x.shape, amounts, strict=True)])] = x
     return result

@@ -10,6 +10,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -322,6 +323,7 @@ class BroadcastTo(Op):
 
     def kernel(self, input, shape):
         dims = shape.tolist()
+        check_allocated(dims, input.dtype.itemsize, "BroadcastTo")
         try:
             if input.ndim > len(dims):
                 raise ValueError  # NumPy drops dimensions of 1 when it assigns
@@ -395,6 +397,7 @@ class Tile(Op):
             return input
         apart = [n for d in input.shape for n in (1, d)]
         whole = [n for t, d in zip(times, input.shape, strict=True) for n in (t, d)]
+        check_allocated(whole, input.dtype.itemsize, "Tile")
         laid = np.broadcast_to(input.reshape(apart), whole)
         return laid.reshape([t * d for t, d in zip(times, input.shape, strict=True)])
 

@@ -9,6 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, bool_, int16, uint16
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -174,6 +175,7 @@ class ScatterNd(Op):
     def kernel(self, indices, updates, shape, bad_indices_policy):
         check_rank("shape", shape, 1)
         fill = b"" if updates.dtype == object else 0
+        check_allocated(shape.tolist(), updates.dtype.itemsize, "ScatterNd")
         target = np.full(shape.tolist(), fill, updates.dtype)
         kind = "add"
         if updates.dtype == bool:

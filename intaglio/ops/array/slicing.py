@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, int16
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -290,6 +291,7 @@ class StridedSliceGrad(Op):
     ):
         masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
+        check_allocated(shape.tolist(), dy.dtype.itemsize, "StridedSliceGrad")
         result = np.full(shape.tolist(), b"" if dy.dtype == object else 0, dy.dtype)
         target = taken(result, index)
         if np.shape(target) != dy.shape:

@@ -10,15 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.base.errors import (
-    FailedPreconditionError,
-    ShapeError,
-    UnavailableError,
-    invalid_argument,
-)
+from intaglio.base.errors import FailedPreconditionError, UnavailableError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.control_flow.graph_arguments import check_arguments, check_results
 
 POLICIES = (
     "low_priority_padding_with_max_batch_size",
@@ -198,12 +194,10 @@ class BatchFunction(Op):
     mixed_priority_policy = POLICIES
     batch_padding_policy = ("PAD_UP", "BATCH_DOWN", "MINIMIZE_TPU_COST_PER_REQUEST")
 
-    def infer(self, in_tensors, captured_tensors, f: Any) -> Any:
-        count = len(in_tensors) + len(captured_tensors)
-        if count != len(f.inputs):
-            raise ShapeError(
-                f"Function {f.name} takes {len(f.inputs)} arguments but {count} were given"
-            )
+    def infer(self, in_tensors, captured_tensors, f: Any, Tout) -> Any:
+        operands = [*[s.like(shape=None) for s in in_tensors], *captured_tensors]
+        check_arguments(f, operands, "Function")
+        check_results(f, Tout, "Function")
         sizes = {s.shape[0] for s in in_tensors if s.shape}
         size = sizes.pop() if len(sizes) == 1 else None
         return [[_resized(spec, size) for spec in f.output_specs]]

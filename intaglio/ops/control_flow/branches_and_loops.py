@@ -10,6 +10,7 @@ from intaglio.base.dtypes import ALL
 from intaglio.base.errors import ShapeError, invalid_argument, note_step
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.control_flow.graph_arguments import check_arguments, check_results
 
 # An attribute of loops: how often they run, where that is known before.
 KNOWN_TRIP_COUNT = "_known_trip_count"
@@ -38,17 +39,23 @@ def joined(specs: Sequence[Spec], declared_dims: Any) -> Spec:
     return Spec(first.dtype, dims, contents)
 
 
-def branch_outputs(graphs: Sequence[Any], inputs: int, declared_dims: Any) -> Any:
-    """The specs of the outputs of an op that runs one of the graphs."""
+def branch_outputs(
+    graphs: Sequence[Any], inputs: Sequence[Spec], types: Any, declared_dims: Any
+) -> Any:
+    """The specs of the outputs of an op that runs one of the graphs.
+
+    `types` and `declared_dims` are the declared dtypes and shapes of the outputs; they may be empty.
+    """
     for graph in graphs:
-        if len(graph.inputs) != inputs:
-            raise ShapeError(
-                f"Branch {graph.name} takes {len(graph.inputs)} inputs but {inputs} were given"
-            )
+        check_arguments(graph, inputs, "Branch")
+        check_results(graph, types, "Branch")
     counts = {len(g.outputs) for g in graphs}
     if len(counts) != 1:
         raise ShapeError(f"Branches have different numbers of outputs: {counts}")
-    known = declared_dims or [None] * counts.pop()
+    count = counts.pop()
+    known = declared_dims or [None] * count
+    if len(known) != count:
+        raise ShapeError(f"Branches have {count} outputs, but {len(known)} shapes are declared")
     return [
         [
             joined(specs, dims)
@@ -70,8 +77,8 @@ class Branch(Op):
     control_flow = "branch"
     native_exact = True
 
-    def infer(self, input, then_branch, else_branch, output_shapes) -> Any:
-        return branch_outputs((then_branch, else_branch), len(input), output_shapes)
+    def infer(self, input, then_branch, else_branch, Tout, output_shapes) -> Any:
+        return branch_outputs((then_branch, else_branch), input, Tout, output_shapes)
 
     def kernel(self, cond, input, then_branch, else_branch, run):
         taken = holds(cond)
@@ -105,8 +112,10 @@ class IndexedBranch(Op):
     control_flow = "branch"
     native_exact = True
 
-    def infer(self, input, branches, output_shapes) -> Any:
-        return branch_outputs(branches, len(input), output_shapes)
+    def infer(self, input, branches, Tout, output_shapes) -> Any:
+        if not branches:
+            raise ShapeError("A choice needs at least one branch")
+        return branch_outputs(branches, input, Tout, output_shapes)
 
     def kernel(self, branch_index, input, branches, run):
         index = int(branch_index)
@@ -150,13 +159,16 @@ class Loop(Op):
                 f"Loop body {body.name} takes {len(body.inputs)} and returns {len(body.outputs)} values, its condition "
                 f"takes {len(cond.inputs)}, and {len(input)} were given"
             )
+        check_arguments(body, input, "Loop body")
+        check_arguments(cond, input, "Loop condition")
+        check_arguments(body, body.output_specs, "The next iteration of loop body")
+        if len(cond.outputs) != 1:
+            raise ShapeError(f"Loop condition {cond.name} returns {len(cond.outputs)} values")
         known = output_shapes or [None] * len(input)
+        if len(known) != len(input):
+            raise ShapeError(f"A loop has {len(input)} values, but {len(known)} declared shapes")
         results: list[Spec] = []
-        for spec, wanted, dims in zip(input, body.input_specs, known, strict=True):
-            if spec.dtype is not wanted.dtype:
-                raise ShapeError(
-                    f"Loop body {body.name} takes {wanted.dtype.name}, not {spec.dtype.name}"
-                )
+        for wanted, dims in zip(body.input_specs, known, strict=True):
             shape = wanted.shape if dims is None else shapes.merge(wanted.shape, dims)
             contents = wanted.value if isinstance(wanted.value, Spec) else None
             results.append(Spec(wanted.dtype, shape, contents))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.base.errors import ShapeError
 from intaglio.opdef.op import Op, op
+from intaglio.ops.control_flow.graph_arguments import check_arguments, check_results
 
 
 class Call(Op):
@@ -19,10 +19,8 @@ class Call(Op):
     native_exact = True
 
     def infer(self, args, f: Any, Tout) -> Any:
-        if len(args) != len(f.inputs):
-            raise ShapeError(
-                f"Function {f.name} takes {len(f.inputs)} arguments but {len(args)} were given"
-            )
+        check_arguments(f, args, "Function")
+        check_results(f, Tout, "Function")
         return [list(f.output_specs)]
 
     def kernel(self, args, f, run):

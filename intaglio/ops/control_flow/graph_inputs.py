@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intaglio.base.dtypes import DType
+from intaglio.base.errors import ShapeError
 from intaglio.base.shapes import Dims
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -35,6 +36,8 @@ class Const(Op):
     numerics_checked = False
 
     def infer(self, value, dtype: DType) -> Spec:
+        if value.dtype != dtype.numpy:
+            raise ShapeError(f"A constant of dtype {dtype.name} has a value of {value.dtype}")
         return Spec(dtype, value.shape, value)
 
     def kernel(self, value):

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageSequence
 
 from intaglio.base.dtypes import INDEX, DType, float32, uint8, uint16
-from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.errors import (
+    OpError,
+    ResourceExhaustedError,
+    ShapeError,
+    UnsupportedFileError,
+    invalid_argument,
+)
+from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.image import jpeg as image_jpeg
@@ -27,6 +36,7 @@ STARTS = (
 )
 BAD_JPEG = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
 RATIOS = (1, 2, 4, 8)
+MAX_CHANNELS = 4
 
 
 def format_of(contents: bytes) -> str:
@@ -51,20 +61,43 @@ def _file(contents: Any) -> bytes:
 
 
 def _opened(contents: bytes, message: str) -> Image.Image:
+    with _reading(message):
+        image = Image.open(io.BytesIO(contents))
+    check_decoded(image.width * image.height * MAX_CHANNELS, "An image")
+    return image
+
+
+@contextlib.contextmanager
+def _reading(message: str) -> Generator[None]:
+    """Raises InvalidArgumentError with a message for whatever Pillow raises of a damaged file."""
     try:
-        return Image.open(io.BytesIO(contents))
-    except (OSError, SyntaxError, ValueError):
+        yield
+    except (OpError, MemoryError):
+        raise
+    except Image.DecompressionBombError as e:
+        raise ResourceExhaustedError(None, None, str(e)) from None
+    except Exception:  # its decoders raise errors of many classes
         raise invalid_argument(message) from None
 
 
 def _loaded(image: Image.Image, mode: str | None, message: str) -> np.ndarray:
     """The pixels [height, width, channels] of an opened image, in a mode of Pillow."""
-    try:
+    with _reading(message):
         converted = image if mode in (None, image.mode) else image.convert(mode)
         pixels = np.asarray(converted)
-    except (OSError, SyntaxError, ValueError, struct.error):
-        raise invalid_argument(message) from None
     return pixels[:, :, None] if pixels.ndim == 2 else pixels
+
+
+def _frames(image: Image.Image, mode: str, message: str) -> np.ndarray:
+    """The pixels [frames, height, width, channels] of all frames, in a mode of Pillow."""
+    frames: list[np.ndarray] = []
+    size = 0
+    with _reading(message):
+        for frame in ImageSequence.Iterator(image):
+            size += frame.width * frame.height * len(mode)
+            check_decoded(size, "An animation")
+            frames.append(np.asarray(frame.convert(mode)))
+    return np.stack(frames)
 
 
 # -- decoding --------------------------------------------------------------------------
@@ -143,7 +176,7 @@ def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
         if ratio != 1:
             image_jpeg.prepare(image, "CMYK", ratio, how.fast)
         return _loaded(image, mode, BAD_JPEG)
-    try:
+    with _reading(BAD_JPEG):
         # The decoder itself leaves out colour and scales down.
         if how.fast and how.smooth and ratio == 1 and mode == "RGB":
             pixels = image_jpeg.smoothed_draft(image)
@@ -151,8 +184,6 @@ def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
                 return pixels
         draft = image_jpeg.is_draft(image, ratio, how.fast, how.smooth)
         image_jpeg.prepare(image, mode, ratio, draft)
-    except (OSError, SyntaxError, ValueError, struct.error):
-        raise invalid_argument(BAD_JPEG) from None
     return _loaded(image, mode, BAD_JPEG)
 
 
@@ -171,6 +202,7 @@ def bmp(contents: bytes, channels: int) -> np.ndarray:
         raise invalid_argument("The width and height of a BMP image must not be 0")
     own, count = bits // 8, abs(height)
     step = (own * width + 3) // 4 * 4
+    check_decoded(step * count, "A BMP image")
     if len(contents) < start + step * (count - 1) + own * width:
         raise invalid_argument("Incomplete bmp content: there are too few pixels")
     data = np.frombuffer(contents, np.uint8, offset=start)[: step * count]
@@ -190,11 +222,7 @@ def gif(contents: bytes, channels: int = 3) -> np.ndarray:
         raise invalid_argument(f"channels must be 0 or 3 for GIF, got {channels}")
     message = "Invalid GIF data"
     image = _opened(contents, message)
-    try:
-        frames = [np.asarray(f.convert("RGB")) for f in ImageSequence.Iterator(image)]
-    except (OSError, SyntaxError, ValueError, struct.error):
-        raise invalid_argument(message) from None
-    return np.stack(frames)
+    return _frames(image, "RGB", message)
 
 
 def webp(contents: bytes, channels: int) -> np.ndarray:
@@ -207,11 +235,7 @@ def webp(contents: bytes, channels: int) -> np.ndarray:
     if channels not in (0, own):
         raise invalid_argument("Number of channels requested does not match input")
     mode = "RGBA" if own == 4 else "RGB"
-    try:
-        frames = [np.asarray(f.convert(mode)) for f in ImageSequence.Iterator(image)]
-    except (OSError, SyntaxError, ValueError):
-        raise invalid_argument(message) from None
-    return np.stack(frames)
+    return _frames(image, mode, message)
 
 
 def _check_channels(channels: int) -> None:
@@ -235,7 +259,7 @@ def pixels_of(
         return gif(contents, channels), kind
     if kind == "WebP":
         return webp(contents, channels), kind
-    raise NotImplementedError(
+    raise UnsupportedFileError(
         "JPEG XL files cannot be read: Pillow has no decoder for them. "
         "Convert the file to PNG or WebP."
     )

@@ -10,11 +10,14 @@ import zlib
 
 import numpy as np
 
-from intaglio.base.errors import invalid_argument
+from intaglio.base.errors import UnsupportedFileError, invalid_argument
+from intaglio.base.limits import check_decoded
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Channels by colour type, for those that exist with 16 bits.
 CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
+# Where the header ends that the first chunk holds.
+HEADER_END = 29
 COLORS = {channels: color for color, channels in CHANNELS.items()}
 
 
@@ -25,21 +28,28 @@ def depth_of(contents: bytes) -> int:
 
 def decoded(contents: bytes) -> np.ndarray:
     """The uint16 pixels [height, width, channels] of a file with 16 bits a channel."""
+    if len(contents) < HEADER_END:
+        raise invalid_argument("Invalid PNG data: the header is cut off")
     width, height, _, color, _, _, interlaced = struct.unpack(">IIBBBBB", contents[16:29])
     if interlaced:
-        raise NotImplementedError(
+        raise UnsupportedFileError(
             "Interlaced PNG files with 16 bits a channel cannot be read: "
             "decode with dtype=tf.uint8, or save the file without interlacing."
         )
+    if color not in CHANNELS or not width or not height:
+        raise invalid_argument(f"Invalid PNG data: colour type {color}, {width} x {height} pixels")
     channels = CHANNELS[color]
+    needed = height * (1 + width * 2 * channels)
+    check_decoded(needed, "A PNG image")
     try:
-        data = zlib.decompress(_parts(contents, b"IDAT"))
+        # What there is more of is not read.
+        data = zlib.decompressobj().decompress(_parts(contents, b"IDAT"), needed)
     except zlib.error as e:
         raise invalid_argument(f"Invalid PNG data: {e}") from None
     step = 2 * channels
-    if len(data) < height * (1 + width * step):
+    if len(data) < needed:
         raise invalid_argument("Invalid PNG data: there are too few pixels")
-    rows = np.frombuffer(data, np.uint8, height * (1 + width * step))
+    rows = np.frombuffer(data, np.uint8, needed)
     rows = rows.reshape(height, 1 + width * step)
     plain = _unfiltered(rows[:, 0], rows[:, 1:].reshape(height, width, step))
     return plain.view(">u2").astype(np.uint16)

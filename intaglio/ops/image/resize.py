@@ -20,6 +20,7 @@ from intaglio.base.dtypes import (
     uint16,
 )
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -63,6 +64,10 @@ def check_rank_of_size(size: Spec) -> None:
         )
 
 
+# The size of a pixel's channel while images are resized.
+RESIZED_BYTES = 4
+
+
 def sizes_of(images: Any, size: Any, gradient: bool = False) -> tuple[int, int]:
     """The new height and width. Raises InvalidArgumentError for bad ones.
 
@@ -81,6 +86,8 @@ def sizes_of(images: Any, size: Any, gradient: bool = False) -> tuple[int, int]:
         )
     if not gradient and 0 in images.shape[1:]:
         raise invalid_argument("input image must be of non-zero size")
+    wide = (len(images), height, width, images.shape[-1])
+    check_allocated(wide, RESIZED_BYTES, "A resized image")
     return height, width
 
 

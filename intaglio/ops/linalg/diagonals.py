@@ -9,6 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, COMPLEX, FLOATING, INDEX, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -227,6 +228,8 @@ class MatrixDiagV3(Op):
             )
         longest = packed.shape[-1]
         rows, columns = _diag_size(high - low + 1, longest, low, high, int(num_rows), int(num_cols))
+        lead = packed.shape[:-2]
+        check_allocated((*lead, rows, columns), diagonal.dtype.itemsize, "MatrixDiag")
         r, c, i, at, _ = diagonal_indices(rows, columns, low, high, align)
         lead = packed.shape[:-2]
         result = np.full((*lead, rows, columns), padding_value[()], diagonal.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import INDEX, DType, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -51,6 +52,7 @@ def _checked(values, size, weights) -> int:
     count = int(size)
     if count < 0:
         raise invalid_argument(f"size ({count}) must be non-negative")
+    check_allocated((count,), weights.dtype.itemsize, "Bincount")
     if values.size and values.min() < 0:
         raise invalid_argument("Input arr must be non-negative!")
     if weights.size and weights.shape != values.shape:

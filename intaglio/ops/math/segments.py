@@ -10,6 +10,7 @@ import numpy as np
 
 from intaglio.base.dtypes import INDEX, NUMERIC, DType, int16, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -300,6 +301,7 @@ def checked_ids(data: Any, ids: Any, num_segments: Any) -> int:
         )
     if count < 0:
         raise invalid_argument(f"Input num_segments == {count} must not be negative.")
+    check_allocated((count, *data.shape[ids.ndim :]), data.dtype.itemsize, "A sum of segments")
     if ids.size and int(ids.max()) >= count:
         flat = ids.reshape(-1)
         at = int(np.argmax(flat >= count))

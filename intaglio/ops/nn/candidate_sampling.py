@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import files
 from intaglio.base.dtypes import float32, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
@@ -293,7 +294,7 @@ class ThreadUnsafeUnigramCandidateSampler(Learned):
 
 def _frequencies(path: str) -> Any:
     """The last column of a file of comma-separated values."""
-    with open(path, encoding="utf-8") as lines:
+    with files.explained(path), open(path, encoding="utf-8") as lines:
         return np.array([float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()])
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, INDEX, ORDINARY, REAL, DType
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
@@ -33,6 +34,10 @@ def drawn_shape(shape: Spec) -> Any:
     return shape.as_shape()
 
 
+# The size of most random numbers.
+RANDOM_BYTES = 4
+
+
 def dims_of(shape: Any) -> tuple[int, ...]:
     """A shape input's value as a tuple. Raises InvalidArgumentError."""
     if np.ndim(shape) != 1:
@@ -42,6 +47,7 @@ def dims_of(shape: Any) -> tuple[int, ...]:
     for dim in dims:
         if dim < 0:
             raise invalid_argument(f"Dimension {dim} must be >= 0")
+    check_allocated(dims, RANDOM_BYTES, "A random tensor")
     return dims
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import float32, int32, string
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
@@ -104,6 +105,7 @@ class DecodeWav(Op):
         count, channels = read.shape
         length = count if desired_samples < 0 else desired_samples
         wide = channels if desired_channels < 0 else desired_channels
+        check_decoded(4 * length * wide, "DecodeWav")
         audio = np.zeros((length, wide), np.float32)
         # Channels that the file does not have repeat its last one.
         chosen = np.minimum(np.arange(wide), channels - 1)

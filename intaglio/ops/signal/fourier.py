@@ -10,6 +10,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import COMPLEX, DType, complex64, complex128, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
@@ -64,6 +65,7 @@ def _transformed(
 ) -> np.ndarray:
     """NumPy's transform; zeros where a transform is of no elements."""
     if not x.size or 0 in lengths or not axes:
+        check_allocated(shape, dtype.size, "A Fourier transform")
         return np.zeros(shape, dtype.numpy) if axes else x.astype(dtype.numpy)
     return function(x, s=lengths, axes=axes).astype(dtype.numpy, copy=False)
 

@@ -9,6 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, QUANTIZED, bool_, int64
 from intaglio.base.errors import invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -64,6 +65,7 @@ class SparseToDense(Op):
             raise invalid_argument(
                 f"Indices are not valid (out of bounds).  Shape: {brackets(dims)}"
             )
+        check_allocated(dims, sparse_values.dtype.itemsize, "SparseToDense")
         found = np.full(dims, default_value, sparse_values.dtype)
         found[tuple(indices.T)] = sparse_values
         return found

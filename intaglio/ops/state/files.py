@@ -28,6 +28,7 @@ class ReadFile(Op):
     """The bytes of a file."""
 
     signature = "filename: string; -> contents: string"
+    path_inputs = ("filename",)
     stateful = True
     droppable = True
     differentiable = False
@@ -45,6 +46,7 @@ class WriteFile(Op):
     """Makes a text the contents of a file, and the folders that it is to be in."""
 
     signature = "filename: string, contents: string; ->"
+    path_inputs = ("filename",)
     stateful = True
     differentiable = False
     reaches_outside = "files"
@@ -65,6 +67,7 @@ class MatchingFiles(Op):
     """The names of the files that the patterns match, sorted."""
 
     signature = "pattern: string; -> filenames: string"
+    path_inputs = ("pattern",)
     stateful = True
     droppable = True
     differentiable = False

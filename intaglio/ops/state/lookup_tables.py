@@ -376,6 +376,7 @@ class InitializeTableFromTextFileV2(Op):
         "table_handle: resource, filename: string; key_index: int, value_index: int,"
         " vocab_size: int = -1, delimiter: str = '\\t', offset: int = 0 -> "
     )
+    path_inputs = ("filename",)
     stateful = True
     differentiable = False
 

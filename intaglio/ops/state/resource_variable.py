@@ -29,6 +29,26 @@ def contents_of(handle: Spec, dtype: DType | None = None) -> Spec:
     return Spec(dtype or bool_, None)
 
 
+def _content(handle: Spec, dtype: DType) -> Spec:
+    """The spec of what is read from a variable as a dtype. Raises ShapeError for another one."""
+    contents = contents_of(handle, dtype)
+    if isinstance(handle.value, Spec) and contents.dtype is not dtype:
+        raise ShapeError(
+            f"Trying to read variable with wrong dtype. Expected {dtype.name} got {contents.dtype.name}"
+        )
+    return Spec(dtype, contents.shape)
+
+
+def _read(resource: Any, dtype: DType) -> Any:
+    """A variable's array. Raises InvalidArgumentError for another dtype than its own."""
+    value = resource.read()
+    if value.dtype != dtype.numpy:
+        raise invalid_argument(
+            f"Trying to read variable with wrong dtype. Expected {dtype.name} got {resource.spec.dtype.name}"
+        )
+    return value
+
+
 @op
 class VarHandleOp(Op):
     """A handle to the variable of this container and shared name."""
@@ -78,20 +98,10 @@ class ReadVariableOp(Op):
     numerics_checked = False
 
     def infer(self, resource: Spec, dtype: DType) -> Spec:
-        contents = contents_of(resource, dtype)
-        if isinstance(resource.value, Spec) and contents.dtype is not dtype:
-            raise ShapeError(
-                f"Trying to read variable with wrong dtype. Expected {dtype.name} got {contents.dtype.name}"
-            )
-        return Spec(dtype, contents.shape)
+        return _content(resource, dtype)
 
     def kernel(self, resource, dtype):
-        value = resource.read()
-        if value.dtype != dtype.numpy:
-            raise invalid_argument(
-                f"Trying to read variable with wrong dtype. Expected {dtype.name} got {resource.spec.dtype.name}"
-            )
-        return value
+        return _read(resource, dtype)
 
     def gradient(self, dvalue) -> Any:
         return dvalue
@@ -110,10 +120,10 @@ class _ReadVariablesOp(Op):
     numerics_checked = False
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
-        return [[Spec(d, contents_of(r).shape) for r, d in zip(resources, dtypes, strict=True)]]
+        return [[_content(r, d) for r, d in zip(resources, dtypes, strict=True)]]
 
-    def kernel(self, resources):
-        return [r.read() for r in resources]
+    def kernel(self, resources, dtypes):
+        return [_read(r, d) for r, d in zip(resources, dtypes, strict=True)]
 
     def gradient(self, dvalues) -> Any:
         return list(dvalues)

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import NUMERIC, DType, bool_, string
 from intaglio.base.errors import invalid_argument
+from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.text.strings import filled, mapped
@@ -51,6 +52,8 @@ class AsString(Op):
     def kernel(self, input, precision, scientific, shortest, width, fill, T: DType):
         _check_format(T, precision, scientific, shortest, fill)
         width = max(width, 0)
+        longest = max(width, precision, 0)
+        check_decoded(np.size(input) * longest, "AsString")
         if T is string:
             side = bytes.ljust if fill == "-" else bytes.rjust
             return mapped(lambda v: side(v, width), input)

@@ -24,6 +24,7 @@ from intaglio.base.dtypes import (
     uint16,
 )
 from intaglio.base.errors import DataLossError, invalid_argument
+from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.text.strings import StringMap, mapped, shape_text
@@ -106,12 +107,15 @@ class DecodePaddedRaw(Op):
                 f"({out_type.size})"
             )
         texts: list[bytes] = np.asarray(input_bytes, object).ravel().tolist()
+        check_decoded(len(texts) * width, "DecodePaddedRaw")
         whole = b"".join([t[:width].ljust(width, b"\0") for t in texts])
         octets = np.frombuffer(bytearray(whole), np.uint8)
         numbers = _numbers(octets, out_type, little_endian)
         return numbers.reshape(*np.shape(input_bytes), width // out_type.size)
 
 
+# Bytes that are decompressed before their number is looked at.
+INFLATED_AT_ONCE = 1 << 20
 # The `wbits` of zlib for each header format.
 _WINDOWS = {"ZLIB": 15, "GZIP": 31}
 
@@ -119,9 +123,14 @@ _WINDOWS = {"ZLIB": 15, "GZIP": 31}
 def _inflated(text: bytes, window: int) -> bytes:
     """All that the compressed parts hold; a part that is cut off gives what it has."""
     found: list[bytes] = []
+    size = 0
     while text:
         reader = zlib.decompressobj(window)
-        found.append(reader.decompress(text))
+        while text and not reader.eof:
+            found.append(reader.decompress(text, INFLATED_AT_ONCE))
+            size += len(found[-1])
+            check_decoded(size, "DecodeCompressed")
+            text = reader.unconsumed_tail
         text = reader.unused_data
     return b"".join(found)
 

@@ -40,6 +40,20 @@ def test_what_is_damaged_is_not_there(place, damage):
     assert object_cache.read(name) == b"code"
 
 
+def test_code_under_the_name_of_other_code_is_not_there(place):
+    texts = [
+        f"define double @f(double %x) {{\n %y = {op} double %x, 3.0\n ret double %y\n}}\n"
+        for op in ("fadd", "fmul")
+    ]
+    code = [jit.compiled(text) for text in texts]
+    first, second = sorted(place.glob("*.o"))
+    swapped = {first: second.read_bytes(), second: first.read_bytes()}
+    for path, content in swapped.items():
+        path.write_bytes(content)
+        assert object_cache.read(path.stem) is None
+    assert [jit.compiled(text) for text in texts] == code  # compiled anew
+
+
 def test_everything_that_code_depends_on_is_in_its_name():
     assert object_cache.name_of("a", "b") != object_cache.name_of("ab", "")
     assert (

@@ -1,0 +1,1 @@
+"""Structured fuzzers: each format's inputs are mutated by its grammar, with checksums computed again."""
