@@ -286,12 +286,20 @@ class Judge:
             if isinstance(values, BaseException) or values[index].shape != a.shape:
                 return None, None
             others.append(values[index])
-        if a.dtype.kind in "biu":
-            unstable = np.zeros(a.shape, bool)
-            for other in others:
-                unstable |= other != a
-            return (a != b) & ~unstable, unstable
-        return _close(a, b, others)
+        return differing(a, b, others)
+
+
+def differing(a: Any, b: Any, others: list[Any]) -> Any:
+    """Which elements of `b` are wrong where `a` is right, and which are not to be compared.
+
+    `others` are what perturbed runs computed, arrays of the same shape.
+    """
+    if a.dtype.kind in "biu":
+        unstable = np.zeros(a.shape, bool)
+        for other in others:
+            unstable |= other != a
+        return (a != b) & ~unstable, unstable
+    return _close(a, b, others)
 
 
 def _same_bits(a: Any, b: Any) -> bool:

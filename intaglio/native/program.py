@@ -49,7 +49,7 @@ class Program:
         w.writes = bool(self.writes)
         body = ready(graph)
         inputs = [self._input(w, body, i) for i in range(len(body.inputs))]
-        self.operands = inputs  # what the body's inputs are
+        self.operands = inputs  # of the body, by input number
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for index, number in extra.items():
             inputs[index].write_to(w.argument("%outs", number))
@@ -75,11 +75,11 @@ class Program:
         )
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
-        self.memory, self.refuses, self.raises = w.arena.size, w.refuses, w.raises
+        self.memory, self.has_guards, self.raises = w.arena.size, w.has_guards, w.raises
         self._keep = w.keep
         self.rounds, self._other = w.rounds, None
-        # What was drawn in vain is drawn again.
-        self.random_streams = list(dict.fromkeys(w.random_streams)) if w.refuses else []
+        # If a guard fails, the streams are reset before the interpreter repeats the call.
+        self.random_streams = list(dict.fromkeys(w.random_streams)) if w.has_guards else []
         self.run = self._written()
 
     def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
@@ -142,7 +142,7 @@ class Program:
         arrays, lines = self._arrays(allocate_bytes, inputs)
         outs, results, makers = self._results(allocate_bytes)
         call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
-        if self.refuses:
+        if self.has_guards:
             call = f"{call} or work[0] != 0"
         text = [
             f"def run({', '.join(inputs)}):",

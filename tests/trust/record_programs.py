@@ -122,7 +122,10 @@ def main() -> None:
         answered(programs)
         options.file.write_text(json.dumps(programs))
     else:
-        kept = [p for p in programs if _is_small(p)]
+        from trust.generator import NOT_UNIQUE
+
+        excluded = tuple([f"raw_ops.{name}(" for name in NOT_UNIQUE])
+        kept = [p for p in programs if _is_small(p) and not any(e in p["source"] for e in excluded)]
         KEPT.write_bytes(gzip.compress(json.dumps(kept).encode(), mtime=0))
         print(len(kept), "programs,", KEPT.stat().st_size, "bytes")
 

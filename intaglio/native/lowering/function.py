@@ -61,7 +61,7 @@ class FunctionLowering:
         self.keep: list[Any] = []
         # True if the function may find that it cannot do its work; if it may end with a Python
         # exception set.
-        self.refuses = self.raises = False
+        self.has_guards = self.raises = False
         # What became of each node, and of the one that is being written.
         self.notes: list[Note] = []
         self.how = ""
@@ -135,7 +135,7 @@ class FunctionLowering:
     @property
     def in_place(self) -> bool:
         """True if variables may be written in place: nothing is refused or raised after that."""
-        return not ((self.refuses or self.raises) and self.undoes)
+        return not ((self.has_guards or self.raises) and self.undoes)
 
     def compiled(self) -> jit.Module:
         """The machine code of the function, and of what it calls and no other module has."""
@@ -599,7 +599,7 @@ class FunctionLowering:
 
     def guard(self, condition: str) -> None:
         """The function gives up unless the condition holds: its caller has the interpreter do the work."""
-        self.refuses = True
+        self.has_guards = True
         self.undoes |= self.written
         self.leave(condition, str(python_calls.REFUSED))
 

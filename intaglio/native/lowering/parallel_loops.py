@@ -330,10 +330,10 @@ class _Call:
         w.notes += [
             note._replace(depth=note.depth - 1 + len(w.scopes)) for note in part.notes if note.depth
         ]
-        w.refuses |= part.refuses
+        w.has_guards |= part.has_guards
         w.raises |= part.raises
         w.undoes |= w.written
-        if part.refuses or part.raises:
+        if part.has_guards or part.raises:
             flags = "0"
             for i in range(count):
                 pointer = w.within(memory, i * self.part.memory)

@@ -124,7 +124,7 @@ class CompiledProgram(Protocol):
     address: int
     kernel: Any
     memory: int
-    refuses: bool
+    has_guards: bool
     raises: bool
     rounds: bool
     writes: Sequence[int]
@@ -179,7 +179,7 @@ def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single:
         "kernel": program.address,
         "dims": layout.bytes_address(frame) + 8 * len(entry.HEADER),
         "memory": program.memory,
-        "fails": REFUSED * program.refuses | RAISED * program.raises,
+        "fails": REFUSED * program.has_guards | RAISED * program.raises,
         "results": len(program.results),
         "single": int(single),
         "inputs": max(table.inputs, 1),
