@@ -155,6 +155,6 @@ def test_conditions_are_single_truth_values():
     with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
         loop(tf.constant([True, False]))
     with pytest.raises(TypeError):
-        tf.while_loop(lambda i: 3, lambda i: i + 1, [tf.constant(0)])
+        tf.while_loop(lambda i: 3, lambda i: i + 1, [tf.constant(0)], maximum_iterations=2)
     with pytest.raises(TypeError):
         tf.while_loop(lambda i: i < 3, lambda i: None, [tf.constant(0)])
