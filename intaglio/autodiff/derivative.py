@@ -7,7 +7,6 @@ of the forward graph, so that exactly what the backward graph needs is kept in b
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from intaglio.autodiff.plan import filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType, resource
+from intaglio.base.locks import lasting_lock
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import convert, raw
@@ -30,7 +30,7 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.trace.recorder import Recorder
 
 # Derivatives belong to graphs, which threads share; one thread at a time extends them.
-_building = threading.RLock()
+_building = lasting_lock()
 
 
 class Backward:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import resource
+from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef import convert, raw
@@ -17,7 +17,7 @@ from intaglio.trace.graph import record
 # (graph, inputs) -> outputs, by an op; (node, wanted inputs, gradients) -> gradients.
 Call = Callable[[Graph, Sequence[Any]], list[Any]]
 Differentiate = Callable[[Node, tuple[int, ...], Sequence[Any]], Sequence[Any]]
-_building = threading.RLock()
+_building = lasting_lock()
 
 
 def gradient_of_recursion(

@@ -6,7 +6,6 @@ import ast
 import copy
 import functools
 import inspect
-import threading
 import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -18,6 +17,7 @@ from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.locations import note_free_variables
 from intaglio.autograph.names import Namer, all_names
 from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
+from intaglio.base.locks import lasting_lock
 
 ACCESSORS = ("get_state", "set_state")
 GENERATED = (
@@ -43,7 +43,7 @@ class Converted:
 # Goes with the user's code object. Those of two files are equal if their text is, so the
 # file is part of what they are known by.
 _cache: weakref.WeakKeyDictionary[CodeType, dict[Any, Converted]] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = lasting_lock()
 
 
 def convert(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -11,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 from intaglio.base import later
+from intaglio.base.locks import lasting_lock
 
 # A module of the alias that has no counterpart: its names, and where each is.
 Origins = Mapping[str, str]
@@ -79,7 +79,7 @@ def _extra_module(fullname: str, names: Origins) -> types.ModuleType:
     return module
 
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 
 
 def install(alias: Alias) -> None:

@@ -7,6 +7,7 @@ first such path is met. Errors are those of `errors`, whatever the file system r
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import glob
 import os
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from intaglio.base import errors, later
+from intaglio.base import errors, later, replacing
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.+-]*)://")
 # TensorFlow's own names of file systems that fsspec calls otherwise.
@@ -128,18 +129,8 @@ class Local:
 
     @contextlib.contextmanager
     def replaced(self, path: str) -> Generator[Any]:
-        plain = self._plain(path)
-        if os.path.isdir(plain):
-            raise IsADirectoryError(plain)
-        beside = f"{plain}.tempstate{os.getpid():x}{id(plain):x}"
-        try:
-            with open(beside, "xb") as file:
-                yield file
-            os.replace(beside, plain)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(beside)
-            raise
+        with replacing.replaced(self._plain(path)) as file:
+            yield file
 
 
 class Remote:
@@ -283,6 +274,12 @@ _CLASSES: list[tuple[type[OSError], type[errors.OpError], str]] = [
     (NotADirectoryError, errors.FailedPreconditionError, "Not a directory"),
     (PermissionError, errors.PermissionDeniedError, "Permission denied"),
 ]
+# The system's errors of what is full: the disk, a user's share of it, a file, the table of open files.
+_EXHAUSTED = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EMFILE", "ENFILE", "ENOMEM")
+    if hasattr(errno, name)
+)
 
 
 @contextlib.contextmanager
@@ -295,6 +292,8 @@ def explained(path: str) -> Generator[None]:
             if isinstance(e, error_class):
                 raise new_class(None, None, f"{path}; {text}") from None
         said = e.strerror or str(e)
+        if e.errno in _EXHAUSTED:
+            raise errors.ResourceExhaustedError(None, None, f"{path}; {said}") from e
         raise errors.UnknownError(None, None, f"{path}; {said}") from e
 
 

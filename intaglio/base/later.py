@@ -12,11 +12,14 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from intaglio.base.locks import importing
+
 
 def named(target: str) -> Any:
     """A module ("intaglio.tf.image") or a name in one ("intaglio.tf.image:ResizeMethod"), imported."""
     home, _, attribute = target.partition(":")
-    module = importlib.import_module(home)
+    with importing():
+        module = importlib.import_module(home)
     return getattr(module, attribute) if attribute else module
 
 

@@ -10,7 +10,9 @@ import sys
 import threading
 from typing import Any
 
-_lock = threading.Lock()
+from intaglio.base.locks import lasting_lock
+
+_lock = lasting_lock()
 _name = "tensorflow"
 _ready = threading.Event()
 

@@ -40,16 +40,22 @@ _FUNCTIONS = {
     "acquire_lock": "PyThread_acquire_lock",  # int (lock, int wait)
     "allocate_object": "PyType_GenericAlloc",  # object (type, ssize_t items)
     "call": "PyObject_CallFunctionObjArgs",  # object (function, arguments..., null)
+    "check_signals": "PyErr_CheckSignals",  # int (): runs handlers; -1 with an exception set
     "decref": "Py_DecRef",  # void (object)
     "dict_get": "PyDict_GetItem",  # borrowed object or null (dict, key)
+    "ensure_lock": "PyGILState_Ensure",  # int32 (): takes the interpreter's lock, if need be
+    "error_occurred": "PyErr_Occurred",  # borrowed object or null (): the exception that is set
     "float_as_double": "PyFloat_AsDouble",  # double (float)
     "incref": "Py_IncRef",  # void (object)
     "int_as_int64": "PyLong_AsLongLongAndOverflow",  # int64 (int, int *overflow)
+    "int_from_address": "PyLong_FromVoidPtr",  # object (address)
     "new_bytes": "PyBytes_FromStringAndSize",  # object (char *data, ssize_t size)
     "new_tuple": "PyTuple_New",  # object (ssize_t size)
+    "release_ensured": "PyGILState_Release",  # void (int32): ends what `ensure_lock` began
     "release_lock": "PyThread_release_lock",  # void (lock)
     "restore_thread": "PyEval_RestoreThread",  # void (state): takes the interpreter's lock
     "save_thread": "PyEval_SaveThread",  # state (): releases the interpreter's lock
+    "thread_state": "PyGILState_GetThisThreadState",  # state (): the calling thread's
 }
 # Their numbers in the table that NumPy passes to extensions, which never change.
 _NUMPY_FUNCTIONS = {

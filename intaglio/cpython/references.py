@@ -31,7 +31,7 @@ def _calibrated() -> int:
 
 _OWN = _calibrated()
 # No count equals this one where counts are unreliable.
-_SOLE = _OWN if AVAILABLE else -1
+_SOLE = _OWN if AVAILABLE else -(1 << 32)
 
 
 def other_references(value: Any) -> int:
@@ -42,9 +42,10 @@ def other_references(value: Any) -> int:
     return _count(value) - _OWN
 
 
-def is_sole_owner(value: Any) -> bool:
-    """True if nothing refers to an object but the local variable that the caller passes.
+def is_sole_owner(value: Any, others: int = 0) -> bool:
+    """True if nothing refers to an object but the local variable that the caller passes,
+    and so many `others` of which the caller knows.
 
     Never true where `AVAILABLE` is false.
     """
-    return _count(value) == _SOLE
+    return _count(value) == _SOLE + others

@@ -6,7 +6,7 @@ import os
 import secrets
 from typing import Any
 
-from intaglio.base import errors
+from intaglio.base import errors, replacing
 from intaglio.data.positions import counted, dataset_of, elements_of, of_elements
 from intaglio.data.record_files import RecordWriter
 from intaglio.data.snapshots import elements_in, record_of
@@ -209,6 +209,7 @@ class _Written:
         if self._writer is not None:
             self._writer.close()
             os.replace(self._partial, self._file.data)
+            replacing.sync_folder(os.path.dirname(self._file.data))
             self._writer = None
             os.remove(self._lock)
 

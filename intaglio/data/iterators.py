@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as boolean
+from intaglio.base.locks import lasting_lock
 from intaglio.data import late
 from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Root, Stage
 from intaglio.opdef.op import Op, op
@@ -50,7 +50,7 @@ class IteratorResource:
         self._advance: Advance | None = None
         self._ahead: Element | None = None
         self._checked: Any = None  # the types that an element had
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._root = Root()
         self.stage: Stage | None = None
         self.count = 0

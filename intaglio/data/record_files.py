@@ -5,15 +5,16 @@ A record is its length (8 bytes), a checksum of that, the data, a checksum of th
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors, files
+from intaglio.base import errors, files, replacing
 from intaglio.base.crc32c import crc32c, crc32c_of_each, masked, masked_all
 from intaglio.base.limits import check_decoded
 from intaglio.data import snappy
@@ -177,15 +178,23 @@ _DEFLATE = (-1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, 0)
 
 
 class RecordWriter:
-    """Writes records to a file, which is whole once it is closed.
+    """Writes records to a file, which takes the place of an older one when it is closed or flushed.
 
+    The older file stays if the process is killed before, or the disk is full.
     `deflate` has zlib's arguments level, method, wbits, memLevel and strategy.
     """
 
     def __init__(self, path: str, compression: str = "", deflate: tuple[int, ...] = ()) -> None:
         check_compression(compression)
         self._compression = compression
-        self._file = files.opened(path, "wb")
+        self._path = path
+        self._new: Any = None
+        if files.scheme_of(path) in ("", "file"):
+            with files.explained(path):
+                self._new = replacing.NewFile(path.removeprefix("file://"))
+            self._file: Any = self._new.file
+        else:
+            self._file = files.opened(path, "wb")
         self._zlib: Any = None
         if compression in ("GZIP", "ZLIB"):
             level, method, window, memory, strategy = deflate or _DEFLATE
@@ -207,21 +216,46 @@ class RecordWriter:
             data = self._zlib.compress(data)
         elif self._compression == "SNAPPY":
             data = snappy.compressed(data)
-        self._file.write(data)
+        with self._writing():
+            self._file.write(data)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Generator[None]:
+        """Errors of the file system become ours, and nothing of what was written stays."""
+        try:
+            with files.explained(self._path):
+                yield
+        except BaseException:
+            if self._new is not None:
+                self._new.discard()
+            else:
+                self._file.close()
+            raise
 
     def flush(self) -> None:
-        """Hands what has been written to the file."""
-        if self._zlib is not None:
-            self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
+        """Hands what has been written to the file, which others see from now on."""
+        with self._writing():
+            if self._zlib is not None:
+                self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
+            self._file.flush()
+            if self._new is not None:
+                self._new.publish()
 
     def close(self) -> None:
         """Ends the file."""
         if self._file.closed:
             return
-        if self._zlib is not None:
-            self._file.write(self._zlib.flush())
-        self._file.close()
+        with self._writing():
+            if self._zlib is not None:
+                self._file.write(self._zlib.flush())
+            if self._new is not None:
+                self._new.commit()
+            else:
+                self._file.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_file", None) is not None:
+            self.close()
 
     def __enter__(self) -> RecordWriter:
         return self

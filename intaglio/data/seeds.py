@@ -5,10 +5,10 @@ Follows https://www.tensorflow.org/api_docs/python/tf/random/set_seed.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from intaglio.base.dtypes import RESOURCE_MARKER, resource, variant
+from intaglio.base.locks import lasting_lock
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
@@ -70,7 +70,7 @@ class SeedGenerator:
     def __init__(self, seed: int, seed2: int, reshuffle: bool) -> None:
         self._fixed = None if reshuffle else (seed, seed2)
         self._samples = Samples(seed, seed2)
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def seeds(self) -> tuple[int, int]:
         """The seeds of the next iteration."""

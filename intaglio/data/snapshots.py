@@ -10,16 +10,19 @@ lengths as varints, then the texts.
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import math
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors, nest
+from intaglio.base import errors, files, nest, replacing
 from intaglio.base.dtypes import VARIANT_MARKER, DType, from_numpy, string, variant
 from intaglio.data import element, record_files
 from intaglio.data.stage import Element
@@ -47,6 +50,8 @@ SnapshotMetadataRecord: Any = message_class("SnapshotMetadataRecord")
 
 METADATA = "snapshot.metadata"
 SPEC = "dataset_spec.pb"
+# In the folder of a run that is being written, and locked.
+_WRITING = ".writing"
 _VERSION = 2
 _POLL_SECONDS = 0.1  # seconds between two looks at a folder that is being written
 
@@ -202,6 +207,10 @@ class Run:
         self._files: dict[int, Any] = {}
         self._next: dict[int, int] = {}  # the number of each shard's next file
         self._count = 0
+        self._lock: int | None = None
+        # The structure that the folder has when the run begins: another run may change it.
+        spec = os.path.join(folder, SPEC)
+        self._spec = files.read(spec) if os.path.exists(spec) else None
 
     def add(self, parts: Element, shard: int = 0) -> None:
         """Writes an element to a shard."""
@@ -215,10 +224,20 @@ class Run:
     def _opened(self, shard: int) -> Any:
         directory = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
         os.makedirs(directory, exist_ok=True)
+        self._begin()
         number = self._next.get(shard, 0)
         self._next[shard] = number + 1
         path = os.path.join(directory, f"{number:08d}.snapshot")
         return record_files.RecordWriter(path, self._compression)
+
+    def _begin(self) -> None:
+        """Marks the run as one that is being written."""
+        if self._lock is None:
+            self._lock = replacing.open_locked(os.path.join(self._place, _WRITING))
+
+    @property
+    def _place(self) -> str:
+        return os.path.join(self._folder, self._name)
 
     def save(self) -> list[Any]:
         """The position, with all that was added in files that are whole."""
@@ -229,8 +248,8 @@ class Run:
         """Goes on where a run was that has been cut off. What it wrote afterwards is removed."""
         self.close()
         self._name, self._next, self._count = (position[0], dict(position[1]), position[2])
-        for files in shards(self._folder, self._name):
-            for path in files:
+        for paths in shards(self._folder, self._name):
+            for path in paths:
                 shard, number = _numbers_of(path)
                 if number >= self._next.get(shard, 0):
                     os.unlink(path)
@@ -238,7 +257,9 @@ class Run:
     def finish(self, counted: bool = True) -> None:
         """Closes the files, and marks the run as complete."""
         self.close()
-        os.makedirs(self._folder, exist_ok=True)
+        os.makedirs(self._place, exist_ok=True)
+        if self._spec is not None:
+            files.write(os.path.join(self._place, SPEC), self._spec)
         record = SnapshotMetadataRecord(
             graph_hash=self._hash,
             run_id=self._name,
@@ -248,10 +269,20 @@ class Run:
             num_elements=self._count if counted else 0,
             finalized=True,
         )
-        _put(os.path.join(self._folder, METADATA), record.SerializeToString())
+        files.write(os.path.join(self._folder, METADATA), record.SerializeToString())
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(self._place, _WRITING))
+        self._unlock()
+        _remove_abandoned(self._folder)
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def __del__(self) -> None:
         self.close()  # an iteration that was dropped before its end
+        self._unlock()
 
     def close(self) -> None:
         """Closes the files."""
@@ -260,24 +291,36 @@ class Run:
         self._files.clear()
 
 
-def _put(path: str, data: bytes) -> None:
-    """Writes a file that is seen only when it is complete."""
-    partial = f"{path}.{secrets.token_hex(4)}.partial"
-    with open(partial, "wb") as file:
-        file.write(data)
-    os.replace(partial, path)
+def _remove_abandoned(folder: str) -> None:
+    """Removes the runs of processes that were killed while they wrote them."""
+    if not replacing.CAN_LOCK:
+        return
+    for marker in glob.glob(os.path.join(glob.escape(folder), "*", _WRITING)):
+        descriptor = replacing.open_locked(marker)
+        if descriptor is not None:
+            run = os.path.dirname(marker)
+            for name in {*os.listdir(run)} - {_WRITING}:  # the marker is the last to go
+                replacing.remove(os.path.join(run, name))
+            shutil.rmtree(run)
+            os.close(descriptor)
 
 
 def write_spec(folder: str, element_spec: Any) -> None:
     """Writes the structure of the elements' types."""
     os.makedirs(folder, exist_ok=True)
     proto = structured.encode(element_spec)
-    _put(os.path.join(folder, SPEC), proto.SerializeToString(deterministic=True))
+    files.write(os.path.join(folder, SPEC), proto.SerializeToString(deterministic=True))
 
 
 def read_spec(folder: str) -> Any:
-    """The structure of the elements' types. Raises NotFoundError if none was written."""
-    path = os.path.join(folder, SPEC)
+    """The structure of the elements' types. Raises NotFoundError if none was written.
+
+    The folder's is for the next run; that of the complete run stands in the run's own folder.
+    """
+    record = metadata(folder)
+    path = "" if record is None else os.path.join(folder, record.run_id, SPEC)
+    if not os.path.exists(path):
+        path = os.path.join(folder, SPEC)
     if not os.path.exists(path):
         raise errors.NotFoundError(
             None, None, f"tf.data snapshot element_spec file not found: {path}."
@@ -290,8 +333,10 @@ def read_spec(folder: str) -> Any:
 
 
 def component_types(folder: str) -> list[DType]:
-    """The dtypes of the components, by the types written."""
-    return [spec.dtype for spec in element.flat_specs(read_spec(folder))]
+    """The dtypes of the components of the next run."""
+    path = os.path.join(folder, SPEC)
+    spec = structured.decode(parsed(StructuredValue, files.read(path), path))
+    return [spec.dtype for spec in element.flat_specs(spec)]
 
 
 def metadata(folder: str) -> Any:

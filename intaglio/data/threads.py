@@ -9,6 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from intaglio.base import errors
+from intaglio.base.locks import fork_count
 from intaglio.base.processors import cores
 from intaglio.data.options import DEBUGGED, Options
 from intaglio.data.positions import elements_of, error_of, of_elements, of_error
@@ -51,12 +53,14 @@ class Prefetcher:
         self._items: SimpleQueue[Any] = SimpleQueue()
         self._permits: SimpleQueue[bool] = SimpleQueue()
         self._ended = False
+        self._forks = fork_count()
         for _ in range(size):
             self._permits.put(True)
 
     def start(self) -> None:
         """Begins to compute."""
         source, self.source = self.source, None
+        self._forks = fork_count()
         threading.Thread(
             target=_fill,
             args=(source, self._items, self._permits, self.lock, self._arrived),
@@ -75,6 +79,7 @@ class Prefetcher:
             self.start()
         if self._ended:
             raise StopIteration
+        _demand_own_threads(self._forks)
         item = self._items.get()
         if item is _END:
             self._ended = True
@@ -127,6 +132,17 @@ def _items_of(position: Any) -> list[Any]:
     ]
 
 
+def _demand_own_threads(forks: int) -> None:
+    """Raises AbortedError if the process was forked since, and so has not the iterator's threads."""
+    if forks != fork_count():
+        raise errors.AbortedError(
+            None,
+            None,
+            "The iterator computes elements on a thread, and the process was forked since it began: "
+            "only the parent has that thread. Make the iterator in the child process.",
+        )
+
+
 def _fill(
     source: Advance,
     items: SimpleQueue[Any],
@@ -174,7 +190,16 @@ class ParallelCalls:
     The threads end when this goes away.
     """
 
-    __slots__ = ("_ended", "_function", "_ordered", "_pending", "_pool", "_source", "_threads")
+    __slots__ = (
+        "_ended",
+        "_forks",
+        "_function",
+        "_ordered",
+        "_pending",
+        "_pool",
+        "_source",
+        "_threads",
+    )
 
     def __init__(
         self, source: Advance, function: Callable[..., Any], threads: int, ordered: bool
@@ -184,6 +209,7 @@ class ParallelCalls:
         self._threads = threads
         self._ordered = ordered
         self._pool = ThreadPoolExecutor(threads, "intaglio-map")
+        self._forks = fork_count()
         self._pending: deque[Future[Any]] = deque()
         self._ended = False
 
@@ -198,6 +224,7 @@ class ParallelCalls:
             self._pending.append(self._pool.submit(self._function, *element))
 
     def __call__(self) -> Element:
+        _demand_own_threads(self._forks)
         pending = self._pending
         while not self._ended and len(pending) < self._threads:
             self._submit()

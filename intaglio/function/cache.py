@@ -2,56 +2,57 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from intaglio.function.trace_types import Container, Weakref
+from intaglio.base import shapes
+from intaglio.base.locks import fork_count
+from intaglio.function.trace_types import Container, Literal, Weakref
 from intaglio.type_specs.trace_type import TraceType
+from intaglio.type_specs.type_spec import TensorSpec
 
 # (the structure of the call, the types of its values)
 Key = tuple[Any, ...]
-
-
-_forks = 0
-
-
-def _forked() -> None:
-    global _forks
-    _forks += 1
-
-
-# In a forked process the threads that held locks do not exist: locks are created again.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 
 class TraceCache:
     """Finds the trace for a call: the one of its very types, else the most specific above them."""
 
     def __init__(self) -> None:
-        self.traces: list[tuple[Key, Any]] = []
+        # All traces, oldest first, by numbers.
+        self._traces: dict[int, tuple[Key, Any]] = {}
+        self._next = 0
+        # By the types of calls: what serves them. Those whose types are not a trace's own besides.
         self._found: dict[Key, Any] = {}
+        self._served_above: list[Key] = []
+        # The traces that could be joined with a call's types, by `_index`, and among these those that
+        # may serve calls of other types than their own.
+        self._joinable: dict[Any, dict[int, Key]] = {}
+        self._general: dict[Any, dict[int, Key]] = {}
+        # Traces that name objects weakly, and how many there may be before the dead ones are removed.
+        self._weak: dict[int, Key] = {}
+        self._max_weak = 1
         self._make_locks()
 
     def _make_locks(self) -> None:
-        self._forks = _forks
+        """Makes locks: those of threads that traced when the process was forked are never free."""
+        self._forks = fork_count()
         self._tracing: dict[Key, tuple[Any, list[int]]] = {}
         self._own_lock = threading.RLock()
         self._first_lock = threading.RLock()
 
     @property
     def _lock(self) -> Any:
-        if self._forks != _forks:
+        if self._forks != fork_count():
             self._make_locks()
         return self._own_lock
 
     @property
     def first(self) -> Any:
         """The lock of the thread that makes the first trace."""
-        if self._forks != _forks:
+        if self._forks != fork_count():
             self._make_locks()
         return self._first_lock
 
@@ -63,37 +64,62 @@ class TraceCache:
         return self._find_above(key)
 
     def _find_above(self, key: Key) -> Any:
-        best: tuple[Key, Any] | None = None
+        best: tuple[Key, int] | None = None
         with self._lock:
-            for candidate in self.traces:
-                if _below(key, candidate[0]) and (best is None or _below(candidate[0], best[0])):
-                    best = candidate
+            for number, above in self._general.get(_index(key), {}).items():
+                if _below(key, above) and (best is None or _below(above, best[0])):
+                    best = above, number
             if best is None:
                 return None
-            self._found[key] = best[1]
-            return best[1]
+            trace = self._traces[best[1]][1]
+            self._found[key] = trace
+            self._served_above.append(key)
+            return trace
 
     def add(self, key: Key, trace: Any) -> None:
         """Keeps a trace. Look-ups that found another one before are forgotten."""
         with self._lock:
-            self.traces = [t for t in self.traces if not _dead(t[0])]
-            self.traces.append((key, trace))
-            self._found = {key: trace} | dict(self.traces)
+            if len(self._weak) >= self._max_weak:
+                self._remove_dead()
+            for served in self._served_above:
+                self._found.pop(served, None)
+            self._served_above.clear()
+            self._next += 1
+            number, index = self._next, _index(key)
+            self._traces[number] = key, trace
+            self._found[key] = trace
+            self._joinable.setdefault(index, {})[number] = key
+            if not all(map(_serves_itself_only, key[1:])):
+                self._general.setdefault(index, {})[number] = key
+            if any(map(_is_weak, key[1:])):
+                self._weak[number] = key
+
+    def _remove_dead(self) -> None:
+        """Removes the traces of objects that are gone: no call can have them again."""
+        for number, key in [*self._weak.items()]:
+            if any(map(_has_dead, key[1:])):
+                del self._weak[number], self._traces[number]
+                self._found.pop(key, None)
+                index = _index(key)
+                for table in (self._joinable, self._general):
+                    table.get(index, {}).pop(number, None)
+                    if not table.get(index, True):
+                        del table[index]
+        # So that all sweeps together look at each trace a bounded number of times.
+        self._max_weak = max(2 * len(self._weak), 1)
 
     def generalize(self, key: Key) -> Key:
         """The types joined with those of every trace that allows it, for reduce_retracing."""
-        shape, types = key[0], list(key[1:])
+        types = list(key[1:])
         with self._lock:
-            for other, _ in self.traces:
-                if other[0] != shape:
-                    continue
+            for other in self._joinable.get(_index(key), {}).values():
                 joined = [
                     a.most_specific_common_supertype([b])
                     for a, b in zip(types, other[1:], strict=True)
                 ]
                 if None not in [None if j is None else 0 for j in joined]:
                     types = joined
-        return (shape, *types)
+        return (key[0], *types)
 
     @contextmanager
     def tracing(self, key: Key) -> Generator[None]:
@@ -122,10 +148,10 @@ class TraceCache:
             return trace(), True
 
     def __len__(self) -> int:
-        return len(self.traces)
+        return len(self._traces)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([trace for _, trace in self.traces])
+        return iter([trace for _, trace in self._traces.values()])
 
 
 def _below(key: Key, above: Key) -> bool:
@@ -136,9 +162,34 @@ def _below(key: Key, above: Key) -> bool:
     )
 
 
-def _dead(key: Key) -> bool:
-    """True if a type refers to a deleted object: no later call can match it."""
-    return any(_has_dead(t) for t in key[1:])
+def _index(key: Key) -> Any:
+    """What two keys have in common if one may be below the other, or both have a join."""
+    return (key[0], *map(_index_of, key[1:]))
+
+
+def _index_of(kind: TraceType) -> Any:
+    if isinstance(kind, TensorSpec):
+        return kind.dtype
+    if isinstance(kind, Container):
+        return (type(kind), kind._identity(), *map(_index_of, kind.parts))
+    if isinstance(kind, Literal) or (isinstance(kind, Weakref) and kind.by_identity):
+        return (type(kind), hash(kind))
+    return Weakref if isinstance(kind, Weakref) else TraceType
+
+
+def _serves_itself_only(kind: TraceType) -> bool:
+    """True if only types that are equal are below a type."""
+    if isinstance(kind, Container):
+        return all(map(_serves_itself_only, kind.parts))
+    if type(kind) is TensorSpec:
+        return not kind.name and shapes.known(kind.dims)
+    return isinstance(kind, Literal) or (isinstance(kind, Weakref) and kind.by_identity)
+
+
+def _is_weak(kind: TraceType) -> bool:
+    if isinstance(kind, Container):
+        return any(map(_is_weak, kind.parts))
+    return isinstance(kind, Weakref)
 
 
 def _has_dead(kind: TraceType) -> bool:

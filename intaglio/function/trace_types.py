@@ -70,11 +70,15 @@ def _exact(value: Any) -> Any:
 class Weakref(TraceType):
     """An object that tracing holds weakly: equal objects share traces while they live."""
 
-    __slots__ = ("_hash", "_ref")
+    __slots__ = ("_hash", "_ref", "by_identity")
 
     def __init__(self, ref: Any) -> None:
         self._ref = ref
-        self._hash = hash(ref())
+        value = ref()
+        self._hash = hash(value)
+        # Whether the object is equal to itself alone. Others may have another hash when they change.
+        kind = type(value)
+        self.by_identity = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__
 
     def is_subtype_of(self, other: TraceType) -> bool:
         return self == other

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
@@ -26,7 +26,7 @@ class Versions:
         self._compiled = compiled
         self._versions: dict[Any, Run] = {}
         self._general: Run | None = None
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         key = tuple([a.shape for a in arrays])

@@ -30,6 +30,7 @@ from intaglio.native.lowering.variables import copy_to_target, overwritten
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
+from intaglio.native.runtime.variable_access import Access
 from intaglio.ops.state.resource_variable import contents_of
 from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
@@ -48,7 +49,7 @@ class Program:
         w.writes = bool(self.writes)
         body = ready(graph)
         inputs = [self._input(w, body, i) for i in range(len(body.inputs))]
-        self.operands = inputs  # what the body's inputs are
+        self.operands = inputs  # of the body, by input number
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for index, number in extra.items():
             inputs[index].write_to(w.argument("%outs", number))
@@ -72,14 +73,15 @@ class Program:
             shapes=[shape for shape, _ in forms],
             dtypes=[np.dtype(dtype) for _, dtype in forms],
             unlocked=w.long,
+            raises=w.raises,
         )
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
-        self.memory, self.refuses = w.arena.size, w.refuses
+        self.memory, self.has_guards, self.raises = w.arena.size, w.has_guards, w.raises
         self._keep = w.keep
         self.rounds, self._other = w.rounds, None
-        # What was drawn in vain is drawn again.
-        self.random_streams = list(dict.fromkeys(w.random_streams)) if w.refuses else []
+        # If a guard fails, the streams are reset before the interpreter repeats the call.
+        self.random_streams = list(dict.fromkeys(w.random_streams)) if w.has_guards else []
         self.run = self._written()
 
     def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
@@ -133,8 +135,7 @@ class Program:
             "again": self._again,
             "rows": _rows,
             "memory": _memory(self.memory),
-            "borrow": borrow,
-            "give": give,
+            "Access": Access,
             "random_streams": self.random_streams,
             "back": _back,
             "taken": list_arguments.elements_of,
@@ -143,7 +144,7 @@ class Program:
         arrays, lines = self._arrays(allocate_bytes, inputs)
         outs, results, makers = self._results(allocate_bytes)
         call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
-        if self.refuses:
+        if self.has_guards:
             call = f"{call} or work[0] != 0"
         text = [
             f"def run({', '.join(inputs)}):",
@@ -252,16 +253,20 @@ class Program:
                 ("t", self.writes),
             )
         )
-        everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         return [
-            f" borrowed = borrow(({written}), ({others}), makers, {w.in_place})",
-            f" if borrowed is None: return again(({everything},))",
-            f" ({before}), ({after}) = borrowed",
-            " refused = True",
+            f" access = Access(({written}))",
+            " changed = False",
             " try:",
-            f"  refused = {call}",
+            f"  refused = not access.acquire(({others}), makers, {w.in_place})",
+            "  if not refused:",
+            f"   ({before}), ({after}) = access.before, access.after",
+            f"   refused = {call}",
+            "   changed = not refused",
             " finally:",
-            f"  give(({written}), ({before}) if refused else ({after}))",
+            "  try: access.release(changed)",
+            "  except BaseException:",
+            "   access.release(changed)",
+            "   raise",
         ]
 
     def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
@@ -322,39 +327,3 @@ def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype:
 def _in_order(array: Any) -> Any:
     """The array as native code reads it; variables and such as they are."""
     return entry.in_order(array) if isinstance(array, (np.generic, np.ndarray)) else array
-
-
-def borrow(
-    written: Sequence[Any],
-    others: Sequence[Any],
-    makers: Sequence[Callable[[], Any]],
-    in_place: bool,
-) -> tuple[list[Any], list[Any]] | None:
-    """The arrays of variables, locked, and where their new values go.
-
-    That is the same array, if `in_place` and it has no other references. None if one has no value,
-    or is passed twice.
-    All threads lock in one order.
-    """
-    if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
-        return None
-    for one in sorted(written, key=id):
-        one.lock.acquire()
-    arrays: list[Any] = []
-    targets: list[Any] = []
-    for one, make in zip(written, makers, strict=True):
-        if not one.initialized:
-            give(written, arrays)
-            return None
-        array, is_owner = one.taken()
-        arrays.append(array)
-        targets.append(array if is_owner and in_place else make())
-    return arrays, targets
-
-
-def give(written: Sequence[Any], arrays: Sequence[Any]) -> None:
-    """Puts arrays into variables that were borrowed."""
-    for one, array in zip(written, arrays, strict=False):
-        one.put(array)
-    for one in written:
-        one.lock.release()

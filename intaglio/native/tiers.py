@@ -12,11 +12,13 @@ from __future__ import annotations
 import functools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import later, shapes
 from intaglio.base.errors import OpError
+from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
@@ -76,6 +78,19 @@ def _calls(graphs: Sequence[Graph]) -> int:
     return min(max(int(calls), MIN_CALLS), MAX_CALLS)
 
 
+# What is being compiled.
+_compiling: weakref.WeakSet[Background] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for one in [*_compiling]:
+        one.after_fork()
+    _compiling.clear()
+
+
+after_fork(_forked)
+
+
 class Background:
     """A graph as a function that is interpreted until there is native code for it.
 
@@ -90,18 +105,29 @@ class Background:
         self._make = make
         # The graph until its code has been checked, by one thread.
         self._unchecked: Graph | None = graph
-        self._checking = threading.Lock()
+        self._checking = lasting_lock()
 
     def compile(self) -> None:
         """Begins to compile."""
         # Not a daemon: a process must not end in the middle of LLVM.
         self.compiling = threading.Thread(target=self._compiled, name="native-compiler")
+        _compiling.add(self)
         self.compiling.start()
 
+    def after_fork(self) -> None:
+        """In a process without the thread that compiles: it begins once more."""
+        self.compiling = None
+
     def _compiled(self) -> None:
-        graph, self._graph = self._graph, None
-        if graph is None:
-            return
+        graph = self._graph
+        if graph is not None:
+            try:
+                self._try(graph)
+            finally:
+                self._graph = None
+                _compiling.discard(self)
+
+    def _try(self, graph: Graph) -> None:
         try:
             run = self._make(graph)
         except ImportError:  # there is no compiler
@@ -182,7 +208,7 @@ class Counted(Background):
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
         self._compiled_run: Run | None = None
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._begin, self._left = calls, 2 * calls
 
     @property
@@ -204,8 +230,11 @@ class Counted(Background):
             self._left = max(self._left - 1, 0)
             if self._left == self._begin:
                 self.compile()
-            elif not self._left and self.compiling is not None:
-                self.compiling.join()
+            elif not self._left:
+                if self.compiling is None:  # the process was forked meanwhile
+                    self.compile()
+                if self.compiling is not None:
+                    self.compiling.join()
                 if self._compiled_run is not None:
                     super()._ready(self._compiled_run)
 

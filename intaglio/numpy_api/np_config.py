@@ -6,10 +6,10 @@ https://www.tensorflow.org/api_docs/python/tf/experimental/numpy/experimental_en
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
 from intaglio.composite_ops.math.casting import cast
 from intaglio.numpy_api import positions, promotion, reductions, shaping
@@ -25,7 +25,7 @@ from intaglio.runtime import eager
 from intaglio.state.variable import Variable
 
 _MODES = ("off", "legacy", "safe", "all")
-_lock = threading.Lock()
+_lock = lasting_lock()
 # What classes had before, by name; empty while the switch is off.
 _before: dict[tuple[type, str], Any] = {}
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import collections.abc
 import functools
 import inspect
-import threading
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.generated_code import GeneratedCode
+from intaglio.base.locks import lasting_lock
 from intaglio.opdef import levels
 from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
@@ -167,7 +167,7 @@ _LEAVE_OUT = types.CellType(levels.leave_out_package)
 
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
-_lock = threading.RLock()
+_lock = lasting_lock()
 
 
 def dispatchable(function: F) -> F:

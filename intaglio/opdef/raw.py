@@ -6,9 +6,10 @@ family that few programs use is imported on the first use of one of its ops.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from intaglio.base import later
 
 if TYPE_CHECKING:
     from intaglio.opdef.op import Op
@@ -43,7 +44,7 @@ def expect(package: str, families: Mapping[str, str]) -> None:
 def find(name: str) -> Op | None:
     """The op of this name, its family imported if it was not yet; None if there is none."""
     if name in _homes:
-        importlib.import_module(_homes[name])
+        later.named(_homes[name])
     return _declared.get(name)
 
 
@@ -55,7 +56,7 @@ def is_declared(name: str) -> bool:
 def catalogue() -> dict[str, Op]:
     """Every op by name, with all families imported."""
     for home in {*_homes.values()}:
-        importlib.import_module(home)
+        later.named(home)
     return dict(sorted(_declared.items()))
 
 

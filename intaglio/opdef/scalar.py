@@ -127,17 +127,17 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
 
 
 def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]:
-    """A kernel of `inputs` floating arrays (and attributes) that is given 16-bit floats as float32.
+    """A kernel of `inputs` floating arrays (and attributes) that gets 16-bit floats as float32.
 
     Its result is rounded to their dtype once.
     """
 
-    def computed(*given: Any) -> Any:
-        dtype = given[0].dtype
+    def computed(*arrays: Any) -> Any:
+        dtype = arrays[0].dtype
         if dtype.itemsize != 2:
-            return kernel(*given)
-        wide = [x.astype(np.float32) for x in given[:inputs]]
-        return kernel(*wide, *given[inputs:]).astype(dtype)
+            return kernel(*arrays)
+        wide = [x.astype(np.float32) for x in arrays[:inputs]]
+        return kernel(*wide, *arrays[inputs:]).astype(dtype)
 
     return computed
 

@@ -8,12 +8,13 @@ with the array, and the oldest of them when they take too many bytes.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from intaglio.base.locks import lasting_lock
 
 # Bytes that are kept.
 MAX_CACHED_BYTES = 1 << 28
@@ -25,7 +26,7 @@ class Derived:
     def __init__(self) -> None:
         # Entries by the ids of arrays; the weak reference checks that it is still that array.
         self._kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
-        self._lock = threading.RLock()
+        self._lock = lasting_lock()
         self.size = 0
 
     def of(self, array: Any, key: Any, make: Callable[[Any], Any]) -> Any:

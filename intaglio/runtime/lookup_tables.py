@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType
 from intaglio.base.errors import invalid_argument
+from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import brackets
 from intaglio.opdef.spec import Spec
 
@@ -50,7 +50,7 @@ class LookupTable:
         self.fixed = fixed
         self.initialized = not fixed
         self.forbidden: tuple[tuple[str, Any], ...] = ()
-        self._lock = threading.RLock()
+        self._lock = lasting_lock()
         self._rows: dict[Any, int] = {}
         self._used = 0
         self._values = np.zeros((0, *self._inner), values.dtype.numpy)

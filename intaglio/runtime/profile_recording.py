@@ -15,6 +15,7 @@ import time
 from typing import Any, NamedTuple
 
 from intaglio.base import errors, files
+from intaglio.base.locks import lasting_lock
 
 
 class ProfilerOptions(NamedTuple):
@@ -67,7 +68,7 @@ class _Recording:
         files.write(path, gzip.compress(data.encode()))
 
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 _recording: _Recording | None = None
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.locks import lasting_lock
 from intaglio.opdef import door
 from intaglio.opdef.op import Op
 from intaglio.ops.random import philox
@@ -36,7 +36,7 @@ class Counters:
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._seeds = (seed, seed2)
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._start()
 
     def _start(self) -> None:
@@ -86,7 +86,7 @@ class _Seeds:
         self.seed: int | None = None
         self._sequence = random.Random(None)
         self._eager: OrderedDict[Any, Counters] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def set(self, seed: int | None) -> None:
         """Sets the global seed; every stream starts again."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
+from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims, compatible
 from intaglio.cpython import is_sole_owner
 from intaglio.opdef.spec import Spec
@@ -38,7 +39,7 @@ class Resource:
     `spec` is the Spec of what may be stored: dtype and declared shape.
     """
 
-    __slots__ = ("__weakref__", "_value", "container", "lock", "name", "spec")
+    __slots__ = ("__weakref__", "_taken", "_taker", "_value", "container", "lock", "name", "spec")
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -51,6 +52,9 @@ class Resource:
         self.container = container
         self.lock = threading.RLock()
         self._value: Any = None
+        # The array for the time that it is written, and who writes it.
+        self._taken: Any = None
+        self._taker: Any = None
 
     @property
     def initialized(self) -> bool:
@@ -58,7 +62,7 @@ class Resource:
         if self._value is not None:
             return True
         with self.lock:
-            return self._value is not None
+            return self._value is not None or self._taken is not None
 
     def read(self) -> Any:
         """The present array; it must not be written to.
@@ -69,9 +73,11 @@ class Resource:
         if value is not None:
             return value
         with self.lock:
-            if self._value is None:
-                raise self.missing()
-            return self._value
+            if self._value is not None:
+                return self._value
+            if self._taken is not None:  # a signal's handler reads what the thread is writing
+                return self._taken.copy()
+            raise self.missing()
 
     def assign(self, value: Any) -> None:
         """Makes `value` the array, in the order of C; shapes are the caller's business."""
@@ -90,9 +96,9 @@ class Resource:
     def accumulate(self, ufunc: Callable[..., Any], delta: Any) -> None:
         """value = ufunc(value, delta), where the shapes are the same."""
         with self.lock:
-            array, is_owner = self._take(delta.dtype)
-            result = array
+            result = None
             try:
+                array, is_owner = self.taken(delta, delta.dtype)
                 if array.shape != delta.shape:
                     raise errors.invalid_argument(
                         f"Cannot update variable with shape {_brackets(array.shape)} using a Tensor with shape "
@@ -104,8 +110,10 @@ class Resource:
                     result = ufunc(array, delta)
                     if type(result) is not np.ndarray:  # a number; native code reads arrays
                         result = np.array(result, array.dtype)
-            finally:
-                self._value = result
+            finally:  # without calls, between which Ctrl-C could raise an exception
+                if self._taker is delta:
+                    self._value = self._taken if result is None else result
+                    self._taken = self._taker = None
 
     def modify(self, change: Callable[[Any], None], dtype: Any = None) -> None:
         """Calls `change` with the array, which it may write to.
@@ -113,9 +121,9 @@ class Resource:
         `change` must find every fault before it writes.
         """
         with self.lock:
-            array, is_owner = self._take(dtype)
-            result = array
+            result = None
             try:
+                array, is_owner = self.taken(change, dtype)
                 if is_owner:
                     change(array)
                 else:
@@ -123,12 +131,16 @@ class Resource:
                     change(changed)
                     result = changed
             finally:
-                self._value = result
+                if self._taker is change:
+                    self._value = self._taken if result is None else result
+                    self._taken = self._taker = None
 
-    def _take(self, dtype: Any) -> tuple[Any, bool]:
-        """The array, out of the resource, and whether it is the only reference to its memory.
+    def taken(self, taker: Any, dtype: Any = None) -> tuple[Any, bool]:
+        """The array, out of the variable, and whether nobody else refers to its memory.
 
-        Readers wait until it is put back.
+        For a caller that holds the lock, with an object `taker` of its own, until it has `restored`
+        an array. Readers wait. Raises NotFoundError if there is no array, or InvalidArgumentError if it
+        has another dtype.
         """
         if self._value is None:
             raise errors.NotFoundError(
@@ -141,8 +153,9 @@ class Resource:
                 f"Trying to update variable with wrong dtype. Expected {_kind(self.spec.dtype)} got {_kind(from_numpy(dtype))}"
             )
         array = self._value
-        self._value = None
-        if not is_sole_owner(array) or type(array) is not np.ndarray:
+        # Without calls, between which Ctrl-C could raise an exception: the array is in one of the two.
+        self._taken, self._taker, self._value = array, taker, None
+        if not is_sole_owner(array, 1) or type(array) is not np.ndarray:
             return array, False
         flags = array.flags
         is_owner = bool(flags.owndata and flags.writeable)
@@ -150,16 +163,11 @@ class Resource:
             DERIVED.forget(array)
         return array, is_owner
 
-    def taken(self) -> tuple[Any, bool]:
-        """The array, out of the variable, and whether it is the only reference to its memory.
-
-        For a caller that holds the lock until it has `put` an array in again.
-        """
-        return self._take(None)
-
-    def put(self, array: Any) -> None:
-        """The array of a variable whose own was `taken`."""
-        self._value = array
+    def restore(self, taker: Any, array: Any = None) -> None:
+        """Ends what `taken` began: the variable has `array`, or the one that was taken."""
+        if self._taker is taker:
+            self._value = self._taken if array is None else array
+            self._taken = self._taker = None
 
     def clear(self) -> bool:
         """Forgets the value; returns whether there was one."""
@@ -209,7 +217,7 @@ class ResourceManager:
 
     def __init__(self) -> None:
         self._table: dict[tuple[str, str], Any] = {}
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def variable(self, contents: Spec, shared_name: str, container: str = "") -> Resource:
         """The variable of that name, created if there is none; a new one if it is anonymous."""

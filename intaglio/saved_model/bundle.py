@@ -6,15 +6,17 @@ is, and `p.data-00000-of-00001`, the tensors' bytes, or several such files.
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import math
 import os
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from intaglio.base import dtypes, errors
+from intaglio.base import dtypes, errors, files, replacing
 from intaglio.base.crc32c import crc32c, extend, masked
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.limits import check_allocated
@@ -48,27 +50,85 @@ def write(prefix: str, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def write_shards(prefix: str, shards: Sequence[Shard]) -> None:
-    """Writes arrays, whole or in slices, as a bundle: first the data, and the index when that is complete.
+    """Writes arrays, whole or in slices, as a bundle, which takes the place of one that is there.
 
-    Each file is written under another name and renamed, so that a name always refers to a
-    whole file. Raises ValueError for a dtype that has no bytes, InvalidArgumentError for what is
-    there twice.
+    The index says how many data files there are, and so does the name of each of them. The new ones
+    never have the names of the old: if there are as many, one without tensors is added for the
+    time until the index is replaced. So a process that is killed leaves the old bundle or the new one.
+    What it leaves besides is removed here. Raises ValueError for a dtype that has no bytes,
+    InvalidArgumentError for what is there twice, OpError if not all can be written.
     """
+    count = len(shards)
+    stale = _data_files(prefix)
+    spare = int(bool(stale) and _shard_count(prefix) == count)
     entries: dict[bytes, Any] = {}
-    for number, shard in enumerate(shards):
-        with replaced(shard_name(prefix, number, len(shards))) as out:
-            offset = 0
-            for name in sorted(shard, key=str.encode):
-                for spec, array in sorted(shard[name].items()):
-                    entry, size = _write_array(out, array, offset)
-                    entry.shard_id = number
-                    _enter(entries, name, spec, entry)
-                    offset += size
-    header = BundleHeaderProto(num_shards=len(shards))
+    new = [shard_name(prefix, i, count + spare) for i in range(count + spare)]
+    try:
+        for number, name in enumerate(new):
+            with files.replaced(name) as out:
+                if number < count:
+                    _write_shard(out, number, shards[number], entries)
+        _write_index(prefix, count + spare, entries)
+    except BaseException:
+        if _shard_count(prefix) != count + spare:  # the index is the old one
+            _remove(new)
+        raise
+    _remove(stale - {*new})
+    if spare and _linked(new[:count], [shard_name(prefix, i, count) for i in range(count)]):
+        _write_index(prefix, count, entries)
+        _remove(new)
+
+
+def _data_files(prefix: str) -> set[str]:
+    """The data files of a prefix: of a bundle, and of a process that was killed while it wrote one."""
+    pattern = f"{glob.escape(prefix)}.data-?????-of-?????"
+    for partial in glob.glob(pattern + replacing.SUFFIX + "*"):
+        replacing.remove_abandoned(partial.rpartition(replacing.SUFFIX)[0])
+    return {*glob.glob(pattern)}
+
+
+def _shard_count(prefix: str) -> int:
+    """How many data files the bundle has that is there; 0 if there is none."""
+    try:
+        return Bundle(prefix).shards
+    except errors.OpError:
+        return 0
+
+
+def _write_index(prefix: str, shards: int, entries: Mapping[bytes, Any]) -> None:
+    header = BundleHeaderProto(num_shards=shards)
     header.version.producer = _VERSION
-    entries[b""] = header
-    with replaced(f"{prefix}.index") as out:
-        out.write(table.write([(k, entries[k].SerializeToString()) for k in sorted(entries)]))
+    whole = {b"": header, **entries}
+    with files.replaced(f"{prefix}.index") as out:
+        out.write(table.write([(k, whole[k].SerializeToString()) for k in sorted(whole)]))
+
+
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def _linked(sources: Sequence[str], names: Sequence[str]) -> bool:
+    """Gives files second names; False if the file system cannot."""
+    try:
+        for source, name in zip(sources, names, strict=True):
+            os.link(source, name)
+    except OSError:
+        _remove(names)
+        return False
+    return True
+
+
+def _write_shard(out: Any, number: int, shard: Shard, entries: dict[bytes, Any]) -> None:
+    """Writes a data file, and adds what it has to the entries of the index."""
+    offset = 0
+    for name in sorted(shard, key=str.encode):
+        for spec, array in sorted(shard[name].items()):
+            entry, size = _write_array(out, array, offset)
+            entry.shard_id = number
+            _enter(entries, name, spec, entry)
+            offset += size
 
 
 def _enter(entries: dict[bytes, Any], name: str, spec: str, entry: Any) -> None:
@@ -89,25 +149,6 @@ def _enter(entries: dict[bytes, Any], name: str, spec: str, entry: Any) -> None:
             f"Duplicate tensor keyed by {name} encountered, when writing '{spec or 'all of it'}'"
         )
     entries[key] = entry
-
-
-class replaced:
-    """Opens a file for writing that replaces `path` once it is complete."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.temporary = f"{path}.tempstate{os.getpid():x}{id(self):x}"
-
-    def __enter__(self) -> Any:
-        self.file = open(self.temporary, "wb")
-        return self.file
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self.file.close()
-        if kind is None:
-            os.replace(self.temporary, self.path)
-        else:
-            os.unlink(self.temporary)
 
 
 def _write_array(out: Any, value: Any, offset: int) -> tuple[Any, int]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from intaglio.base import dtypes, errors
+from intaglio.base import dtypes, errors, files
 from intaglio.graphdef.declarations import as_text, parsed_text
 from intaglio.graphdef.saved_messages import CheckpointState
 from intaglio.opdef import convert
@@ -194,8 +194,7 @@ def write_state(
     state.all_model_checkpoint_timestamps.extend(times)
     if preserved is not None:
         state.last_preserved_timestamp = preserved
-    with bundle.replaced(os.path.join(folder, STATE_FILE)) as file:
-        file.write(as_text(state).encode())
+    files.write(os.path.join(folder, STATE_FILE), as_text(state).encode())
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
@@ -396,13 +395,17 @@ class CheckpointManager:
         self._times.pop(path, None)
         self._times[path] = time.time()
         self._latest = path
+        every = dict(self._times)
         removed = self._too_old()
-        write_state(
-            self._directory, path, self.checkpoints, list(self._times.values()), self._preserved
-        )
+        if removed:  # a process that is killed leaves a list of what is still to be removed
+            self._write_state(path, every)
         for prefix in removed:
             _delete(prefix)
+        self._write_state(path, self._times)
         return path
+
+    def _write_state(self, newest: str, times: Mapping[str, float]) -> None:
+        write_state(self._directory, newest, [*times], [*times.values()], self._preserved)
 
     def _too_old(self) -> list[str]:
         removed: list[str] = []
@@ -433,6 +436,8 @@ class CheckpointManager:
 
 def _delete(prefix: str) -> None:
     folder, base = os.path.split(prefix)
-    for name in os.listdir(folder or "."):
-        if name == f"{base}.index" or name.startswith(f"{base}.data-"):
-            os.unlink(os.path.join(folder, name))
+    found = [
+        n for n in os.listdir(folder or ".") if n.startswith((f"{base}.index", f"{base}.data-"))
+    ]
+    for name in sorted(found, reverse=True):  # without an index it is no checkpoint
+        os.unlink(os.path.join(folder, name))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import files, replacing
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import NotFoundError, UnsupportedFileError
 from intaglio.base.shapes import Dims, TensorShape
@@ -68,6 +69,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
 def read_message(folder: str) -> Any:
     """The SavedModel message of a folder. Raises OSError, MalformedError."""
+    with files.explained(folder):
+        replacing.finish(folder)
     path = os.path.join(folder, names.MODEL)
     if not os.path.isfile(path):
         if os.path.isfile(os.path.join(folder, names.MODEL_TEXT)):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from inspect import FullArgSpec
 from typing import Any
 
 import numpy as np
 
+from intaglio.base import files, replacing
 from intaglio.function.concrete import ConcreteFunction, described
 from intaglio.function.polymorphic import Function
 from intaglio.function.signature import KEYWORD_ONLY
@@ -357,13 +357,8 @@ def _output_specs(function: ConcreteFunction) -> Any:
 
 
 def _write(folder: str, model: _Model) -> None:
-    """Writes the model into a temporary folder, which then replaces `folder`."""
-    folder = os.path.abspath(folder)
-    parent, base = os.path.split(folder)
-    os.makedirs(parent, exist_ok=True)
-    beside = tempfile.mkdtemp(prefix=f".{base}.", dir=parent)
-    try:
-        os.chmod(beside, 0o777 & ~_umask())
+    """Writes the model into a folder beside, which then takes the place of `folder`."""
+    with files.explained(folder), replacing.replaced_folder(folder, _OWN_FILES) as beside:
         for name in (names.VARIABLES, names.ASSETS):
             os.mkdir(os.path.join(beside, name))
         for path, name in model.assets.names.items():
@@ -379,36 +374,3 @@ def _write(folder: str, model: _Model) -> None:
         with open(os.path.join(beside, names.MODEL), "wb") as file:
             file.write(model.message.SerializeToString(deterministic=True))
         fingerprint.write(beside, model.message)
-        _replace(folder, beside)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _replace(folder: str, beside: str) -> None:
-    """Replaces an old folder by the new one; files that are not of a model stay."""
-    if not os.path.isdir(folder):
-        os.rename(beside, folder)
-        return
-    old = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", dir=os.path.dirname(folder))
-    try:
-        if set(os.listdir(folder)) <= _OWN_FILES:
-            os.rename(folder, os.path.join(old, "model"))
-            try:
-                os.rename(beside, folder)
-            except OSError:
-                os.rename(os.path.join(old, "model"), folder)
-                raise
-            return
-        for name in os.listdir(beside):
-            there = os.path.join(folder, name)
-            if os.path.isdir(there):
-                os.rename(there, os.path.join(old, name))
-            os.replace(os.path.join(beside, name), there)
-    finally:
-        shutil.rmtree(old, ignore_errors=True)

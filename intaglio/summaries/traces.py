@@ -5,9 +5,9 @@ Follows https://www.tensorflow.org/api_docs/python/tf/summary/trace_on.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
+from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
 from intaglio.function import tracing
 from intaglio.graphdef import event_messages
@@ -15,7 +15,7 @@ from intaglio.opdef import convert
 from intaglio.summaries import writers
 from intaglio.trace.graph import FuncGraph
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 _graphs: list[FuncGraph] | None = None
 
 

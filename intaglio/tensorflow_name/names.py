@@ -8,7 +8,7 @@ import are in `PRIVATE`.
 from __future__ import annotations
 
 from intaglio.base import alias
-from intaglio.tensorflow_name import absent
+from intaglio.tensorflow_name import absent, keras_files
 
 _TRACKED = "intaglio.tensorflow_name.tracked_structures"
 _CONTEXT = "intaglio.tensorflow_name.eager_context"
@@ -78,3 +78,4 @@ def install_as_tensorflow() -> None:
     TensorShape([2])
     """
     alias.install(ALIAS)
+    keras_files.install()

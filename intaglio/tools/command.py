@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import intaglio
-from intaglio.tensorflow_name.names import install_as_tensorflow
-from intaglio.tools import programs
+from intaglio.tools import children, programs
 
 USAGE = """\
 usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip with __main__.py
@@ -61,5 +60,5 @@ def run(arguments: Sequence[str]) -> int:
     if not rest or rest[0].startswith("-"):
         print(USAGE, end="", file=sys.stderr)
         return _BAD_USAGE
-    install_as_tensorflow()
+    children.install()
     return start(rest[0], rest[1:])

@@ -21,6 +21,7 @@ C_NAMES = re.compile(r"_?Py[A-Z]?[A-Za-z]*_[A-Z]\w*|Py\w+Object|(?:tp|ob)_[a-z]+
 # What else uses ctypes, and is not about Python's objects.
 CTYPES = {
     "intaglio/base/memory.py": "addresses of NumPy's memory, and arrays at addresses",
+    "intaglio/base/replacing.py": "exchanges two names of the file system, which `os` has no call for",
     "intaglio/native/kernels/elementwise.py": "calls machine code where no entry can",
     "intaglio/native/llvm/executable.py": "asks the system, by mprotect, for executable memory",
     "intaglio/native/llvm/jit.py": "makes functions of machine code's addresses",

@@ -29,6 +29,8 @@ REGISTRATIONS = {
     "operators.install": "special methods of RaggedTensor, by its own module",
     "handlers.register": "functions that stand in for public ones",
     "later.advise": "advice for names that the public face lacks",
+    "after_fork": "what a forked process does first",
+    "exclusive_lock": "locks of libraries that a fork waits for",
     "spec_classes.expect": "type specs by their numbers in saved structures",
     "spec_classes.expect_extensions": "type specs by their names in saved structures",
 }

@@ -234,7 +234,7 @@ def test_an_interrupted_save_leaves_the_old_model(
 
     with monkeypatch.context() as patched:
         patched.setattr(bundle, "write", fails)
-        with pytest.raises(OSError, match="full"):
+        with pytest.raises(tf.errors.OpError, match="full"):
             again(m, tmp_path)
     assert float(tf.saved_model.load(str(tmp_path / "model")).v) == 1.0
     assert float(again(m, tmp_path).v) == 2.0

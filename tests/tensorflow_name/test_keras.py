@@ -116,3 +116,29 @@ def test_models_are_exported_and_kept_in_checkpoints(tmp_path: object) -> None:
         """
     )
     assert lines[-4:] == ["True", "True", "False", "True"]
+
+
+def test_a_file_stays_as_it_was_where_a_model_cannot_be_saved(tmp_path: object) -> None:
+    lines = printed_by(
+        f"""
+        import errno, os
+        from intaglio import tf
+        folder = {str(tmp_path)!r}
+        model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2000)])
+        savers = [("a.keras", model.save), ("a.weights.h5", model.save_weights), ("b.h5", model.save)]
+        for name, save in savers:
+            save(os.path.join(folder, name))
+        before = [open(os.path.join(folder, name), "rb").read() for name, _ in savers]
+        def full(_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        os.fsync = full
+        for name, save in savers:
+            try:
+                save(os.path.join(folder, name))
+            except tf.errors.ResourceExhaustedError:
+                print("error")
+        after = [open(os.path.join(folder, name), "rb").read() for name, _ in savers]
+        print(before == after, sorted(os.listdir(folder)))
+        """
+    )
+    assert lines == ["error"] * 3 + ["True ['a.keras', 'a.weights.h5', 'b.h5']"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import sys
 
 from tests.tensorflow_name.process import run
 
@@ -86,3 +88,31 @@ def test_wrong_calls_say_how_to_call(tmp_path: pathlib.Path) -> None:
     assert absent.returncode == 2
     assert "can't open file" in absent.stderr
     assert run(["-m", "intaglio", "run"]).returncode == 2
+
+
+PROCESSES = """\
+import multiprocessing
+import tensorflow as tf
+
+def doubled(x):
+    return float(tf.reduce_sum(tf.constant([x, x])))
+
+if __name__ == "__main__":
+    for method in ("spawn", "fork", "forkserver"):
+        if method in multiprocessing.get_all_start_methods():
+            with multiprocessing.get_context(method).Pool(2) as pool:
+                assert pool.map(doubled, [1.0, 2.0]) == [2.0, 4.0]
+            process = multiprocessing.get_context(method).Process(target=doubled, args=(1.0,))
+            process.start()
+            process.join()
+            assert process.exitcode == 0
+    print(multiprocessing.current_process().name)
+"""
+
+
+def test_processes_of_a_program_have_its_tensorflow(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "program.py").write_text(PROCESSES)
+    for start in ([str(tmp_path / "program.py")], ["-m", "program"]):
+        path = os.pathsep.join([str(tmp_path), *sys.path])
+        done = run(["-m", "intaglio", "run", *start], PYTHONPATH=path)
+        assert (done.stdout, done.returncode) == ("MainProcess\n", 0), done.stderr

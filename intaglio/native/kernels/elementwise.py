@@ -7,7 +7,6 @@ operands advance, so a trace with unknown dimensions has one kernel for all of t
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InternalError
+from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, numbers_of
@@ -68,7 +68,7 @@ class FusedKernel:
         self._results = [v.dtype.numpy for v in graph.outputs]
         self._runs: dict[Any, Callable[..., list[Any]]] = {}
         self._kernels: dict[tuple[Pattern, bool], Any] = {}
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def __call__(self, *arrays: Any) -> list[Any]:
         """The outputs for these inputs: arrays or NumPy scalars of the graph's dtypes."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from intaglio.base.locks import lasting_lock
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.runtime import entry
@@ -35,7 +35,7 @@ class Library:
     def __init__(self, write: Callable[[], Source]) -> None:
         """`write` is called once, on the first use of a kernel."""
         self._write = write
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._entries: dict[str, entry.Entry] = {}
 
     def entry(self, name: str, shared: bool = True) -> entry.Entry:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import collections
 import ctypes
 import os
-import threading
 import weakref
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from intaglio.base.locks import exclusive_lock, lasting_lock
 from intaglio.native.llvm import object_cache
 from intaglio.native.llvm.executable import executable_memory
 
@@ -49,12 +49,12 @@ MAX_CACHED_MODULES = {64: 16, 32: 8}.get(WIDTH, 0)
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 
 # llvmlite parses into one global context, which threads may not use at the same time.
-_lock = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    # A process that began in the midst of it could never compile.
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-    )
+# A process that began in the midst of it could never compile.
+_lock = exclusive_lock()
+# Nor in the midst of a single call: llvmlite locks each, also those that free what is not used any more.
+_calls = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
+if _calls is not None:
+    exclusive_lock(_calls)
 
 
 def _machine() -> Any:
@@ -130,7 +130,7 @@ class Pieces:
     def __init__(self, most: int) -> None:
         self._most = most
         self._homes: dict[str, Module] = {}
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def home(self, text: str) -> Module | None:
         """The module of a function, if there is one."""

@@ -6,17 +6,17 @@ the interpreter, which repeats the whole, raises the error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio.base.memory import arrays_at, pointer_at
-from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import ArrayOperand, known
+from intaglio.native.runtime.python_calls import REFUSED
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
@@ -56,10 +56,11 @@ def result_shapes(node: Node, inputs: Sequence[ArrayOperand]) -> list[tuple[int,
 
 def callback(
     node: Node, inputs: Sequence[ArrayOperand], shapes: Sequence[tuple[int, ...]]
-) -> Callback:
+) -> Callable[[int, int], int]:
     """The function of two tables of pointers, to inputs and outputs, that runs the node's kernel.
 
-    `shapes` are those of the results. It returns 0, or 1 if the kernel fails.
+    `shapes` are those of the results. It returns 0, or REFUSED if the kernel fails. It raises what is
+    no error of the kernel, such as KeyboardInterrupt.
     """
     operands = [
         h.known if h.known is not None else _operand(h.shape, v.dtype.numpy)
@@ -77,13 +78,13 @@ def callback(
             for i, (result, value) in enumerate(zip(results, values, strict=True)):
                 target = result(outs, i)
                 if target.shape != np.shape(value):
-                    return 1
+                    return REFUSED
                 target[...] = value
         except Exception:  # the interpreter raises it again
-            return 1
+            return REFUSED
         return 0
 
-    return Callback(run, 2)
+    return run
 
 
 def _operand(shape: tuple[int, ...], dtype: Any) -> Any:

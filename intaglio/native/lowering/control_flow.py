@@ -159,6 +159,7 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     code.branch(truth(w, condition), inside, after)
     w.release(condition)
     code.label(inside)
+    w.poll()
     targets = [carried[i].next if i in carried else "" for i in range(len(state))]
     results = w.graph(body, state, targets, tensor_lists.dests_in_state(w, body, state))
     names = {i: t.iteration(results[i]) for i, t in carried.items()}

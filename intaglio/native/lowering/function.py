@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.errors import OpError
+from intaglio.cpython import layout
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.fallback import Failed
@@ -33,7 +34,7 @@ from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.memory_plan import Arena, Block
 from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
-from intaglio.native.runtime import entry
+from intaglio.native.runtime import entry, interrupts, python_calls
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -58,8 +59,9 @@ class FunctionLowering:
         # The words after the caller's dims, and the objects that must live as long as the code.
         self.words: list[int] = [0]
         self.keep: list[Any] = []
-        # True if the function may find that it cannot do its work.
-        self.refuses = False
+        # True if the function may find that it cannot do its work; if it may end with a Python
+        # exception set.
+        self.has_guards = self.raises = False
         # What became of each node, and of the one that is being written.
         self.notes: list[Note] = []
         self.how = ""
@@ -79,6 +81,8 @@ class FunctionLowering:
         # threads, and nothing back. Locations outside of its memory that it may change.
         self.alone = False
         self.writable_pointers: set[str] = set()
+        # The watch for signals (`runtime/interrupts.py`), as its address; a part is given its caller's.
+        self.watch = ""
         # Pointers to packed weights, by the weights and the layout.
         self.packed: dict[Any, str] = {}
         self._lowering_of = lowering_of
@@ -113,7 +117,7 @@ class FunctionLowering:
         code = self.code
         pointers = [self.argument("%outs", i) for i in range(outputs)]
         self.memory = self.argument("%outs", outputs + variables)
-        self.arena.block(8)  # what `guard` writes to
+        self.arena.block(8)  # the status: what `guard` and `leave` write to
         code.do(f"store i64 0, ptr {self.memory}, align 8")
         results = self.graph(graph, arguments, pointers)
         for value, operand, pointer in zip(graph.outputs, results, pointers, strict=True):
@@ -130,8 +134,8 @@ class FunctionLowering:
 
     @property
     def in_place(self) -> bool:
-        """True if variables may be written in place: no guard can fail after that."""
-        return not (self.refuses and self.undoes)
+        """True if variables may be written in place: nothing is refused or raised after that."""
+        return not ((self.has_guards or self.raises) and self.undoes)
 
     def compiled(self) -> jit.Module:
         """The machine code of the function, and of what it calls and no other module has."""
@@ -276,14 +280,12 @@ class FunctionLowering:
             self.allocate(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)
         ]
         back = callbacks.callback(node, inputs, shapes)
-        self.keep.append(back)
         self.random_streams += callbacks.streams(node)
         pointers = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(pointers, [h.pointer for h in results])
-        status = self.code.let(
-            f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
-        )
-        self.guard(self.code.integer("icmp eq", status, 0))
+        self.refuses = True
+        self.undoes |= self.written
+        self.call_python(back, self._ins, self._outs)
         self.how = "NumPy, called back"
         return results
 
@@ -613,15 +615,67 @@ class FunctionLowering:
 
     def guard(self, condition: str) -> None:
         """The function gives up unless the condition holds: its caller has the interpreter do the work."""
-        self.refuses = True
+        self.has_guards = True
         self.undoes |= self.written
+        self.leave(condition, str(python_calls.REFUSED))
+
+    def leave(self, unless: str, status: str) -> None:
+        """The function ends with a status, an i64, unless a condition holds."""
         code = self.code
         right, wrong = code.new_label("right"), code.new_label("wrong")
-        code.branch(condition, right, wrong)
+        code.branch(unless, right, wrong)
         code.label(wrong)
-        code.do(f"store i64 1, ptr {self.memory}, align 8")
+        code.do(f"store i64 {status}, ptr {self.memory}, align 8")
         code.do("ret void")
         code.label(right)
+
+    def call_python(self, function: Callable[..., int], *pointers: str) -> None:
+        """Calls a Python function of one or two addresses, with the interpreter's lock.
+
+        It returns 0, or the status with which this function ends; so it does if an exception is
+        raised. A null pointer is None for the Python function.
+        """
+        self.keep.append(function)
+        self.raises = True
+        one, two = (*pointers, "null")[:2]
+        thunk = python_calls.python_call()
+        target, table = self.word(layout.address_of(function)), self.word(thunk.table)
+        status = self.code.let(
+            f"call i64 {self.word(thunk.address)}(ptr {target}, ptr {one}, ptr {two}, "
+            f"ptr {table}, i64 {len(pointers)})"
+        )
+        self.leave(self.code.integer("icmp eq", status, 0), status)
+
+    def begin_watch(self) -> str:
+        """The address of the watch for signals of the thread that called the function."""
+        if not self.watch:
+            watch = interrupts.watch()
+            begin, address = self.word(watch.begin), self.word(watch.address)
+            self.watch = self.code.named(f"call ptr {begin}(ptr {address})")
+        return self.watch
+
+    def poll(self) -> None:
+        """Ends the function, with an exception set, if a signal is pending whose handler raises.
+
+        For each iteration of a loop. Variables keep the values that they had before the call.
+        """
+        self.raises = True
+        self.undoes |= self.written
+        code, watch = self.code, self.begin_watch()
+        breaker = code.named(f"load ptr, ptr {watch}, align 8")
+        pending = code.let(f"load atomic i8, ptr {breaker} monotonic, align 1")
+        quiet = code.let(f"icmp eq i8 {pending}, 0")
+        if self.alone:
+            stop = code.at("i64", watch, str(interrupts.STOP))
+            stopped = code.let(f"load atomic i64, ptr {stop} monotonic, align 8")
+            quiet = code.let(f"and i1 {quiet}, {code.integer('icmp eq', stopped, 0)}")
+        go, look = code.new_label("quiet"), code.new_label("pending")
+        code.branch(quiet, go, look)
+        code.label(look)
+        ends = code.let(f"call i64 {self.word(interrupts.watch().poll)}(ptr {watch}) cold")
+        self.leave(code.integer("icmp eq", ends, 0), str(python_calls.RAISED))
+        code.jump(go)
+        code.label(go)
 
 
 __all__ = ["Rule", "Scope", "Unsupported", "Value", "Variable", "FunctionLowering", "is_small"]

@@ -103,6 +103,8 @@ class _Part:
         self.sizes: dict[int, int] = {}
         self._count = 0
         operands = [self._operand_of(i, h) for i, h in enumerate(inputs)]
+        self.watch = self._count
+        p.watch = self._argument()
         graph = self._graph(node)
         kept = [i for i, h in enumerate(inputs) if found.changes(i) and not self._in_place(i, h)]
         self.outs = {i: n for n, i in enumerate(kept)}
@@ -217,6 +219,7 @@ class _Call:
                 ins[part.ins[i]] = self._pointer(i, operand, began.get(i))
             if i in part.sizes and isinstance(operand, ListOperand):
                 ins[part.sizes[i]] = (self._number(operand.size), 0)
+        ins[part.watch] = w.begin_watch(), 0
         outs: list[tuple[str, int]] = []
         buffers: dict[int, ArrayOperand] = {}
         for i in part.outs:
@@ -327,13 +330,16 @@ class _Call:
         w.notes += [
             note._replace(depth=note.depth - 1 + len(w.scopes)) for note in part.notes if note.depth
         ]
-        if part.refuses:
+        w.has_guards |= part.has_guards
+        w.raises |= part.raises
+        w.undoes |= w.written
+        if part.has_guards or part.raises:
             flags = "0"
             for i in range(count):
                 pointer = w.within(memory, i * self.part.memory)
                 flag = w.code.load("i64", pointer, 8)
                 flags = w.code.integer("or", flags, flag)
-            w.guard(w.code.integer("icmp eq", flags, 0))
+            w.leave(w.code.integer("icmp eq", flags, 0), flags)
 
 
 def _blocks() -> Code:

@@ -15,7 +15,6 @@ import numpy as np
 
 from intaglio.base.dtypes import float32
 from intaglio.base.memory import arrays_at
-from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import random_bits
 from intaglio.native.llvm.builder import Code
@@ -95,11 +94,9 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
         words(address)[:] = (*counters.take(blocks), 1)
         return 0
 
-    back = Callback(take, 1)
-    w.keep.append(back)
     w.random_streams.append(counters)
     pointer = w.scratch(STATE_BYTES)
-    w.code.let(f"call i64 {w.word(back.address)}(ptr {pointer})")
+    w.call_python(take, pointer)
     return pointer
 
 

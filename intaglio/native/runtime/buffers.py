@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import functools
 import math
-import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio import cpython
+from intaglio.base.locks import lasting_lock
 from intaglio.base.memory import aligned
 from intaglio.cpython.references import other_references
 
@@ -30,12 +29,8 @@ class Buffers:
     def __init__(self, max_kept: int = MAX_KEPT_BYTES) -> None:
         self._max_kept = max_kept
         self._kept = 0
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._buffers: dict[int, list[Any]] = {}
-
-    def after_fork(self) -> None:
-        """In a new process: a thread that had acquired the lock does not exist there."""
-        self._lock = threading.Lock()
 
     def empty(self, shape: tuple[int, ...], dtype: Any, size: int) -> Any:
         """An array of this shape and dtype, of `size` bytes, whose elements are undefined."""
@@ -86,8 +81,6 @@ def _rounded(size: int) -> int:
 
 
 BUFFERS = Buffers()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=BUFFERS.after_fork)
 
 
 def allocator(shape: tuple[int, ...], dtype: Any) -> Callable[[], Any]:

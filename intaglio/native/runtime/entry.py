@@ -14,7 +14,6 @@ reads. Machine code that contains addresses could not be kept on disk.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ import numpy as np
 from intaglio import cpython
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.errors import InternalError
+from intaglio.base.locks import lasting_lock
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
 from intaglio.native.llvm import jit
@@ -53,6 +53,7 @@ HEADER = (
     "not_implemented",
     "save",
     "restore",
+    "error_occurred",
     "parallel_for",
     "pool",
     "task",
@@ -95,6 +96,7 @@ def _process_addresses() -> dict[str, int]:
     return {
         "save": layout.function_address("save_thread"),
         "restore": layout.function_address("restore_thread"),
+        "error_occurred": layout.function_address("error_occurred"),
         "array_type": layout.address_of(np.ndarray),
         "none": layout.address_of(None),
         "not_implemented": layout.address_of(NotImplemented),
@@ -115,15 +117,19 @@ class Entry:
         dtypes: Sequence[Any] = (),
         unit: int = 0,
         unlocked: bool = False,
+        raises: bool = False,
     ) -> None:
         """`name` is the kernel in `code`, with so many input and output arrays.
 
-        The first arrays must have the `shapes`, and the NumPy `dtypes`. With a `unit`, all threads run the kernel on ranges
-        that are multiples of it. `unlocked` runs it without the interpreter's lock.
+        The first arrays must have the `shapes`, and the NumPy `dtypes`. With a `unit`, all threads
+        run the kernel on ranges that are multiples of it. `unlocked` runs it without the
+        interpreter's lock; after a kernel that `raises`, the function raises the exception that is
+        set, if one is.
         """
         self._shapes = np.array(_shapes(inputs, outputs, shapes, dtypes), np.int64)
+        enter = trampolines().enter_raising if raises else trampolines().enter
         keep = (code, self._shapes, tuple(dtypes))
-        self._definition = FunctionDefinition("kernel", trampolines().enter, keep)
+        self._definition = FunctionDefinition("kernel", enter, keep)
         body = code.address(name)
         self.kernel = (
             trampolines().parallel if unit else trampolines().unlocked if unlocked else body
@@ -254,6 +260,7 @@ class _Trampolines(NamedTuple):
     """Addresses of the functions below, and the module that they are in."""
 
     enter: int
+    enter_raising: int
     parallel: int
     task: int
     unlocked: int
@@ -264,7 +271,7 @@ class _Trampolines(NamedTuple):
 
 
 _trampolines: list[_Trampolines] = []
-_trampolines_lock = threading.Lock()
+_trampolines_lock = lasting_lock()
 
 
 def trampolines() -> _Trampolines:
@@ -281,16 +288,27 @@ def trampolines() -> _Trampolines:
 
 def _text() -> str:
     """The module."""
-    return module([_enter(), _parallel(), _task(), _unlocked(), *_nothing(), _sequence()])
+    return module(
+        [
+            _enter("enter", False),
+            _enter("enter_raising", True),
+            _parallel(),
+            _task(),
+            _unlocked(),
+            *_nothing(),
+            _sequence(),
+        ]
+    )
 
 
-def _enter() -> Code:
+def _enter(name: str, raises: bool) -> Code:
     """The built-in function: its arguments are the input arrays, then the output arrays.
 
     It runs the kernel over the first dim, and returns None; or NotImplemented if an argument is no
-    contiguous array, or has another dtype or shape than in the frame.
+    contiguous array, or has another dtype or shape than in the frame. If a kernel `raises`, it returns
+    null when an exception is set.
     """
-    code = Code("enter", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
+    code = Code(name, ["ptr %self", "ptr %args", "i64 %count"], "ptr")
     dims = code.at("i8", "%self", str(layout.BYTES_DATA + 8 * len(HEADER)))
     kernel, shapes, array_type, refused = (
         load_header(code, name, dims)
@@ -314,6 +332,9 @@ def _enter() -> Code:
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, loop.index)}, align 8")
     outs, to = code.at("ptr", table, inputs), code.load("i64", dims, 8)
     code.do(f"call void {kernel}(ptr {table}, ptr {outs}, ptr {dims}, i64 0, i64 {to})")
+    if raises:
+        error = code.let(f"call ptr {load_header(code, 'error_occurred', dims)}()")
+        _return_unless(code, code.let(f"icmp eq ptr {error}, null"), "null")
     _return(code, load_header(code, "none", dims))
     return code
 
@@ -354,8 +375,8 @@ def _return_unless(code: Code, condition: str, answer: str) -> None:
 
 
 def _return(code: Code, singleton: str) -> None:
-    """Returns None or NotImplemented, with a reference of its own."""
-    if not layout.IMMORTAL_SINGLETONS:
+    """Returns None or NotImplemented, with a reference of its own, or null."""
+    if singleton != "null" and not layout.IMMORTAL_SINGLETONS:
         pointer = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
         count = code.load("i64", pointer, 8)
         code.do(f"store i64 {code.integer('add', count, 1)}, ptr {pointer}, align 8")

@@ -21,6 +21,7 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import MIN_BYTES
+from intaglio.native.runtime.python_calls import RAISED, REFUSED
 from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, symbols
 
 # The memory that a call may allocate on the stack, in bytes.
@@ -127,7 +128,8 @@ class CompiledProgram(Protocol):
     address: int
     kernel: Any
     memory: int
-    refuses: bool
+    has_guards: bool
+    raises: bool
     rounds: bool
     writes: Sequence[int]
     random_streams: Sequence[Any]
@@ -184,7 +186,7 @@ def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single:
         "kernel": program.address,
         "dims": layout.bytes_address(frame) + 8 * len(entry.HEADER),
         "memory": program.memory,
-        "fails": int(program.refuses),
+        "fails": REFUSED * program.has_guards | RAISED * program.raises,
         "results": len(program.results),
         "single": int(single),
         "inputs": max(table.inputs, 1),
@@ -361,7 +363,11 @@ class _Interpreter(ObjectEmitter):
         code.branch(code.integer("icmp ne", failed, 0), failure, success)
         code.label(failure)
         self._release_arrays(count)
-        code.jump("miss")
+        raised, refused = code.new_label("raised"), "miss"
+        exception = code.integer("and", failed, RAISED)
+        code.branch(code.integer("icmp ne", exception, 0), raised, refused)
+        code.label(raised)
+        code.do("ret ptr null")
         code.label(success)
         self._return_results(count)
 

@@ -15,7 +15,6 @@ nor the results depend on which thread runs them.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import threading
@@ -23,6 +22,7 @@ import time
 
 import numpy as np
 
+from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
 from intaglio.base.processors import cores
@@ -370,7 +370,7 @@ class Pool:
         self._state[BUSY : BUSY + 4].view(np.int32)[0] = 1
 
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 _pools: list[Pool] = []
 
 
@@ -379,6 +379,5 @@ def pool() -> Pool | None:
     with _lock:
         if not _pools:
             _pools.append(Pool(max(thread_count() - 1, 0)))
-            if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=_pools[0].after_fork)
+            after_fork(_pools[0].after_fork)
     return _pools[0] if _pools[0].workers else None

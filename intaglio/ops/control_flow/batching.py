@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base.errors import FailedPreconditionError, UnavailableError, invalid_argument
+from intaglio.base.locks import lasting_lock
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.control_flow.graph_arguments import check_arguments, check_results
@@ -159,7 +160,7 @@ def _parts(whole: Any, size: int, padding: int, cuts: Any) -> list[Any]:
     return np.split(array[:size], cuts[:-1])
 
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 _queues: dict[tuple[str, str, Limits], Queue] = {}
 
 

@@ -8,7 +8,6 @@ time, as long as programs continue with the newest list.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import VARIANT_MARKER, DType, string
 from intaglio.base.errors import invalid_argument
+from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
 
 # Lists with at most this many elements set keep only those, so that sums skip the others.
@@ -25,7 +25,7 @@ MAX_SPARSE_ELEMENTS = 16
 MAX_UNDO_STEPS = 32
 
 # One thread at a time changes buffers; readers need no lock (see `TensorList.items`).
-_changing = threading.Lock()
+_changing = lasting_lock()
 
 
 class Epoch:

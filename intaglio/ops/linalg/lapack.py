@@ -8,13 +8,12 @@ built with another library is left as it is.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from intaglio.base.locks import lasting_lock
+from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.cpython.numpy_libraries import openblas_thread_count
 
@@ -61,8 +60,8 @@ def _found() -> OneThread | None:
 
 
 ONE_THREAD = _found()
-if ONE_THREAD is not None and hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=ONE_THREAD.after_fork)
+if ONE_THREAD is not None:
+    after_fork(ONE_THREAD.after_fork)
 
 
 def lapack(function: Callable[..., Any], matrix: Any, *others: Any) -> Any:

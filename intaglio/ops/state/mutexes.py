@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from intaglio.base.dtypes import RESOURCE_MARKER, VARIANT_MARKER, resource, variant
+from intaglio.base.locks import lasting_lock
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
@@ -45,7 +46,7 @@ class AcquiredLock:
         self.release()
 
 
-_lock = threading.Lock()
+_lock = lasting_lock()
 _shared: dict[tuple[str, str], Mutex] = {}
 
 

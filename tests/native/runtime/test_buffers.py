@@ -93,13 +93,6 @@ def test_threads_never_share_a_buffer():
     assert not wrong
 
 
-def test_a_new_process_does_not_wait_for_threads_that_it_has_not():
-    buffers = Buffers()
-    with buffers._lock:
-        buffers.after_fork()
-        assert new(buffers).shape == SHAPE
-
-
 def test_results_stay_what_they_are():
     double = tf.function(lambda x: tf.tanh(x) + x, jit_compile=True)
     x = tf.random.stateless_normal([300, 400], [1, 2])

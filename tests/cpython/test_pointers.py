@@ -1,4 +1,4 @@
-"""Callbacks, locks, capsules and NumPy's libraries: C pointers in both directions."""
+"""Locks, capsules and NumPy's libraries: C pointers in both directions."""
 
 from __future__ import annotations
 
@@ -11,34 +11,7 @@ import pytest
 
 from intaglio.base.memory import arrays_at, pointer_at
 from intaglio.cpython import capsules, layout, thread_locks
-from intaglio.cpython.callbacks import Callback
 from intaglio.cpython.numpy_libraries import openblas_thread_count
-
-
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_code_calls_python_with_addresses(count: int) -> None:
-    seen: list[tuple[int, ...]] = []
-
-    def run(*addresses: int) -> int:
-        seen.append(addresses)
-        return -5
-
-    back = Callback(run, count)
-    called = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * count)(back.address)
-    addresses = tuple(range(8, 8 + 8 * count, 8))
-    assert called(*addresses) == -5 and seen == [addresses]
-
-
-def test_other_threads_may_call_back() -> None:
-    back = Callback(lambda address: address + 1, 1)
-    called = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(back.address)
-    found: list[int] = []
-    threads = [threading.Thread(target=lambda i=i: found.append(called(i + 1))) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(found) == [2, 3, 4, 5]
 
 
 def test_a_lock_is_acquired_until_it_is_released() -> None:

@@ -1,0 +1,49 @@
+"""What is to be done when a module of somebody else has been imported."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from collections.abc import Callable, Sequence
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the modules that something is to be done with, as Python would."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, Callable[[types.ModuleType], None]] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in self.calls:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            execute, call = spec.loader.exec_module, self.calls[fullname]
+
+            def executed(module: types.ModuleType) -> None:
+                execute(module)
+                call(module)
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]  # of this loader only
+        return spec
+
+
+_FINDER = _Finder()
+
+
+def after_import(name: str, call: Callable[[types.ModuleType], None]) -> None:
+    """Calls a function with a module when it has been imported: now, if it has been already.
+
+    Nothing happens the second time for one module.
+    """
+    if name in _FINDER.calls:
+        return
+    _FINDER.calls[name] = call
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+    if name in sys.modules:
+        call(sys.modules[name])
