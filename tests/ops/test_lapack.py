@@ -121,3 +121,9 @@ def test_the_library_that_numpy_has_loaded():
     with one:
         assert one._get() == 1
     assert one._get() == before >= 1
+
+
+def test_infinities_end_a_singular_value_decomposition() -> None:
+    matrix = [[np.inf, 0, 1e308], [np.inf, -1e308, 0], [np.inf, np.inf, -1e308]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="did not converge"):
+        tf.linalg.svd(tf.constant(matrix, tf.float64))

@@ -377,6 +377,8 @@ class Svd(Op):
     def kernel(self, input, compute_uv, full_matrices):
         x, dtype = matrices(input, square=False), input.dtype
         text = "Singular value decomposition did not converge."
+        if not np.isfinite(x).all():  # LAPACK may loop for ever on infinities, not on NaN
+            x = np.where(np.isfinite(x), x, np.nan)
         if not compute_uv:
             values = carried_out(np.linalg.svd, text, x, False, False)
             return values.astype(dtype), np.zeros(0, dtype), np.zeros(0, dtype)
