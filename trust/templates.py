@@ -212,7 +212,7 @@ tf.square(<n>)
 tf.nn.elu(<f>) + 1
 tf.nn.selu(<f>) + 1
 tf.nn.gelu(<f>)
-tf.nn.gelu(<f>, approximate=True)
+tf.nn.gelu(<f>, approximate=True) + 1
 tf.nn.silu(<f>)
 tf.nn.softplus(<f>)
 tf.nn.softsign(<f>)

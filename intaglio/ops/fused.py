@@ -87,6 +87,7 @@ class _Perturb(Op):
     """
 
     signature = "x: T; generator: object, ulps: float = 4.0 -> y: T"
+    internal = True
     T = (*FLOATING, complex64, complex128)
     differentiable = False
 

@@ -180,6 +180,8 @@ class UnicodeEncode(Op):
                 "Last value in input_splits must be equal to the number of values"
             )
         check_rank("input_values", input_values, 1)
+        if not 0 <= replacement_char <= 0x10FFFF or 0xD800 <= replacement_char < 0xE000:
+            raise invalid_argument("replacement_char out of unicode codepoint range")
         points = input_values.astype(np.int64)
         wrong = (points < 0) | (points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))
         splits = input_splits

@@ -54,7 +54,11 @@ sizes, pad = st.integers(1, 11), st.integers(0, 3)
 @given(st.integers(1, 3), sizes, sizes, st.integers(1, 40), st.integers(1, 140), pad, pad, pad, pad)
 def test_any_geometry(images, height, width, channels, filters, top, left, below, right):
     below, right = max(below, 3 - height - top), max(right, 3 - width - left)
-    check(geometry(images, height, width, channels, filters, top, left, below, right))
+    g = geometry(images, height, width, channels, filters, top, left, below, right)
+    if winograd.is_for(g):
+        check(g)
+    else:  # windows or taps that see only padding have their zeros from other kernels
+        assert winograd.forward(g) is None
 
 
 @pytest.mark.parametrize(
