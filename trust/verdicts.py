@@ -20,12 +20,12 @@ import numpy as np
 
 from intaglio import tf
 from intaglio.native import fallback, tiers
+from intaglio.native.perturbation import SCATTER, UNSTABLE, changed
 from trust.programs import Program, load, namespace
 
 SAMPLES, MORE_SAMPLES = 2, 14
-# Relative width of a perturbation in units of the last place, and how many times the scatter of
-# the perturbed results is still right.
-PERTURBED_ULPS, SCATTER = 3.0, 24.0
+# Relative width of a perturbation, in units of the last place.
+PERTURBED_ULPS = 3.0
 ULPS = {2: 6.0, 4: 48.0, 8: 48.0}
 # Smaller than any of these is zero to some of the functions that programs use.
 TINY = {2: 1e-6, 4: 1e-30, 8: 1e-280}
@@ -295,9 +295,7 @@ def differing(a: Any, b: Any, others: list[Any]) -> Any:
     `others` are what perturbed runs computed, arrays of the same shape.
     """
     if a.dtype.kind in "biu":
-        unstable = np.zeros(a.shape, bool)
-        for other in others:
-            unstable |= other != a
+        unstable = changed(a, others)
         return (a != b) & ~unstable, unstable
     return _close(a, b, others)
 
@@ -323,7 +321,7 @@ def _close(a: Any, b: Any, others: list[Any]) -> Any:
             scatter = np.fmax(scatter, np.abs(other - a))
         scatter = np.where(finite & ~unstable, scatter, 0.0)
         # What scatters by as much as it is large is decided by rounding.
-        unstable |= finite & (scatter > 0.02 * np.abs(a) + 1e3 * TINY[size]) & (scatter > 1e-3)
+        unstable |= finite & (scatter > UNSTABLE * np.abs(a) + 1e3 * TINY[size]) & (scatter > 1e-3)
         tolerance = SCATTER * scatter + ULPS[size] * eps * np.abs(a) + TINY[size]
         equal = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance)
         # Sums that overflow give an infinity in one order and NaN in another.
@@ -341,6 +339,3 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         fallback.VERIFY = saved
-
-
-__all__ = ["CALLS", "Finding", "Judge", "MODES", "Run"]

@@ -59,8 +59,9 @@ def _is_float(value: SymbolicTensor) -> bool:
 def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
     """Whether an array is what `reference` is, given what perturbed runs computed instead.
 
-    Elements that are not finite or not floating-point have to be equal, unless a perturbed run
-    has another value there. Arrays of another shape agree only if the perturbed ones differ, too.
+    Integers and bools have to be equal, unless a perturbed run has another value there; what is not
+    finite in one has to be so in the other. Arrays of another shape agree only if a perturbed
+    one has another shape, too.
     """
     if not isinstance(reference, np.ndarray) or reference.dtype.kind in "OSU":
         return True
@@ -68,7 +69,7 @@ def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
     if np.shape(other) != reference.shape:
         return len(others) < len(scattered)
     if reference.dtype.kind in "biu":
-        return bool(np.all((other == reference) | _changed(reference, others)))
+        return bool(np.all((other == reference) | changed(reference, others)))
     kind = np.complex128 if reference.dtype.kind == "c" else np.float64
     a, b = reference.astype(kind), np.asarray(other).astype(kind)
     with np.errstate(all="ignore"):
@@ -76,15 +77,16 @@ def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
         scatter = np.max([np.abs(s - a) for s in samples], axis=0) if samples else 0.0
         scatter = np.where(np.isfinite(scatter), scatter, 0.0)
         near = np.abs(b - a) <= SCATTER * scatter + RELATIVE * np.abs(a) + np.finfo(np.float32).tiny
-        unstable = _changed(np.isfinite(a), [np.isfinite(s) for s in samples])
+        unstable = changed(np.isfinite(a), [np.isfinite(s) for s in samples])
         unstable |= scatter > UNSTABLE * np.abs(a)
         # Sums that overflow give an infinity in one order and NaN in another.
         infinite = ~np.isfinite(a) & ~np.isfinite(b)
     return bool(np.all((a == b) | near | unstable | infinite))
 
 
-def _changed(reference: Any, others: Sequence[Any]) -> Any:
-    changed = np.zeros(np.shape(reference), bool)
+def changed(reference: Any, others: Sequence[Any]) -> Any:
+    """Which elements of a reference, bool by element, any of the other arrays has not."""
+    differs = np.zeros(np.shape(reference), bool)
     for other in others:
-        changed |= other != reference
-    return changed
+        differs |= other != reference
+    return differs
