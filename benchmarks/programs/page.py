@@ -27,7 +27,8 @@ on disk, but where the summary says so.
 A cell is Intaglio / TensorFlow: of the steady time of a call, of the best mode of each and mode by
 mode; of the first call, from Python to the result; of the memory that the process had at most, in
 the best mode. In bold is what is above 1. Programs that are a call of Keras or a pass over a
-dataset have no modes of their own: they are listed as eager. - is what TensorFlow or its XLA refuses.
+dataset have no modes of their own: they are listed as eager. Where TensorFlow or its XLA refuses a
+program, there is a -.
 """
 
 
