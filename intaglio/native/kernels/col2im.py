@@ -138,7 +138,7 @@ def _added(tiles: Tiles) -> Code:
 def _source(kind: Kind) -> Source:
     tiles = Tiles(kind)
     kernels = [Kernel(_scatter_windows(tiles), 2), Kernel(_added(tiles), 1)]
-    return Source(kernels, tiles.functions(), tiles.table())
+    return Source(kernels, table=tiles.table())
 
 
 # By the types of the elements.

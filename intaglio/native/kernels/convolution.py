@@ -479,8 +479,8 @@ def _source(kind: Kind) -> Source:
             Kernel(writer.filter_gradient("filter_gradient"), 2, unit=TILE_ROWS),
             Kernel(_transposed(writer.tiles, "transposed"), 1),
         ],
-        [*writer.tiles.functions(), writer.stripe()],
-        writer.tiles.table(),
+        [writer.stripe()],
+        table=writer.tiles.table(),
     )
 
 

@@ -22,11 +22,13 @@ class Kernel(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The parts of a module: kernels, the functions they call, and declarations before them."""
+    """The parts of a module: kernels, the functions they call, what precedes them in the text, and
+    a table of functions that the module shares with others."""
 
     kernels: Sequence[Kernel]
     called: Sequence[Code] = ()
     text: str = ""
+    table: jit.SharedTable | None = None
 
 
 class Library:
@@ -48,7 +50,11 @@ class Library:
     def _compiled(self) -> dict[str, entry.Entry]:
         source = self._write()
         functions = [*source.called, *[kernel.code for kernel in source.kernels]]
-        compiled = jit.Module(source.text + module(functions))
+        text = source.text + module(functions)
+        if source.table is not None:
+            source.table.define()
+            text = source.table.declaration + text
+        compiled = jit.Module(text)
         entries: dict[str, entry.Entry] = {}
         for code, inputs, outputs, unit in source.kernels:
             name = code.name

@@ -215,8 +215,8 @@ def _source(kind: Kind) -> Source:
         kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
         kernels.append(Kernel(_products(tiles, name), 2))
     copying = tiles.tile(TILE_ROWS, TILE_VECTORS, copies=True)
-    called = [*tiles.functions(), copying, _pack(tiles), _pack_transposed(tiles)]
-    return Source(kernels, called, tiles.table())
+    called = [copying, _pack(tiles), _pack_transposed(tiles)]
+    return Source(kernels, called, table=tiles.table())
 
 
 # By the types of the elements.

@@ -7,10 +7,11 @@ inner dimension, one column of the left and one row of the right matrix at a tim
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 from intaglio.native.llvm import jit
-from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import Kind
 
 # Rows and vectors of a tile: with one vector for the left and the vectors of the right
@@ -63,16 +64,9 @@ class Tiles:
         # The columns of a whole tile.
         self.width = self.lanes * TILE_VECTORS
 
-    def functions(self) -> list[Code]:
-        """Every tile up to the largest."""
-        return [self.tile(r, v) for r, v in _SIZES]
-
-    def table(self) -> str:
-        """The tiles by vectors and rows; where there is none the table is empty."""
-        names = ["ptr null"] * (1 + TILE_VECTORS * TALL_TILE_ROWS)
-        for r, v in _SIZES:
-            names[(v - 1) * TALL_TILE_ROWS + r] = f"ptr @{self.name(r, v)}"
-        return f"@tiles = internal constant [{len(names)} x ptr] [{', '.join(names)}]\n"
+    def table(self) -> jit.SharedTable:
+        """The tiles by vectors and rows, in a module of their own; where there is none it is null."""
+        return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
         """x * y + total, rounded once where the processor can."""
@@ -289,7 +283,8 @@ class Tiles:
         with code.loop(*rows, most) as i:
             count = code.least(most, code.integer("sub", rows[1], i))
             which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
-            tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
+            table = f"@{self.table().name}"
+            tile = code.load("ptr", code.at("ptr", table, which), 8)
             self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
 
     def copying(
@@ -320,3 +315,18 @@ class Tiles:
             f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
             f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}{panel})"
         )
+
+
+@functools.cache
+def _table(kind: Kind) -> jit.SharedTable:
+    tiles = Tiles(kind)
+    name, size = f"intaglio_tiles_{tiles.suffix}", 1 + TILE_VECTORS * TALL_TILE_ROWS
+
+    def write() -> str:
+        names = ["ptr null"] * size
+        for r, v in _SIZES:
+            names[(v - 1) * TALL_TILE_ROWS + r] = f"ptr @{tiles.name(r, v)}"
+        table = f"@{name} = constant [{size} x ptr] [{', '.join(names)}]\n"
+        return table + module([tiles.tile(r, v) for r, v in _SIZES])
+
+    return jit.SharedTable(name, size, write)

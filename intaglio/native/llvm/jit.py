@@ -6,6 +6,7 @@ import collections
 import ctypes
 import os
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite
@@ -99,9 +100,34 @@ class Module:
         """Where a function begins."""
         return self._engine.get_function_address(name)
 
+    def export(self, name: str) -> None:
+        """Lets modules that are compiled from now on name a global of this one, which must last."""
+        with _lock:
+            llvm.add_symbol(name, self._engine.get_global_value_address(name))
+
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+class SharedTable:
+    """A table of functions that several modules declare, compiled once for all of them."""
+
+    def __init__(self, name: str, size: int, write: Callable[[], str]) -> None:
+        """`write` gives the module that defines the table, a constant of `size` pointers."""
+        self.name = name
+        self.declaration = f"@{name} = external constant [{size} x ptr]\n"
+        self._write = write
+        self._lock = lasting_lock()
+        self._module: Module | None = None
+
+    def define(self) -> None:
+        """Compiles the functions, if that was not done before."""
+        with self._lock:
+            if self._module is None:
+                found = Module(self._write())
+                found.export(self.name)
+                self._module = found
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
