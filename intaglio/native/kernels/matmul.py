@@ -256,6 +256,14 @@ def product(
     return entry.filling(kernel, shape or (rows, columns), dtype)
 
 
+def product_of(
+    dtype: Any, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
+) -> Callable[[Any, Any], Any] | None:
+    """`product` by the shapes of the matrices before they are transposed."""
+    left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
+    return product(left, right, transposed_a, transposed_b, dtype)
+
+
 def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int, int]:
     """How a product is divided: parts, panels of columns, groups of rows.
 
@@ -292,3 +300,8 @@ def products(
     function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
     return entry.filling(function.for_dims(dims), shape, dtype)
+
+
+def products_of(dtype: Any, *description: Any) -> Callable[[Any, Any], Any] | None:
+    """`products` of a dtype."""
+    return products(*description, dtype=dtype)
