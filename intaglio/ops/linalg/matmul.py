@@ -148,6 +148,7 @@ class MatMul(Op):
         "a: T, b: T; transpose_a: bool = False, transpose_b: bool = False, "
         "grad_a: bool = False, grad_b: bool = False -> product: T"
     )
+    bilinear = True
     T = (*FLOATING, int32, int64, *UNSIGNED, *COMPLEX)
     gradient_needs = {"a": ("b",), "b": ("a",)}
     quick_kernel = staticmethod(_product)
@@ -313,6 +314,7 @@ class Batched(Op):
         "x: T, y: T; adj_x: bool = False, adj_y: bool = False, "
         "grad_x: bool = False, grad_y: bool = False -> output: T"
     )
+    bilinear = True
     T: tuple[DType, ...] = BATCHED
     gradient_needs = {"x": ("y",), "y": ("x",)}
 
@@ -424,6 +426,7 @@ class BatchMatMulV3(Op):
         "x: Ta, y: Tb; Tout: type, adj_x: bool = False, adj_y: bool = False, "
         "grad_x: bool = False, grad_y: bool = False -> output: Tout"
     )
+    bilinear = True
     Ta = MIXED
     Tb = MIXED
     Tout = MIXED
