@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import TILE_ROWS, TILE_VECTORS, Left, Right, Tiles
+from intaglio.native.kernels.microkernel import (
+    TILE_ROWS,
+    TILE_VECTORS,
+    Left,
+    Right,
+    Tiles,
+    parts_for,
+)
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
@@ -220,10 +227,8 @@ def _source(kind: Kind) -> Source:
 
 
 # By the types of the elements.
-LIBRARIES = {
-    np.dtype(dtype): Library(functools.partial(_source, kind))
-    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
-}
+KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
+LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
 def _name(transpose_b: bool) -> str:
@@ -249,7 +254,8 @@ def product(
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
-    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
+    tiles = parts_for(columns, KINDS[np.dtype(dtype)])
+    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared, tiles)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
     kernel = function.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
@@ -297,7 +303,8 @@ def products(
     within = (1, rows) if transpose_a else (inner, 1)
     divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
+    tiles = parts_for(columns, KINDS[np.dtype(dtype)])
+    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch", parts=tiles)
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
     return entry.filling(function.for_dims(dims), shape, dtype)
 

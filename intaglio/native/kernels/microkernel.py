@@ -65,7 +65,7 @@ class Tiles:
         self.width = self.lanes * TILE_VECTORS
 
     def table(self) -> jit.SharedTable:
-        """The tiles by vectors and rows, in a module of their own; where there is none it is null."""
+        """The tiles by vectors and rows, in modules of their own."""
         return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
@@ -282,7 +282,7 @@ class Tiles:
         most = code.let(f"select i1 {single}, i64 {TALL_TILE_ROWS}, i64 {TILE_ROWS}")
         with code.loop(*rows, most) as i:
             count = code.least(most, code.integer("sub", rows[1], i))
-            which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
+            which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS + 1), count)
             table = f"@{self.table().name}"
             tile = code.load("ptr", code.at("ptr", table, which), 8)
             self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
@@ -320,13 +320,24 @@ class Tiles:
 @functools.cache
 def _table(kind: Kind) -> jit.SharedTable:
     tiles = Tiles(kind)
-    name, size = f"intaglio_tiles_{tiles.suffix}", 1 + TILE_VECTORS * TALL_TILE_ROWS
+    sizes = range(1, TILE_VECTORS + 1)
+    parts = {v - 1: functools.partial(_part, tiles, v) for v in sizes}
+    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", TALL_TILE_ROWS + 1, parts)
 
-    def write() -> str:
-        names = ["ptr null"] * size
-        for r, v in _SIZES:
-            names[(v - 1) * TALL_TILE_ROWS + r] = f"ptr @{tiles.name(r, v)}"
-        table = f"@{name} = constant [{size} x ptr] [{', '.join(names)}]\n"
-        return table + module([tiles.tile(r, v) for r, v in _SIZES])
 
-    return jit.SharedTable(name, size, write)
+def _part(tiles: Tiles, vectors: int) -> str:
+    """The module of the tiles of so many vectors, by rows."""
+    names = ["ptr null"] * (TALL_TILE_ROWS + 1)
+    rows = [r for r, v in _SIZES if v == vectors]
+    for r in rows:
+        names[r] = f"ptr @{tiles.name(r, vectors)}"
+    table = f"@part = constant [{len(names)} x ptr] [{', '.join(names)}]\n"
+    return table + module([tiles.tile(r, vectors) for r in rows])
+
+
+def parts_for(columns: int, kind: Kind) -> set[int]:
+    """The parts of the table that a product with so many columns uses: of whole panels and the last."""
+    tiles = Tiles(kind)
+    whole, rest = divmod(columns, tiles.width)
+    last = {(rest - 1) // tiles.lanes} if rest else set[int]()
+    return last | {TILE_VECTORS - 1} if whole else last

@@ -6,7 +6,7 @@ import collections
 import ctypes
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import llvmlite
@@ -100,10 +100,11 @@ class Module:
         """Where a function begins."""
         return self._engine.get_function_address(name)
 
-    def export(self, name: str) -> None:
-        """Lets modules that are compiled from now on name a global of this one, which must last."""
+    def pointers(self, name: str, count: int) -> list[int | None]:
+        """The elements of a constant array of pointers."""
+        table = POINTER * count
         with _lock:
-            llvm.add_symbol(name, self._engine.get_global_value_address(name))
+            return list(table.from_address(self._engine.get_global_value_address(name)))
 
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
@@ -111,23 +112,30 @@ class Module:
 
 
 class SharedTable:
-    """A table of functions that several modules declare, compiled once for all of them."""
+    """A table of functions that several modules declare; parts of it are compiled when needed.
 
-    def __init__(self, name: str, size: int, write: Callable[[], str]) -> None:
-        """`write` gives the module that defines the table, a constant of `size` pointers."""
+    Entries of parts that were not defined are null.
+    """
+
+    def __init__(self, name: str, part_size: int, parts: Mapping[int, Callable[[], str]]) -> None:
+        """By number, what gives the module of a part: with a constant array `part` of pointers."""
         self.name = name
-        self.declaration = f"@{name} = external constant [{size} x ptr]\n"
-        self._write = write
+        self._parts, self._size = parts, part_size
+        self._entries = (POINTER * (part_size * (1 + max(parts))))()
+        self.declaration = f"@{name} = external constant [{len(self._entries)} x ptr]\n"
+        self._modules: dict[int, Module] = {}
         self._lock = lasting_lock()
-        self._module: Module | None = None
 
-    def define(self) -> None:
-        """Compiles the functions, if that was not done before."""
+    def define(self, parts: Iterable[int] | None = None) -> None:
+        """Compiles the parts, or all, unless that was done before."""
         with self._lock:
-            if self._module is None:
-                found = Module(self._write())
-                found.export(self.name)
-                self._module = found
+            if not self._modules:
+                llvm.add_symbol(self.name, ctypes.addressof(self._entries))
+            for part in self._parts if parts is None else parts:
+                if part not in self._modules:
+                    found = self._modules[part] = Module(self._parts[part]())
+                    begin, pointers = part * self._size, found.pointers("part", self._size)
+                    self._entries[begin : begin + self._size] = pointers
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
