@@ -17,7 +17,7 @@ import numpy as np
 from intaglio.native.kernels import convolution, matmul
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import Left, Right, Tiles, parts_for
+from intaglio.native.kernels.microkernel import Left, Right, Tiles, tiles_for
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
@@ -148,8 +148,8 @@ LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in
 
 def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
     size = math.prod(g.window) * g.channels
-    tiles = parts_for(size, KINDS[np.dtype(dtype)])
-    function = LIBRARIES[np.dtype(dtype)].entry(name, parts=tiles)
+    tiles = tiles_for(size, KINDS[np.dtype(dtype)])
+    function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
     kernel = function.for_dims((g.images, *g, size, band))
     return entry.filling(kernel, (g.images, g.height, g.width, g.channels), dtype)
 
@@ -172,7 +172,7 @@ def input_gradient_by_rows(
         return None
     transposed = entry.filling(
         convolution.LIBRARIES[np.dtype(dtype)]
-        .entry("transposed", shared=False, parts=())
+        .entry("transposed", shared=False, table_entries=())
         .for_dims((1, size, g.filters)),
         (g.filters, size),
         dtype,

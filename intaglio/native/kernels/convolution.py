@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import TILE_ROWS, Left, Right, Tiles, parts_for
+from intaglio.native.kernels.microkernel import TILE_ROWS, Left, Right, Tiles, tiles_for
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
@@ -502,7 +502,7 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     numbers = _numbers(g.images * -(-g.out_height // band), g, band, relu)
     kernel = (
         LIBRARIES[np.dtype(np.float32)]
-        .entry("pooled", parts=parts_for(g.filters, FLOAT))
+        .entry("pooled", table_entries=tiles_for(g.filters, FLOAT, g.out_width))
         .for_dims([*numbers, *pooling])
     )
     chain = Chain(3)
@@ -524,8 +524,8 @@ def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., An
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    tiles = parts_for(g.filters, KINDS[np.dtype(dtype)])
-    function = LIBRARIES[np.dtype(dtype)].entry(name, parts=tiles)
+    tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)], g.out_width)
+    function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
     kernel = function.for_dims(_numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
@@ -535,8 +535,8 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
     if not entry.AVAILABLE or g.empty or not g.band_rows:
         return None
     parts = math.prod(g.window) * g.channels
-    tiles = parts_for(g.filters, KINDS[np.dtype(dtype)])
-    function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient", parts=tiles)
+    tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)])
+    function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient", table_entries=tiles)
     kernel = function.for_dims(_numbers(parts, g, g.band_rows))
     return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
@@ -577,7 +577,9 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
 
     dims = (math.prod(g.window), g.channels, g.filters)
     around = entry.filling(
-        LIBRARIES[np.dtype(dtype)].entry("transposed", shared=False, parts=()).for_dims(dims),
+        LIBRARIES[np.dtype(dtype)]
+        .entry("transposed", shared=False, table_entries=())
+        .for_dims(dims),
         (*g.window, g.filters, g.channels),
         dtype,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from intaglio.base.locks import lasting_lock
@@ -42,26 +42,26 @@ class Library:
         self._table: jit.SharedTable | None = None
 
     def entry(
-        self, name: str, shared: bool = True, parts: Iterable[int] | None = None
+        self, name: str, shared: bool = True, table_entries: Collection[int] | None = None
     ) -> entry.Entry:
         """The entry of a kernel, on all threads or on the caller's alone.
 
-        It uses these parts of the table of the source, or all.
+        It uses these entries of the table of the source, or all.
         """
         with self._lock:
             if not self._entries:
-                self._entries = self._compiled(parts)
-            elif self._table is not None:
-                self._table.define(parts)
+                self._entries = self._compiled()
+            if self._table is not None:
+                self._table.define(table_entries)
         return self._entries[f"{name}_shared" if shared else name]
 
-    def _compiled(self, parts: Iterable[int] | None) -> dict[str, entry.Entry]:
+    def _compiled(self) -> dict[str, entry.Entry]:
         source = self._write()
         functions = [*source.called, *[kernel.code for kernel in source.kernels]]
         text = source.text + module(functions)
         if source.table is not None:
             self._table = source.table
-            source.table.define(parts)
+            source.table.define(())
             text = source.table.declaration + text
         compiled = jit.Module(text)
         entries: dict[str, entry.Entry] = {}

@@ -16,7 +16,7 @@ from intaglio.native.kernels.microkernel import (
     Left,
     Right,
     Tiles,
-    parts_for,
+    tiles_for,
 )
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
@@ -254,7 +254,7 @@ def product(
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
-    tiles = parts_for(columns, KINDS[np.dtype(dtype)])
+    tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
     function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared, tiles)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
@@ -303,8 +303,8 @@ def products(
     within = (1, rows) if transpose_a else (inner, 1)
     divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    tiles = parts_for(columns, KINDS[np.dtype(dtype)])
-    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch", parts=tiles)
+    tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
+    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch", table_entries=tiles)
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
     return entry.filling(function.for_dims(dims), shape, dtype)
 

@@ -65,7 +65,7 @@ class Tiles:
         self.width = self.lanes * TILE_VECTORS
 
     def table(self) -> jit.SharedTable:
-        """The tiles by vectors and rows, in modules of their own."""
+        """The tiles by vectors and rows, each in a module of its own."""
         return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
@@ -176,7 +176,7 @@ class Tiles:
                 "i1 %first",
                 *["ptr %panel"] * copies,
             ],
-            "internal fastcc void",
+            "internal fastcc void" if copies else "fastcc void",
         )
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
         tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
@@ -282,7 +282,7 @@ class Tiles:
         most = code.let(f"select i1 {single}, i64 {TALL_TILE_ROWS}, i64 {TILE_ROWS}")
         with code.loop(*rows, most) as i:
             count = code.least(most, code.integer("sub", rows[1], i))
-            which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS + 1), count)
+            which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
             table = f"@{self.table().name}"
             tile = code.load("ptr", code.at("ptr", table, which), 8)
             self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
@@ -319,25 +319,37 @@ class Tiles:
 
 @functools.cache
 def _table(kind: Kind) -> jit.SharedTable:
-    tiles = Tiles(kind)
-    sizes = range(1, TILE_VECTORS + 1)
-    parts = {v - 1: functools.partial(_part, tiles, v) for v in sizes}
-    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", TALL_TILE_ROWS + 1, parts)
+    tiles, sizes = Tiles(kind), {_index(r, v): (r, v) for r, v in _SIZES}
+
+    def write(index: int) -> tuple[str, str]:
+        code = tiles.tile(*sizes[index])
+        return code.name, module([code])
+
+    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", sizes, write)
 
 
-def _part(tiles: Tiles, vectors: int) -> str:
-    """The module of the tiles of so many vectors, by rows."""
-    names = ["ptr null"] * (TALL_TILE_ROWS + 1)
-    rows = [r for r, v in _SIZES if v == vectors]
-    for r in rows:
-        names[r] = f"ptr @{tiles.name(r, vectors)}"
-    table = f"@part = constant [{len(names)} x ptr] [{', '.join(names)}]\n"
-    return table + module([tiles.tile(r, vectors) for r in rows])
+def _index(rows: int, vectors: int) -> int:
+    """Where a tile is in the table."""
+    return (vectors - 1) * TALL_TILE_ROWS + rows
 
 
-def parts_for(columns: int, kind: Kind) -> set[int]:
-    """The parts of the table that a product with so many columns uses: of whole panels and the last."""
+def tiles_for(columns: int, kind: Kind, rows: int | None = None) -> set[int]:
+    """The entries of the table that a product uses, by the columns and rows of its result.
+
+    Ranges of rows that begin at multiples of `TILE_ROWS` are taken for them; where rows are
+    divided otherwise they are None.
+    """
     tiles = Tiles(kind)
     whole, rest = divmod(columns, tiles.width)
-    last = {(rest - 1) // tiles.lanes} if rest else set[int]()
-    return last | {TILE_VECTORS - 1} if whole else last
+    widths = {TILE_VECTORS} if whole else set[int]()
+    if rest:
+        widths.add(-(-rest // tiles.lanes))
+    return {_index(r, v) for r, v in _SIZES if v in widths and _is_used(r, v, rows)}
+
+
+def _is_used(tile: int, vectors: int, rows: int | None) -> bool:
+    """Whether a range of rows may have so many left at its end, or be long enough for the tile."""
+    if rows is None:
+        return True
+    least = {TILE_ROWS, TALL_TILE_ROWS} if vectors == 1 else {TILE_ROWS}
+    return tile <= rows and (tile in least or tile % TILE_ROWS == rows % TILE_ROWS)

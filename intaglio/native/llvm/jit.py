@@ -6,7 +6,7 @@ import collections
 import ctypes
 import os
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import llvmlite
@@ -100,42 +100,38 @@ class Module:
         """Where a function begins."""
         return self._engine.get_function_address(name)
 
-    def pointers(self, name: str, count: int) -> list[int | None]:
-        """The elements of a constant array of pointers."""
-        table = POINTER * count
-        with _lock:
-            return list(table.from_address(self._engine.get_global_value_address(name)))
-
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
 class SharedTable:
-    """A table of functions that several modules declare; parts of it are compiled when needed.
+    """A table of functions that several modules declare; each is compiled when it is needed.
 
-    Entries of parts that were not defined are null.
+    The entries of others are null.
     """
 
-    def __init__(self, name: str, part_size: int, parts: Mapping[int, Callable[[], str]]) -> None:
-        """By number, what gives the module of a part: with a constant array `part` of pointers."""
+    def __init__(
+        self, name: str, indices: Collection[int], write: Callable[[int], tuple[str, str]]
+    ) -> None:
+        """`write` gives the name of the function of an entry, and a module with it."""
         self.name = name
-        self._parts, self._size = parts, part_size
-        self._entries = (POINTER * (part_size * (1 + max(parts))))()
+        self._indices, self._write = indices, write
+        self._entries = (POINTER * (1 + max(indices)))()
         self.declaration = f"@{name} = external constant [{len(self._entries)} x ptr]\n"
-        self._modules: dict[int, Module] = {}
+        self._defined: dict[int, Module] = {}
         self._lock = lasting_lock()
 
-    def define(self, parts: Iterable[int] | None = None) -> None:
-        """Compiles the parts, or all, unless that was done before."""
+    def define(self, entries: Collection[int] | None = None) -> None:
+        """Compiles the functions of these entries, or all, unless that was done before."""
         with self._lock:
-            if not self._modules:
+            if not self._defined:
                 llvm.add_symbol(self.name, ctypes.addressof(self._entries))
-            for part in self._parts if parts is None else parts:
-                if part not in self._modules:
-                    found = self._modules[part] = Module(self._parts[part]())
-                    begin, pointers = part * self._size, found.pointers("part", self._size)
-                    self._entries[begin : begin + self._size] = pointers
+            for index in self._indices if entries is None else entries:
+                if index not in self._defined:
+                    function, text = self._write(index)
+                    found = self._defined[index] = Module(text)
+                    self._entries[index] = found.address(function)
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()

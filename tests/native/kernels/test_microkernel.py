@@ -1,4 +1,4 @@
-"""The table of tiles: a library compiles those that the columns of its products need."""
+"""The table of tiles: a library compiles those that its products need."""
 
 from __future__ import annotations
 
@@ -9,70 +9,82 @@ import sys
 
 import pytest
 
-from intaglio.native.kernels.microkernel import TILE_VECTORS, Tiles, parts_for
+from intaglio.native.kernels.microkernel import TALL_TILE_ROWS, TILE_ROWS, Tiles, tiles_for
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT
 
-# One process multiplies matrices of one width alone, with no code on disk: what it does not need
-# is null in the table, and calling it would end the process.
-ONE_WIDTH = """
+# A process multiplies matrices of one shape alone, with no code on disk: what it does not need is
+# null in the table, and calling it would end the process.
+ONE_SHAPE = """
 import sys
 import numpy as np
 from intaglio.native.kernels import matmul
+rows, columns = map(int, sys.argv[1:])
 for dtype in ("float32", "float64"):
-    for rows in (1, 5, 6, 7, 12, 13, 40):
-        a = np.ones((rows, 30), dtype)
-        b = np.ones((30, int(sys.argv[1])), dtype)
-        run = matmul.product(a.shape, b.shape, dtype=dtype)
-        assert run is not None
-        assert (run(a, b) == 30).all()
+    a = np.ones((rows, 30), dtype)
+    b = np.ones((30, columns), dtype)
+    run = matmul.product(a.shape, b.shape, dtype=dtype)
+    assert run is not None
+    assert (run(a, b) == 30).all()
 """
 
 
-def parts_of_panels(columns: int, tiles: Tiles) -> set[int]:
-    """What the loop over panels of a kernel looks up: vectors of a panel, less one."""
-    panels = range(0, columns, tiles.width)
-    return {-(-min(tiles.width, columns - j) // tiles.lanes) - 1 for j in panels}
+def looked_up(begin: int, end: int, columns: int, tiles: Tiles) -> set[int]:
+    """What a kernel looks up in the table for a range of rows, panel by panel."""
+    found: set[int] = set()
+    for j in range(0, columns, tiles.width):
+        before = -(-min(tiles.width, columns - j) // tiles.lanes) - 1
+        most = TALL_TILE_ROWS if before == 0 else TILE_ROWS
+        for i in range(begin, end, most):
+            found.add(before * TALL_TILE_ROWS + min(most, end - i))
+    return found
 
 
 @pytest.mark.parametrize("kind", [FLOAT, DOUBLE])
-def test_the_parts_are_those_of_the_panels(kind):
+def test_the_entries_are_those_that_a_kernel_looks_up(kind):
     tiles = Tiles(kind)
-    for columns in range(1, 5 * tiles.width):
-        assert parts_for(columns, kind) == parts_of_panels(columns, tiles), columns
-    assert parts_for(0, kind) == set()
+    for columns in {*range(1, 2 * tiles.width + 1, 3), tiles.width, tiles.width + 1, tiles.lanes}:
+        assert not tiles_for(columns, kind, 0)
+        of_all = tiles_for(columns, kind)
+        for rows in range(1, 40):
+            needed = tiles_for(columns, kind, rows)
+            assert needed <= of_all
+            for begin in range(0, rows, TILE_ROWS):
+                for end in {rows, *range(begin + TILE_ROWS, rows, TILE_ROWS)}:
+                    assert looked_up(begin, end, columns, tiles) <= needed, (rows, columns)
+        for begin, end in ((1, 5), (3, 20), (7, 8), (0, 40)):
+            assert looked_up(begin, end, columns, tiles) <= of_all
 
 
-@pytest.mark.parametrize("columns", [1, 16, 17, 33, 64, 65, 130])
-def test_a_process_needs_the_tiles_of_its_widths_alone(columns, tmp_path):
-    command = [sys.executable, "-c", ONE_WIDTH, str(columns)]
+@pytest.mark.parametrize("shape", [(1, 1), (5, 17), (12, 64), (40, 33), (7, 130), (100, 16)])
+def test_a_process_compiles_the_tiles_of_its_shapes_alone(shape, tmp_path):
+    command = [sys.executable, "-c", ONE_SHAPE, *map(str, shape)]
     run = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "INTAGLIO_CACHE": str(tmp_path)}
     )
     assert run.returncode == 0, run.stderr
 
 
-def numbered(number: int) -> str:
-    """A module with a table of one function, which stores a number."""
+def storing(number: int) -> str:
+    """A module with a function that stores a number."""
     code = Code("store", ["ptr %to"])
     code.do(f"store i64 {number}, ptr %to, align 8")
     code.do("ret void")
-    return "@part = constant [2 x ptr] [ptr null, ptr @store]\n" + module([code])
+    return module([code])
 
 
-def test_parts_are_compiled_once_and_found_by_other_modules():
+def test_entries_are_compiled_once_and_found_by_other_modules():
     compiled: list[int] = []
 
-    def part(number: int) -> str:
+    def write(number: int) -> tuple[str, str]:
         compiled.append(number)
-        return numbered(number)
+        return "store", storing(number)
 
-    parts = {n: (lambda n=n: part(n)) for n in range(TILE_VECTORS)}
-    table = jit.SharedTable("intaglio_test_table", 2, parts)
-    table.define([1])
-    table.define([1])
-    assert compiled == [1]
+    table = jit.SharedTable("intaglio_test_table", [1, 3, 4], write)
+    table.define([3])
+    table.define([3])
+    assert compiled == [3]
     reader = Code("call", ["i64 %at", "ptr %to"])
     entry = reader.load("ptr", reader.at("ptr", f"@{table.name}", "%at"), 8)
     reader.do(f"call void {entry}(ptr %to)")
@@ -81,9 +93,9 @@ def test_parts_are_compiled_once_and_found_by_other_modules():
     call = calling.function("call", ctypes.c_int64, ctypes.c_void_p)
     value = ctypes.c_int64()
     call(3, ctypes.byref(value))
-    assert value.value == 1
+    assert value.value == 3
     table.define()
-    assert sorted(compiled) == [*range(TILE_VECTORS)]
-    for number in range(TILE_VECTORS):
-        call(2 * number + 1, ctypes.byref(value))
+    assert compiled == [3, 1, 4]
+    for number in compiled:
+        call(number, ctypes.byref(value))
         assert value.value == number
