@@ -340,4 +340,4 @@ def has_code(how: str, dtype: Any) -> bool:
 
 def reduction_of(dtype: Any, *description: Any) -> Run | None:
     """`reduction` of a dtype."""
-    return reduction(*description, dtype)
+    return reduction(*description, dtype=dtype)
