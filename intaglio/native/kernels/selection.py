@@ -23,6 +23,7 @@ from intaglio.native.kernels import (
     winograd_filter_gradient,
     winograd_pooling,
 )
+from intaglio.native.kernels.checksums import checksums
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.elementwise import function
 from intaglio.native.kernels.pooling import pooling
@@ -309,6 +310,7 @@ def _reduction(dtype: Any) -> Callable[..., Run | None]:
 KINDS: dict[str, Callable[..., Run | None]] = {
     "batch normalization": batch_normalization.forward,
     "batch normalization gradient": batch_normalization.gradient,
+    "checksums": checksums,
     "convolution": _forward,
     "convolution by filters": _filter_gradient,
     "convolution by images": _input_gradient,
