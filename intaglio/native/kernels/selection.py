@@ -26,6 +26,7 @@ from intaglio.native.kernels import (
 from intaglio.native.kernels.checksums import checksums
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.elementwise import function
+from intaglio.native.kernels.jpeg_colors import smoothing
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.segments import sums
@@ -320,6 +321,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     ),
     "double convolution by images": _doubled(_images_per_thread),
     "function": function,
+    "jpeg colors": smoothing,
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
     "double product": _product(np.float64),
