@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
@@ -79,3 +79,31 @@ def test_no_separator_for_texts_with_all_of_them():
     assert joined.whole([b"\n\0\x1e"] * 20) is None
     assert joined.whole([b"a"] * 20) == (b"\n".join([b"a"] * 20), b"\n")
     assert joined.mapped(bytes.upper, [b"\n\0\x1ea"] * 20) == [b"\n\0\x1eA"] * 20
+
+
+PATTERNS = [
+    "a", "[^a]", "[^a]+", "[a-z]+", ".", "(?s).", ".+", "(?s).+", "^a", "a$", "^", "$", "(?m)^a", "(?m)a$",
+    r"\Aa", r"a\z", r"\ba", r"\b", r"\Ba", "(?i)A", "(a)|(/)", "(a*)(/*)", "a?", r"\s+", r"\PL", r"\pL+",
+    "[[:punct:]]", r"\x00", "\n", "(?m)^", "(?m)^.*$", "[^/]*/[^/]*", "(?:a|é)+", "", "日|𝄞", "(?U)a+",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@settings(max_examples=30)
+@given(texts=TEXTS)
+def test_full_matches(pattern, texts):
+    found = tf.strings.regex_full_match(tf.constant(texts * 8), pattern).numpy().tolist()
+    ones = [tf.strings.regex_full_match(tf.constant(t), pattern).numpy() for t in texts]
+    assert found == ones * 8
+
+
+@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("pattern", PATTERNS)
+@settings(max_examples=30)
+@given(texts=TEXTS, rewrite=st.sampled_from(["", "x", r"[\0]", r"\1-", "\n", "\\\\"]))
+def test_rewritten(pattern, every, texts, rewrite):
+    def replaced(x):
+        return tf.strings.regex_replace(x, pattern, rewrite, replace_global=every)
+
+    found = replaced(tf.constant(texts * 8)).numpy().tolist()
+    assert found == [replaced(tf.constant(t)).numpy() for t in texts] * 8

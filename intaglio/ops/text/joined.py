@@ -17,13 +17,16 @@ MIN_TEXTS = 8
 SEPARATORS = (b"\n", b"\0", b"\x1e")
 
 
-def whole(texts: Sequence[bytes]) -> tuple[bytes, bytes] | None:
-    """All texts with a separator between them, and the separator; None if there is none."""
+def whole(texts: Sequence[bytes], besides: bytes = b"") -> tuple[bytes, bytes] | None:
+    """All texts with a separator between them, and the separator; None if there is none.
+
+    It is not among the bytes `besides` either.
+    """
     if len(texts) < MIN_TEXTS:
         return None
     for separator in SEPARATORS:
         found = separator.join(texts)
-        if found.count(separator) == len(texts) - 1:
+        if found.count(separator) == len(texts) - 1 and separator not in besides:
             return found, separator
     return None
 
