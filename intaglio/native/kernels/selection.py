@@ -29,6 +29,7 @@ from intaglio.native.kernels.elementwise import function
 from intaglio.native.kernels.jpeg_colors import smoothing
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
+from intaglio.native.kernels.resampling import resampling
 from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
 from intaglio.native.kernels.strings import texts
@@ -334,6 +335,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "mean gradient": _pooling("mean_gradient"),
     "reduction": _reduction(np.float32),
     "double reduction": _reduction(np.float64),
+    "resampling": resampling,
     "segment sums": sums,
     "texts": texts,
     "depthwise": _depthwise(depthwise_convolution.forward),
