@@ -33,6 +33,7 @@ DOUBLED = (
     "convolution by filters",
     "convolution by images",
     "reduction",
+    "sparse product",
 )
 _done: dict[str, int] = {}
 

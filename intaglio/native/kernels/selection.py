@@ -32,6 +32,7 @@ from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.resampling import resampling
 from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
+from intaglio.native.kernels.sparse_product import product as sparse_product
 from intaglio.native.kernels.strings import texts
 from intaglio.native.kernels.windows import Windows
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM, Transform
@@ -337,6 +338,8 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "double reduction": _reduction(np.float64),
     "resampling": resampling,
     "segment sums": sums,
+    "sparse product": functools.partial(sparse_product, np.float32),
+    "double sparse product": functools.partial(sparse_product, np.float64),
     "texts": texts,
     "depthwise": _depthwise(depthwise_convolution.forward),
     "depthwise by filters": _depthwise(depthwise_convolution.filter_gradient),
