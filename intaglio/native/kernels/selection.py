@@ -29,6 +29,7 @@ from intaglio.native.kernels.elementwise import function
 from intaglio.native.kernels.jpeg_colors import smoothing
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
+from intaglio.native.kernels.projection import sampling
 from intaglio.native.kernels.resampling import resampling
 from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
@@ -337,6 +338,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "reduction": _reduction(np.float32),
     "double reduction": _reduction(np.float64),
     "resampling": resampling,
+    "sampling": sampling,
     "segment sums": sums,
     "sparse product": functools.partial(sparse_product, np.float32),
     "double sparse product": functools.partial(sparse_product, np.float64),
