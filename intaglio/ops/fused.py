@@ -34,6 +34,12 @@ class _FusedElementwise(Fused):
 
 
 @op
+class _FusedReduction(Fused):
+    """outputs = body(inputs), where `body` has elementwise ops, and its outputs are reductions of
+    values of one shape over the same axes."""
+
+
+@op
 class _FusedRows(Fused):
     """outputs = body(inputs), where `body` has elementwise ops and reductions along rows."""
 
