@@ -181,7 +181,7 @@ def _per_channel(
     weights = raw.BroadcastTo(
         _gaussian(size, sigma).reshape(size, 1, 1, 1), lengths.vector([size, 1, channels * 4, 1])
     )
-    one = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+    one: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "VALID"}
     maps = raw.DepthwiseConv2dNative(maps, weights, **one)
     across = raw.Transpose(weights, np.asarray([1, 0, 2, 3], np.int32))
     maps = raw.DepthwiseConv2dNative(maps, across, **one)

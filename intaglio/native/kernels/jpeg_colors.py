@@ -88,8 +88,8 @@ class _Rows:
             first = code.least(str(LEAD), width)
             self._each(("0", first), self._pixel)
             # The last vector reads up to the end of the row.
-            room = code.integer("sub", code.integer("mul", width, 3), BYTES - 3 * LEAD)
-            stop = code.integer("sdiv", room, 3)
+            last_byte = code.integer("sub", code.integer("mul", width, 3), BYTES - 3 * LEAD)
+            stop = code.integer("sdiv", last_byte, 3)
             with code.carrying(first, stop, PIXELS, ("i64", first)) as loop:
                 self._vector(loop.index)
                 loop.following = [code.integer("add", loop.index, PIXELS)]
