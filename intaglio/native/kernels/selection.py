@@ -24,6 +24,7 @@ from intaglio.native.kernels import (
     winograd_pooling,
 )
 from intaglio.native.kernels.checksums import checksums
+from intaglio.native.kernels.colors import conversion
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.elementwise import function
 from intaglio.native.kernels.jpeg_colors import smoothing
@@ -315,6 +316,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "batch normalization": batch_normalization.forward,
     "batch normalization gradient": batch_normalization.gradient,
     "checksums": checksums,
+    "colors": conversion,
     "convolution": _forward,
     "convolution by filters": _filter_gradient,
     "convolution by images": _input_gradient,
