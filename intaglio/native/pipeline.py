@@ -18,6 +18,7 @@ from intaglio.native.passes.cell_fusion import fuse_cells
 from intaglio.native.passes.convolution_folding import fold_channels
 from intaglio.native.passes.elementwise_fusion import fuse_elementwise, fuse_exact, fuse_worthwhile
 from intaglio.native.passes.expansions import expand
+from intaglio.native.passes.index_checks import check_indices_early
 from intaglio.native.passes.layer_fusion import fuse_layers
 from intaglio.native.passes.list_order import own_lists, read_lists_first
 from intaglio.native.passes.normalization_fusion import replace_known_statistics
@@ -109,8 +110,11 @@ LOWERING_PASSES: list[Step] = [
     Step("cells", fuse_cells, NATIVE, is_repeated_body),
     # Before elementwise fusion: what only reductions take is no loop of its own.
     Step("reductions", fuse_reductions, NATIVE),
-    # Last: whatever elementwise ops are left become loops.
+    # Whatever elementwise ops are left become loops.
     Step("elementwise", fuse_elementwise, NATIVE),
+    # After fusion, for checks have nothing that uses them: of the function itself, whose nested
+    # graphs cannot check anything before it writes.
+    Step("index checks", check_indices_early, NATIVE, lambda node, attribute: node is None),
 ]
 
 
