@@ -23,12 +23,18 @@ from intaglio.native.kernels import (
     winograd_filter_gradient,
     winograd_pooling,
 )
+from intaglio.native.kernels.checksums import checksums
+from intaglio.native.kernels.colors import conversion
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.elementwise import function
+from intaglio.native.kernels.jpeg_colors import smoothing
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
+from intaglio.native.kernels.projection import sampling
+from intaglio.native.kernels.resampling import resampling
 from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
+from intaglio.native.kernels.sparse_product import product as sparse_product
 from intaglio.native.kernels.strings import texts
 from intaglio.native.kernels.windows import Windows
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM, Transform
@@ -309,6 +315,8 @@ def _reduction(dtype: Any) -> Callable[..., Run | None]:
 KINDS: dict[str, Callable[..., Run | None]] = {
     "batch normalization": batch_normalization.forward,
     "batch normalization gradient": batch_normalization.gradient,
+    "checksums": checksums,
+    "colors": conversion,
     "convolution": _forward,
     "convolution by filters": _filter_gradient,
     "convolution by images": _input_gradient,
@@ -318,6 +326,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     ),
     "double convolution by images": _doubled(_images_per_thread),
     "function": function,
+    "jpeg colors": smoothing,
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
     "double product": _product(np.float64),
@@ -330,7 +339,11 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "mean gradient": _pooling("mean_gradient"),
     "reduction": _reduction(np.float32),
     "double reduction": _reduction(np.float64),
+    "resampling": resampling,
+    "sampling": sampling,
     "segment sums": sums,
+    "sparse product": functools.partial(sparse_product, np.float32),
+    "double sparse product": functools.partial(sparse_product, np.float64),
     "texts": texts,
     "depthwise": _depthwise(depthwise_convolution.forward),
     "depthwise by filters": _depthwise(depthwise_convolution.filter_gradient),
