@@ -47,6 +47,13 @@ HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
 HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 # The numbers of 32 bits among which one instruction picks for every lane: those of a register.
 MAX_CACHED_MODULES = {64: 16, 32: 8}.get(WIDTH, 0)
+
+
+def has_feature(name: str) -> bool:
+    """Whether the processor has a feature, by LLVM's name for it."""
+    return bool(_HOST.get(name))
+
+
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 
 # llvmlite parses into one global context, which threads may not use at the same time.

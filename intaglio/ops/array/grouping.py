@@ -22,14 +22,9 @@ def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     if x.dtype.kind in "iub":
         return _distinct_integers(x)
     seen: dict[Any, int] = {}
-    first: list[int] = []
-    which = np.empty(len(x), np.int64)
-    for i, item in enumerate(x.tolist()):
-        at = seen.get(item)
-        if at is None:
-            at = seen[item] = len(first)
-            first.append(i)
-        which[i] = at
+    which = np.fromiter([seen.setdefault(item, len(seen)) for item in x.tolist()], np.int64, len(x))
+    first = np.empty(len(seen), np.int64)
+    first[which[::-1]] = np.arange(len(x) - 1, -1, -1)  # the last one written is the first
     return first, which, np.bincount(which, minlength=len(first))
 
 
