@@ -15,7 +15,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
-from intaglio.ops.linalg.lapack import lapack
+from intaglio.ops.linalg.lapack import inverse, lapack, solution, triangular_solution
 from intaglio.ops.linalg.matmul import brackets
 
 TYPES = (float64, float32, float16, *COMPLEX)
@@ -111,9 +111,10 @@ class Cholesky(Op):
         return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
-        inverse = raw.MatrixInverse(output)
+        # L^-H @ middle @ L^-1, and its adjoint: their mean is that of their adjoints.
         middle = _halved(product(output, doutput, adj_a=True))
-        whole = product(product(inverse, middle, adj_a=True), inverse)
+        left = raw.MatrixTriangularSolve(output, middle, adjoint=True)
+        whole = raw.MatrixTriangularSolve(output, adjoint(left), adjoint=True)
         return raw.Mul(raw.AddV2(whole, adjoint(whole)), constant(0.5, whole))
 
 
@@ -129,7 +130,7 @@ class MatrixInverse(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input, adjoint):
-        found = carried_out(np.linalg.inv, "Input is not invertible.", matrices(input))
+        found = carried_out(inverse, "Input is not invertible.", matrices(input))
         if adjoint:
             found = np.ascontiguousarray(found.swapaxes(-1, -2).conj())
         return found.astype(input.dtype, copy=False)
@@ -158,17 +159,19 @@ def check_batches(matrix: Any, rhs: Any) -> None:
         )
 
 
-def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
-    a, b = matrices(matrix), matrices(rhs, square=False)
+def _check_rows(a: Any, b: Any) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise invalid_argument(
             f"Input matrix and rhs are incompatible: {brackets(a.shape)} vs. {brackets(b.shape)}"
         )
-    if adjoint:
-        a = a.swapaxes(-1, -2).conj()
+
+
+def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
+    a, b = matrices(matrix), matrices(rhs, square=False)
+    _check_rows(a, b)
     # A matrix of one rank less would be vectors to NumPy 1.
     b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
-    return carried_out(np.linalg.solve, text, a, b).astype(rhs.dtype, copy=False)
+    return carried_out(solution, text, a, b, adjoint).astype(rhs.dtype, copy=False)
 
 
 @op
@@ -204,9 +207,17 @@ class MatrixTriangularSolve(Op):
         return _solution(matrix, rhs, broadcast=True)
 
     def kernel(self, matrix, rhs, lower, adjoint):
-        matrix = matrices(matrix)
-        triangle = np.tril(matrix) if lower else np.triu(matrix)
-        return _solve(triangle, rhs, adjoint, "Input matrix is not invertible.")
+        a, b = matrices(matrix), matrices(rhs, square=False)
+        _check_rows(a, b)
+        try:
+            return triangular_solution(a, b, lower, adjoint).astype(rhs.dtype, copy=False)
+        except np.linalg.LinAlgError:
+            raise invalid_argument("Input matrix is not invertible.") from None
+        except ValueError:
+            raise invalid_argument(
+                f"In[0] and In[1] must have compatible batch dimensions: "
+                f"{brackets(a.shape)} vs. {brackets(b.shape)}"
+            ) from None
 
     def gradient(self, matrix, rhs, output, doutput, lower, adjoint) -> Any:
         by_rhs = raw.MatrixTriangularSolve(matrix, doutput, lower=lower, adjoint=not adjoint)

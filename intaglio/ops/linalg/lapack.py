@@ -15,14 +15,15 @@ import numpy as np
 
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.options import OPTIONS
-from intaglio.cpython.numpy_libraries import openblas_thread_count
+from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_count
 
-# From so many elements on several threads are faster (measured with two: by a tenth to a third
-# at 512 rows, while at 128 they take up to three times as long). Where there are as many right
-# sides as rows, most of the work is products, for which they pay earlier. Of the smallest matrices
-# OpenBLAS itself makes one thread's work.
-SHARED_FROM, PRODUCTS_SHARED_FROM, ALONE_FROM = 512 * 512, 256 * 256, 48 * 48
-_PRODUCTS = (np.linalg.inv, np.linalg.solve)
+# From so many elements on several threads are faster for certain. (Measured with two: by a tenth to
+# a third at 512 rows, while at 128 they take up to three times as long; where another program
+# has one of the processors, a hundred times at 400 rows.) Of the smallest matrices OpenBLAS itself
+# makes one thread's work.
+SHARED_FROM, ALONE_FROM = 1024 * 1024, 48 * 48
+# Smaller matrices are solved and inverted by NumPy, whose calls take less time.
+MIN_FACTORISED_ROWS = 32
 
 
 class OneThread:
@@ -66,15 +67,102 @@ if ONE_THREAD is not None:
 
 def lapack(function: Callable[..., Any], matrix: Any, *others: Any) -> Any:
     """What a function of `numpy.linalg` gives for matrices, and further arguments."""
-    if ONE_THREAD is None or not _alone(function, matrix.shape):
+    if ONE_THREAD is None or not _alone(matrix.shape):
         return function(matrix, *others)
     with ONE_THREAD:
         return function(matrix, *others)
 
 
-def _alone(function: Callable[..., Any], shape: tuple[int, ...]) -> bool:
+def _alone(shape: tuple[int, ...]) -> bool:
     """Whether matrices of this shape are for one thread."""
     if OPTIONS.threads_intra == 1:
         return True
-    shared = PRODUCTS_SHARED_FROM if function in _PRODUCTS else SHARED_FROM
-    return ALONE_FROM <= shape[-1] * shape[-2] < shared
+    return ALONE_FROM <= shape[-1] * shape[-2] < SHARED_FROM
+
+
+def triangular_solution(a: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarray:
+    """x with a @ x = b for the triangles of matrices `a` [..., n, n], or for their adjoints.
+
+    The batches of `a` and `b` broadcast. Raises LinAlgError for a 0 on a diagonal.
+    """
+    if (np.diagonal(a, axis1=-2, axis2=-1) == 0).any():
+        raise np.linalg.LinAlgError("Singular matrix")
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    # A copy, which becomes the solution.
+    x = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])), order="C")
+    functions = lapack_functions(x.dtype.char)
+    if not x.size:
+        return x
+    if functions is None:
+        triangle = np.tril(a) if lower else np.triu(a)
+        return lapack(np.linalg.solve, triangle.swapaxes(-1, -2).conj() if adjoint else triangle, x)
+    wide = np.ascontiguousarray(np.broadcast_to(a, (*batch, *a.shape[-2:])))
+    flat, solved = wide.reshape(-1, *a.shape[-2:]), x.reshape(-1, *b.shape[-2:])
+    lapack(lambda m: functions.solve_triangular(m, solved, lower, adjoint), flat)
+    return x
+
+
+def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
+    """x with a @ x = b for matrices of one batch, or with the adjoint of `a`.
+
+    Raises LinAlgError for a singular matrix.
+    """
+    functions = lapack_functions(a.dtype.char)
+    if functions is None or a.shape[-1] < MIN_FACTORISED_ROWS or not b.size:
+        return np.linalg.solve(a.swapaxes(-1, -2).conj() if adjoint else a, b)
+    # LAPACK takes them for the transposed matrices: a = U^T @ L^T @ P^T.
+    lu = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
+    pivots, regular = functions.factorise(lu)
+    if not regular:
+        raise np.linalg.LinAlgError("Singular matrix")
+    x = np.array(b.reshape(-1, *b.shape[-2:]), order="C")
+    order = _row_order(pivots)
+    steps: list[tuple[bool, bool]] = [(True, False), (False, True)]
+    if adjoint:
+        x = np.take_along_axis(x, order[..., None], 1)
+        steps.reverse()
+    for lower, unit in steps:
+        functions.solve_triangular(lu, x, lower, adjoint, unit)
+    if not adjoint:
+        x = np.take_along_axis(x, order.argsort(-1)[..., None], 1)
+    return x.reshape(b.shape)
+
+
+def inverse(a: np.ndarray) -> np.ndarray:
+    """The inverses of matrices. Raises LinAlgError for a singular one."""
+    functions = lapack_functions(a.dtype.char)
+    if functions is None or a.shape[-1] < MIN_FACTORISED_ROWS or not a.size:
+        return np.linalg.inv(a)
+    # The inverse of the transposed matrix is the transposed inverse.
+    flat = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
+    pivots, regular = functions.factorise(flat)
+    if not regular:
+        raise np.linalg.LinAlgError("Singular matrix")
+    functions.invert(flat, pivots)
+    return flat.reshape(a.shape)
+
+
+def factors(a: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(lu, order) of matrices [batch, n, n]: both triangles in one matrix, and the rows' numbers.
+
+    None for no elements, and if NumPy's library has no such function. Raises LinAlgError for a singular matrix.
+    """
+    functions = lapack_functions(a.dtype.char)
+    if functions is None or not a.size:
+        return None
+    transposed = np.array(a.swapaxes(-1, -2), order="C")
+    pivots, regular = functions.factorise(transposed)
+    if not regular:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return np.ascontiguousarray(transposed.swapaxes(-1, -2)), _row_order(pivots)
+
+
+def _row_order(pivots: np.ndarray) -> np.ndarray:
+    """The order of the rows after all swaps of LAPACK, [batch, n]."""
+    orders: list[list[int]] = []
+    for swaps in (pivots - 1).tolist():
+        order = list(range(len(swaps)))
+        for i, j in enumerate(swaps):
+            order[i], order[j] = order[j], order[i]
+        orders.append(order)
+    return np.array(orders, np.intp).reshape(pivots.shape)
