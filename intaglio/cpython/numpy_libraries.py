@@ -77,6 +77,14 @@ class Lapack:
         self._getri = getattr(library, lapack.format(f"{letter}getri"))
         self._getri.argtypes = [pointer] * 7
         self._getri.restype = None
+        self._gtsv = getattr(library, lapack.format(f"{letter}gtsv"))
+        self._gtsv.argtypes = [pointer] * 8
+        self._gtsv.restype = None
+        self._tbsv = getattr(library, blas.format(f"cblas_{letter}tbsv"))
+        self._tbsv.argtypes = [
+            *[ctypes.c_int] * 4, integer, integer, pointer, integer, pointer, integer,
+        ]  # fmt: skip
+        self._tbsv.restype = None
         self._dtype = one.dtype
 
     def solve_triangular(
@@ -118,6 +126,37 @@ class Lapack:
         sizes, lengths, infos = (ctypes.addressof(n) for n in (size, length, info))
         for matrix, row in _addresses(a, pivots):
             self._getri(sizes, matrix, sizes, row, operand.ctypes.data, lengths, infos)
+
+    def solve_tridiagonal(self, diagonals: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Replaces `x` [batch, k, n], columns of right-hand sides, by the solutions.
+
+        `diagonals` [batch, 3, n] are those above (n - 1 elements), on and below the main diagonal (n - 1
+        elements), and are overwritten. Gives whether each matrix is invertible, [batch].
+        """
+        size, columns, info = (self._integer(n) for n in (x.shape[2], x.shape[1], 0))
+        sizes, widths, infos = (ctypes.addressof(n) for n in (size, columns, info))
+        regular = np.empty(len(x), np.bool_)
+        row = diagonals.strides[1]
+        for i, (above, solution) in enumerate(_addresses(diagonals, x)):
+            self._gtsv(
+                sizes, widths, above + 2 * row, above + row, above, solution, sizes, infos
+            )  # fmt: skip
+            regular[i] = info.value == 0
+        return regular
+
+    def solve_banded(self, a: np.ndarray, x: np.ndarray, lower: bool, adjoint: bool) -> None:
+        """Replaces matrices `x` [batch, n, k] by what triangular ones, or their adjoints, map to them.
+
+        `a` [batch, n, width] has the elements of each row, from left to right. Both are in C order.
+        """
+        (rows, columns), width = x.shape[1:], a.shape[2]
+        transpose = _TRANSPOSE["C" if adjoint else "N"]
+        for matrix, solution in _addresses(a, x):
+            for column in range(columns):
+                self._tbsv(
+                    _ROW_MAJOR, _UPLO[lower], transpose, _UNIT[False], rows, width - 1,
+                    matrix, width, solution + column * x.itemsize, columns,
+                )  # fmt: skip
 
 
 def _addresses(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[int, int]]:

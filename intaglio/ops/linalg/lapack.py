@@ -8,6 +8,7 @@ built with another library is left as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +22,11 @@ from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_c
 # a third at 512 rows, while at 128 they take up to three times as long; where another program
 # has one of the processors, a hundred times at 400 rows.) Of the smallest matrices OpenBLAS itself
 # makes one thread's work.
-SHARED_FROM, ALONE_FROM = 1024 * 1024, 48 * 48
+SHARED_FROM, ALONE_FROM = 1024 * 1024, 16 * 16
 # Smaller matrices are solved and inverted by NumPy, whose calls take less time.
 MIN_FACTORISED_ROWS = 32
+# A step over the rows of all matrices takes as long as the calls for so many.
+BATCH_PER_STEP = 6
 
 
 class OneThread:
@@ -96,10 +99,24 @@ def triangular_solution(a: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarra
     if functions is None:
         triangle = np.tril(a) if lower else np.triu(a)
         return lapack(np.linalg.solve, triangle.swapaxes(-1, -2).conj() if adjoint else triangle, x)
-    wide = np.ascontiguousarray(np.broadcast_to(a, (*batch, *a.shape[-2:])))
+    wide = np.broadcast_to(a, (*batch, *a.shape[-2:]))
+    if math.prod(batch) >= BATCH_PER_STEP * a.shape[-1]:
+        _substitute(wide.conj().swapaxes(-1, -2) if adjoint else wide, x, lower != adjoint)
+        return x
+    wide = np.ascontiguousarray(wide)
     flat, solved = wide.reshape(-1, *a.shape[-2:]), x.reshape(-1, *b.shape[-2:])
     lapack(lambda m: functions.solve_triangular(m, solved, lower, adjoint), flat)
     return x
+
+
+def _substitute(a: Any, x: np.ndarray, lower: bool) -> None:
+    """Replaces `x` by the solutions, row after row, in all matrices at once."""
+    n = a.shape[-1]
+    for i in range(n) if lower else range(n - 1, -1, -1):
+        rest = slice(i + 1, n) if lower else slice(0, i)
+        row = x[..., i, None, :]
+        row /= a[..., i, i, None, None]
+        x[..., rest, :] -= a[..., rest, i, None] * row
 
 
 def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
@@ -166,3 +183,53 @@ def _row_order(pivots: np.ndarray) -> np.ndarray:
             order[i], order[j] = order[j], order[i]
         orders.append(order)
     return np.array(orders, np.intp).reshape(pivots.shape)
+
+
+def tridiagonal_solution(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """x with a @ x = b for [..., 3, n] diagonals of matrices; NaN for a singular one.
+
+    None if NumPy's library has no such function.
+    """
+    functions = lapack_functions(b.dtype.char)
+    if functions is None or diagonals.dtype != b.dtype or not b.size:
+        return None
+    n, columns = b.shape[-2:]
+    bands = np.array(diagonals.reshape(-1, 3, n).swapaxes(0, 1), order="C")
+    bands[0, :, -1], bands[2, :, 0] = 0, 0
+    # All matrices together are one, whose blocks have nothing in common.
+    x = np.array(b.reshape(-1, columns).T, order="C")[None]
+    whole = bands.reshape(1, 3, -1).copy()
+    whole[0, 2, :-1] = whole[0, 2, 1:]
+    if functions.solve_tridiagonal(whole, x).all() and np.isfinite(x).all():
+        return np.ascontiguousarray(x[0].T).reshape(b.shape)
+    return _separate_solutions(functions, bands.swapaxes(0, 1), b)
+
+
+def _separate_solutions(functions: Any, bands: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solutions for matrices of which one may be singular, or not finite."""
+    x = np.array(b.reshape(-1, *b.shape[-2:]).swapaxes(-1, -2), order="C")
+    single = np.array(bands, order="C")
+    single[:, 2, :-1] = single[:, 2, 1:]
+    x[~functions.solve_tridiagonal(single, x)] = np.nan
+    return np.ascontiguousarray(x.swapaxes(-1, -2)).reshape(b.shape)
+
+
+def banded_solution(bands: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarray | None:
+    """x with a @ x = b for triangular matrices, given by diagonals [..., width, n].
+
+    The main diagonal is the first one of a lower matrix, the last one of an upper one; no element of it is 0. None
+    where NumPy computes it as fast, or if NumPy's library has no such function.
+    """
+    batch = np.broadcast_shapes(bands.shape[:-2], b.shape[:-2])
+    n, width = bands.shape[-1], min(bands.shape[-2:])
+    calls = math.prod(batch) * b.shape[-1]
+    functions = lapack_functions(b.dtype.char)
+    if functions is None or calls > n or bands.dtype != b.dtype:
+        return None
+    # The rows' elements from left to right: of a lower matrix they end with the main diagonal.
+    kept = bands[..., width - 1 :: -1, :] if lower else bands[..., ::-1, :][..., :width, :]
+    rows = np.broadcast_to(kept.swapaxes(-1, -2), (*batch, n, width))
+    x = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])), order="C")
+    flat = np.ascontiguousarray(rows).reshape(-1, n, width)
+    functions.solve_banded(flat, x.reshape(-1, *b.shape[-2:]), lower, adjoint)
+    return x
