@@ -14,6 +14,7 @@ from intaglio.native.kernels import (
     col2im,
     convolution,
     depthwise_convolution,
+    fourier,
     im2col,
     matmul,
     random_bits,
@@ -317,6 +318,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
         _strided_filter_gradient, convolution.filter_gradient
     ),
     "double convolution by images": _doubled(_images_per_thread),
+    "fourier": fourier.transform,
     "function": function,
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
