@@ -108,8 +108,8 @@ class Vectors:
         inner = [self.transform(x[n::second], sign) for n in range(second)]
         result = list(x)
         for k in range(first):
-            turned = [self._rotated(inner[n][k], sign * n * k / size) for n in range(second)]
-            for j, y in enumerate(self.transform(turned, sign)):
+            rotated = [self._rotated(inner[n][k], sign * n * k / size) for n in range(second)]
+            for j, y in enumerate(self.transform(rotated, sign)):
                 result[k + first * j] = y
         return result
 
