@@ -19,6 +19,7 @@ from intaglio.native.kernels import (
     matmul,
     random_bits,
     reductions,
+    segments,
     strided_input_gradient,
     winograd,
     winograd_filter_gradient,
@@ -28,7 +29,6 @@ from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.elementwise import function
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
-from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
 from intaglio.native.kernels.strings import texts
 from intaglio.native.kernels.windows import Windows
@@ -332,7 +332,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "mean gradient": _pooling("mean_gradient"),
     "reduction": _reduction(np.float32),
     "double reduction": _reduction(np.float64),
-    "segment sums": sums,
+    "segments": segments.reduction,
     "texts": texts,
     "depthwise": _depthwise(depthwise_convolution.forward),
     "depthwise by filters": _depthwise(depthwise_convolution.filter_gradient),
