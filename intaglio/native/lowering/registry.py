@@ -29,6 +29,7 @@ from intaglio.native.lowering import (
     reductions,
     resize,
     scans,
+    small_matrices,
     tensor_lists,
     top_k,
     variables,
@@ -53,6 +54,7 @@ FAMILIES = (
     random_choice,
     resize,
     scans,
+    small_matrices,
 )
 
 

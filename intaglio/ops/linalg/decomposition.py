@@ -15,7 +15,13 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
-from intaglio.ops.linalg.lapack import inverse, lapack, solution, triangular_solution
+from intaglio.ops.linalg.lapack import (
+    inverse,
+    lapack,
+    small_matrices,
+    solution,
+    triangular_solution,
+)
 from intaglio.ops.linalg.matmul import brackets
 
 TYPES = (float64, float32, float16, *COMPLEX)
@@ -107,7 +113,10 @@ class Cholesky(Op):
 
     def kernel(self, input):
         text = "Cholesky decomposition was not successful. The input might not be valid."
-        found = carried_out(np.linalg.cholesky, text, matrices(input))
+        x = matrices(input)
+        found = small_matrices("cholesky", x)
+        if found is None:
+            found = carried_out(np.linalg.cholesky, text, x)
         return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
@@ -130,7 +139,8 @@ class MatrixInverse(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input, adjoint):
-        found = carried_out(inverse, "Input is not invertible.", matrices(input))
+        x = matrices(input)
+        found = carried_out(inverse, "Input is not invertible.", x)
         if adjoint:
             found = np.ascontiguousarray(found.swapaxes(-1, -2).conj())
         return found.astype(input.dtype, copy=False)
@@ -209,6 +219,9 @@ class MatrixTriangularSolve(Op):
     def kernel(self, matrix, rhs, lower, adjoint):
         a, b = matrices(matrix), matrices(rhs, square=False)
         _check_rows(a, b)
+        found = small_matrices("triangular", a, b, lower=lower, adjoint=adjoint)
+        if found is not None:
+            return found
         try:
             return triangular_solution(a, b, lower, adjoint).astype(rhs.dtype, copy=False)
         except np.linalg.LinAlgError:
@@ -247,7 +260,11 @@ class MatrixDeterminant(Op):
         return Spec(input.dtype, matrix_dims(input)[0])
 
     def kernel(self, input):
-        return np.asarray(lapack(np.linalg.det, matrices(input))).astype(input.dtype)
+        x = matrices(input)
+        found = small_matrices("determinant", x)
+        if found is not None:
+            return found
+        return np.asarray(lapack(np.linalg.det, x)).astype(input.dtype)
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output

@@ -17,6 +17,7 @@ import numpy as np
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_count
+from intaglio.ops.hooks import HOOKS
 
 # From so many elements on several threads are faster for certain. (Measured with two: by a tenth to
 # a third at 512 rows, while at 128 they take up to three times as long; where another program
@@ -25,6 +26,8 @@ from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_c
 SHARED_FROM, ALONE_FROM = 1024 * 1024, 16 * 16
 # Smaller matrices are solved and inverted by NumPy, whose calls take less time.
 MIN_FACTORISED_ROWS = 32
+# Batches of so many matrices, and of so many elements, are computed by a compiled kernel.
+MAX_SMALL_ROWS, MIN_SMALL_COUNT, MIN_SMALL_ELEMENTS = 32, 16, 1 << 12
 # A step over the rows of all matrices takes as long as the calls for so many.
 BATCH_PER_STEP = 6
 
@@ -83,6 +86,27 @@ def _alone(shape: tuple[int, ...]) -> bool:
     return ALONE_FROM <= shape[-1] * shape[-2] < SHARED_FROM
 
 
+def small_matrices(
+    what: str, a: Any, *others: Any, lower: bool = False, adjoint: bool = False
+) -> np.ndarray | None:
+    """What a compiled kernel computes for many small matrices; None if there is none, or if it refuses one.
+
+    `what` is "cholesky", "triangular", "solve", "inverse" or "determinant".
+    """
+    n, batch = a.shape[-1], a.shape[:-2]
+    if n > MAX_SMALL_ROWS or a.size < MIN_SMALL_ELEMENTS or a.dtype.char not in "fd":
+        return None
+    if a.size < MIN_SMALL_COUNT * n * n or any(x.shape[:-1] != a.shape[:-1] for x in others):
+        return None
+    columns = others[0].shape[-1] if others else n
+    double, count = a.dtype.char == "d", math.prod(batch)
+    run = HOOKS.select_kernel("small matrices", what, double, count, n, columns, lower, adjoint)
+    found = NotImplemented if run is None else run(a, *others)
+    if found is NotImplemented:
+        return None
+    return found.reshape(*batch, *found.shape[1:])
+
+
 def triangular_solution(a: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarray:
     """x with a @ x = b for the triangles of matrices `a` [..., n, n], or for their adjoints.
 
@@ -124,6 +148,9 @@ def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
 
     Raises LinAlgError for a singular matrix.
     """
+    found = small_matrices("solve", a, b, adjoint=adjoint)
+    if found is not None:
+        return found
     functions = lapack_functions(a.dtype.char)
     if functions is None or a.shape[-1] < MIN_FACTORISED_ROWS or not b.size:
         return np.linalg.solve(a.swapaxes(-1, -2).conj() if adjoint else a, b)
@@ -147,6 +174,9 @@ def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
 
 def inverse(a: np.ndarray) -> np.ndarray:
     """The inverses of matrices. Raises LinAlgError for a singular one."""
+    found = small_matrices("inverse", a)
+    if found is not None:
+        return found
     functions = lapack_functions(a.dtype.char)
     if functions is None or a.shape[-1] < MIN_FACTORISED_ROWS or not a.size:
         return np.linalg.inv(a)
