@@ -30,8 +30,8 @@ Store = Callable[[str, Complex], None]
 
 PRIMES = (3, 5, 7, 11, 13)
 MIN_LANES = 4
-# Two copies of a row, or of columns, are on the stack.
-MAX_STACK_BYTES = 1 << 18
+# Two copies of a row, or of columns, are on the stack; those of longer rows are elsewhere.
+MAX_STACK_BYTES, MAX_BYTES = 1 << 18, 1 << 25
 # From so many elements on all threads share the rows.
 MIN_SHARED_ELEMENTS = 1 << 14
 
@@ -57,6 +57,16 @@ class Plan(NamedTuple):
         kind = f"{self.real}_{self.inverse:d}{self.double:d}"
         return f"fourier_{kind}_{self.length}_{self.inner}_{self.lanes}"
 
+    @property
+    def spills(self) -> bool:
+        """True if the copies of a row are in memory that the caller allocates."""
+        return self.inner == 1 and self.length * self.bytes * 4 > MAX_STACK_BYTES
+
+    @property
+    def bytes(self) -> int:
+        """The size of a real number."""
+        return 8 if self.double else 4
+
 
 def _radices(length: int) -> tuple[int, ...] | None:
     """Radices whose product is the length, small ones last; None for a large prime factor."""
@@ -77,7 +87,7 @@ def _radices(length: int) -> tuple[int, ...] | None:
 def plan_of(double: bool, length: int, inverse: bool, inner: int, real: str = "") -> Plan | None:
     """The kernel for complex transforms of a length; None if there is none."""
     widest = jit.WIDTH // (8 if double else 4)
-    if length < 2 or length * (8 if double else 4) * 4 > MAX_STACK_BYTES:
+    if length < 2 or length * (8 if double else 4) * 4 > MAX_BYTES:
         return None
     lanes = widest
     if inner > 1:
@@ -97,7 +107,7 @@ def plan_of(double: bool, length: int, inverse: bool, inner: int, real: str = ""
     return Plan(double, length, inverse, 1, real, lanes, (lanes, *rest))
 
 
-def _roots(size: int, powers: Any, sign: int) -> np.ndarray:
+def _roots(size: int, powers: Any, sign: int) -> Any:
     """e ** (sign * 2 pi i * powers / size)."""
     return np.exp(sign * 2j * np.pi * (np.asarray(powers) % size) / size)
 
@@ -135,9 +145,10 @@ class _Builder:
         self.target = code.load("ptr", "%outs", 8)
         size = plan.length * (1 if plan.inner == 1 else plan.lanes)
         self._size = size
-        self._planes = [
-            code.first(f"alloca [{2 * size} x {self.v.kind}], align 64") for _ in range(2)
-        ]
+        self._planes: list[str] = []
+        if not plan.spills:
+            stack = f"alloca [{2 * size} x {self.v.kind}], align 64"
+            self._planes = [code.first(stack) for _ in range(2)]
 
     # -- where elements are --------------------------------------------------------------
 
@@ -164,7 +175,7 @@ class _Builder:
             else:
                 self._columns(number)
         code.do("ret void")
-        return Kernel(code, 2)
+        return Kernel(code, 2, 1 + self.plan.spills)
 
     def _columns(self, number: str) -> None:
         """A block of columns; the last one begins where it fits."""
@@ -193,8 +204,14 @@ class _Builder:
         return self.v.scaled(x, 1 / plan.length) if plan.inverse and not plan.real else x
 
     def _row(self, number: str) -> None:
-        plan = self.plan
+        plan, code = self.plan, self.code
         width = plan.length
+        if plan.spills:
+            copies = code.load("ptr", code.at("ptr", "%outs", "1"), 8)
+            own = self._times(number, 4 * width)
+            self._planes = [
+                code.at(self.v.kind, copies, self._add(own, i * 2 * width)) for i in range(2)
+            ]
         spectrum = self._times(number, width + 1 if plan.real else width)
         row = self._times(number, width)
         source = spectrum if plan.real == "inverse" else row
@@ -207,13 +224,11 @@ class _Builder:
                 return self.v.load_pairs(self.source, self._add(source, at))
 
             self._transposing_pass(load, self._stores(1))
-        rest, last = plan.radices[1:], self._stores(0)
-        if plan.real != "forward":
 
-            def last(at: str, x: Complex) -> None:
-                self.v.store_pairs(self.target, self._add(row, at), self._scaled(x))
+        def last(at: str, x: Complex) -> None:
+            self.v.store_pairs(self.target, self._add(row, at), self._scaled(x))
 
-        rows = plan.length // plan.lanes
+        rows, rest = plan.length // plan.lanes, plan.radices[1:]
         plane = self._passes(rows, rest, plan.lanes, self._loads(1), last, 1)
         if plan.real == "forward":
             self._after_forward(spectrum, plane)
@@ -369,7 +384,7 @@ def transform(
     for plan, result in steps:
         if plan is None:
             return None
-        (value,) = chain.then(_step(plan, result), value, _compiled(plan)[1])
+        value, *_ = chain.then(_step(plan, result), value, _compiled(plan)[1])
     return chain.returning(value)
 
 
@@ -383,6 +398,9 @@ def _step(plan: Plan, shape: tuple[int, ...]) -> Run:
         count *= -(-plan.inner // plan.lanes)
     shared = math.prod(shape) >= MIN_SHARED_ELEMENTS and count > 1
     kernel = library.entry(plan.name, shared).for_dims((count,))
-    width = 8 if plan.double else 4
+    width = plan.bytes
     dtype = np.dtype(f"f{width}" if plan.real == "inverse" else f"c{2 * width}")
+    if plan.spills:
+        copies = (count, 4 * plan.length), np.dtype(f"f{width}")
+        return entry.filling_all(kernel, [(shape, dtype), copies])
     return entry.filling(kernel, shape, dtype)

@@ -17,8 +17,14 @@ pytestmark = pytest.mark.skipif(not entry.AVAILABLE, reason="kernels need machin
 RNG = np.random.RandomState(11)
 ROWS = [16, 24, 48, 64, 96, 130, 208, 256, 400, 440, 512, 1000, 2048]
 SEVERAL = [(32, 32), (2, 64, 48), (5, 33, 64), (2, 1, 64), (12, 40, 128), (13, 4, 16)]
+LONG = [(1, (3, 1 << 15)), (2, (2, 16, 40000)), (2, (2000, 16))]
 VOLUMES = [(16, 32, 24), (2, 8, 3, 64)]
-SHAPES = [*[(1, (3, n)) for n in ROWS], *[(2, s) for s in SEVERAL], *[(3, s) for s in VOLUMES]]
+SHAPES = [
+    *[(1, (3, n)) for n in ROWS],
+    *[(2, s) for s in SEVERAL],
+    *[(3, s) for s in VOLUMES],
+    *LONG,
+]
 # How far results are from those in float64, as a part of the largest.
 ERROR = {False: 2e-6, True: 2e-14}
 
@@ -72,7 +78,7 @@ def test_narrower_vectors(monkeypatch, lanes):
             assert np.abs(run(x) - right).max() <= ERROR[False] * np.abs(right).max()
 
 
-@pytest.mark.parametrize("length", [2, 15, 17, 34, 1 << 20])
+@pytest.mark.parametrize("length", [2, 15, 17, 34, 1 << 22])
 def test_lengths_without_a_kernel(length):
     assert fourier.transform("fft", False, (1, length), 1, length) is None
 
