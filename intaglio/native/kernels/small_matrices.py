@@ -325,11 +325,11 @@ class _Builder:
             best, at = state.values
             here = size(state.index)
             better = code.let(f"fcmp ogt {self.type} {here}, {best}")
-            mine = code.splat(self.lanes, "i64", state.index)
+            own = code.splat(self.lanes, "i64", state.index)
             mask = f"<{self.lanes} x i1> {better}"
             state.following = [
                 code.let(f"select {mask}, {self.type} {here}, {self.type} {best}"),
-                code.let(f"select {mask}, {wide} {mine}, {wide} {at}"),
+                code.let(f"select {mask}, {wide} {own}, {wide} {at}"),
             ]
         best, row = state.values
         # Of infinities and numbers that are none LAPACK is asked.
