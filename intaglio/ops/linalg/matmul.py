@@ -291,8 +291,11 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         result = flat.reshape(*left.shape[:-1], right.shape[1])
     else:
         try:
-            long = is_long_product(left, right)
-            result = long_product(left, right) if long else np.matmul(left, right)
+            if left.ndim == right.ndim == 2:
+                result = dot(left, right)
+            else:
+                long = is_long_product(left, right)
+                result = long_product(left, right) if long else np.matmul(left, right)
         except ValueError:
             raise _batch_error(x, y, left, right) from None
     return result.astype(x.dtype) if result.dtype != x.dtype else result
