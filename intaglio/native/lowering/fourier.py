@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
-from intaglio.native.kernels.selection import select
+from intaglio.native.kernels.kinds import select
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.kernel_calls import stepped
