@@ -1,4 +1,4 @@
-"""Kernels that a compiler offers for large arrays; without a compiler NumPy computes everything.
+"""Selection of compiled kernels for large arrays; without a compiler NumPy computes everything.
 
 Whether a kernel is used depends on shapes and dtypes alone, so that the same call gives the
 same bits every time, eagerly and in graphs; only one that gives NumPy's own bits may depend on
@@ -29,14 +29,14 @@ DOUBLED = (
     "product",
     "products",
     "convolution",
-    "convolution by filters",
-    "convolution by images",
+    "convolution filter gradient",
+    "convolution input gradient",
     "reduction",
 )
 _done: dict[str, int] = {}
 
 
-def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
+def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
     """A kernel for arrays of this dtype and description, if there is one and it is worth it."""
     if work < MIN_COMPILED_WORK:
         return None
@@ -57,7 +57,7 @@ class CompiledFunction(Op):
     numpy_kernel: ClassVar[Kernel]
 
     def kernel(self, x):
-        run = offered("function", x.dtype, WORK_PER_FUNCTION * x.size, self)
+        run = select_kernel("function", x.dtype, WORK_PER_FUNCTION * x.size, self)
         return self.numpy_kernel(x) if run is None else run(x)
 
 

@@ -310,13 +310,13 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "batch normalization": batch_normalization.forward,
     "batch normalization gradient": batch_normalization.gradient,
     "convolution": _forward,
-    "convolution by filters": _filter_gradient,
-    "convolution by images": _input_gradient,
+    "convolution filter gradient": _filter_gradient,
+    "convolution input gradient": _input_gradient,
     "double convolution": _doubled(_strided_input_gradient, convolution.forward),
-    "double convolution by filters": _doubled(
+    "double convolution filter gradient": _doubled(
         _strided_filter_gradient, convolution.filter_gradient
     ),
-    "double convolution by images": _doubled(_images_per_thread),
+    "double convolution input gradient": _doubled(_images_per_thread),
     "function": function,
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
@@ -333,6 +333,6 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "segment sums": sums,
     "texts": texts,
     "depthwise": _depthwise(depthwise_convolution.forward),
-    "depthwise by filters": _depthwise(depthwise_convolution.filter_gradient),
-    "depthwise by images": _depthwise(depthwise_convolution.input_gradient),
+    "depthwise filter gradient": _depthwise(depthwise_convolution.filter_gradient),
+    "depthwise input gradient": _depthwise(depthwise_convolution.input_gradient),
 }

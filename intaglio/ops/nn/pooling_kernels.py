@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
 
@@ -108,7 +108,7 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The greatest element of every window."""
     if 0 in outs(along):
         return np.zeros(outs(along), x.dtype)
-    run = offered("maximum", x.dtype, _work(along), tuple(along))
+    run = select_kernel("maximum", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)
     full = padded(x, along, lowest(x.dtype))
@@ -150,7 +150,7 @@ def maximum_gradient(
     x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
 ) -> np.ndarray:
     """Each window's gradient goes to its first maximum."""
-    run = offered("maximum gradient", d.dtype, _work(along), tuple(along))
+    run = select_kernel("maximum gradient", d.dtype, _work(along), tuple(along))
     if run is not None and x.dtype == y.dtype == d.dtype:
         return run(x, y, d)
     result = _gradient_array(along, d.dtype)
@@ -189,7 +189,7 @@ def _counts(along: tuple[Axis, ...]) -> np.ndarray:
 
 def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     """The mean of every window's elements inside the array."""
-    run = offered("mean", x.dtype, _work(along), tuple(along))
+    run = select_kernel("mean", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
@@ -204,7 +204,7 @@ def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
 
 def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     """Each window's gradient, shared among its elements."""
-    run = offered("mean gradient", d.dtype, _work(along), tuple(along))
+    run = select_kernel("mean gradient", d.dtype, _work(along), tuple(along))
     if run is not None:
         return run(d)
     wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
