@@ -6,8 +6,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/compat.
 from __future__ import annotations
 
 import numbers
-import os
-from typing import Any
 
 import numpy as np
 

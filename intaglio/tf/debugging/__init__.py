@@ -7,12 +7,6 @@ it runs by itself. All take `message`, which begins the error's text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
-import numpy as np
-
-from intaglio.base.dtypes import DType, as_dtype, float32
 from intaglio.base.options import OPTIONS
 from intaglio.composite_ops.assertions import (
     Assert,
@@ -40,15 +34,8 @@ from intaglio.composite_ops.assertions import (
     check_numerics,
     is_numeric_tensor,
 )
-from intaglio.opdef import convert, raw
-from intaglio.opdef.dispatch import dispatchable
-from intaglio.opdef.tensor import Tensor
 from intaglio.tf.debugging import experimental
-from intaglio.trace import assertions
-from intaglio.trace.assertions import check
 from intaglio.trace.numerics_check import disable_check_numerics, enable_check_numerics
-from intaglio.trace.scopes import control_dependencies, name_scope
-from intaglio.trace.shape_assertions import check_shapes
 
 
 def set_log_device_placement(enabled: bool) -> None:
