@@ -82,6 +82,16 @@ ALLOCATED: dict[str, Callable[[], Any]] = {
     "resize": lambda: tf.image.resize(tf.ones([1, 2, 2, 1]), [1 << 14, 1 << 14]),
     "to_dense": lambda: tf.sparse.to_dense(tf.sparse.SparseTensor([[1]], [1.0], [LARGE])),
     "stitch": lambda: tf.dynamic_stitch([[LARGE]], [[1.0]]),
+    "ragged range": lambda: tf.ragged.range(LARGE),
+    "ragged ranges": lambda: tf.ragged.range([0.0, 1.0], [3.0, float(LARGE)]),
+    "poisson of each": lambda: tf.random.poisson([LIMIT // 16], tf.ones([8])),
+    "gamma of each": lambda: tf.random.gamma([LIMIT // 16], tf.ones([8])),
+    "stateless gamma": lambda: tf.random.stateless_gamma([LIMIT // 4], [1, 2], 1.0),
+    "double": lambda: tf.random.normal([LIMIT // 4], dtype=tf.float64),
+    "stateless double": lambda: tf.random.stateless_normal([LIMIT // 4], [1, 2], dtype=tf.float64),
+    "numpy's normal": lambda: tf.experimental.numpy.random.standard_normal(LIMIT // 4),
+    "numpy's randint": lambda: tf.experimental.numpy.random.randint(0, 5, size=LIMIT // 4),
+    "all classes": lambda: tf.random.all_candidate_sampler([[1]], 1, LARGE, True),
 }
 
 

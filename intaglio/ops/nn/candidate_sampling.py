@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base import files
 from intaglio.base.dtypes import float32, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
@@ -323,6 +324,7 @@ class AllCandidateSampler(Op):
             raise invalid_argument(
                 f"`true_candidate` out of range [0, {num_sampled}), received {wrong[0]}"
             )
+        check_allocated((num_sampled,), np.dtype(np.int64).itemsize, "A sample of all classes")
         one = np.float32(1)
         return (np.arange(num_sampled), np.full(true_classes.shape, one), np.full(num_sampled, one))
 
