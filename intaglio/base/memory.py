@@ -22,6 +22,14 @@ def aligned(size: int) -> Any:
     return owner[first : first + size]
 
 
+def empty(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array in C order, whose elements are undefined; a large one begins with a line of the cache."""
+    size = math.prod(shape) * dtype.itemsize
+    if size < MIN_ALIGNED_BYTES or dtype.hasobject:
+        return np.empty(shape, dtype)
+    return np.ndarray(shape, dtype, aligned(size))
+
+
 def copied(array: Any, dtype: Any = None) -> Any:
     """A copy of an array in C order, of another dtype if one is given; a large one begins with
     a line of the cache."""
@@ -29,7 +37,7 @@ def copied(array: Any, dtype: Any = None) -> Any:
     dtype = dtype or array.dtype
     if size < MIN_ALIGNED_BYTES or dtype.hasobject:
         return np.array(array, dtype, order="C")
-    copy = np.ndarray(array.shape, dtype, aligned(size))
+    copy = empty(array.shape, dtype)
     np.copyto(copy, array, casting="unsafe")
     return copy
 

@@ -18,11 +18,13 @@ from intaglio.native.passes.cell_fusion import fuse_cells
 from intaglio.native.passes.convolution_folding import fold_channels
 from intaglio.native.passes.elementwise_fusion import fuse_elementwise, fuse_exact, fuse_worthwhile
 from intaglio.native.passes.expansions import expand
+from intaglio.native.passes.index_checks import check_indices_early
 from intaglio.native.passes.layer_fusion import fuse_layers
 from intaglio.native.passes.list_order import own_lists, read_lists_first
 from intaglio.native.passes.normalization_fusion import replace_known_statistics
 from intaglio.native.passes.partitioning import expand_large, outline_regions
 from intaglio.native.passes.pooling_indices import keep_indices
+from intaglio.native.passes.reduction_fusion import fuse_broadcast_reductions, fuse_reductions
 from intaglio.native.passes.rematerialization import rematerialize
 from intaglio.native.passes.row_blocks import divide_rows
 from intaglio.native.passes.row_fusion import fuse_rows
@@ -81,6 +83,8 @@ LOWERING_PASSES: list[Step] = [
     Step("pooling indices", keep_indices, CALLED),
     # Before rows: what a layer takes after its op is no work of its own any more.
     Step("layers", fuse_layers, CALLED),
+    # Before rows: what is broadcast in several directions would be stored for a kernel of rows.
+    Step("broadcast reductions", fuse_broadcast_reductions, CALLED),
     # Before regions: a cluster of rows is one node, native or not.
     Step("rows", fuse_rows, CALLED),
     # Before regions, which are cut by the number of nodes.
@@ -104,8 +108,13 @@ LOWERING_PASSES: list[Step] = [
     Step("row blocks", divide_rows, NATIVE),
     # Before elementwise fusion: a cell takes the elementwise ops that follow its product.
     Step("cells", fuse_cells, NATIVE, is_repeated_body),
-    # Last: whatever elementwise ops are left become loops.
+    # Before elementwise fusion: what only reductions take is no loop of its own.
+    Step("reductions", fuse_reductions, NATIVE),
+    # Whatever elementwise ops are left become loops.
     Step("elementwise", fuse_elementwise, NATIVE),
+    # After fusion, for checks have nothing that uses them: of the function itself, whose nested
+    # graphs cannot check anything before it writes.
+    Step("index checks", check_indices_early, NATIVE, lambda node, attribute: node is None),
 ]
 
 

@@ -7,6 +7,7 @@ interpreter does, with its messages.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import from_numpy, resource, variant
 from intaglio.base.generated_code import GeneratedCode
-from intaglio.base.memory import aligned
+from intaglio.base.memory import aligned, empty
 from intaglio.base.options import OPTIONS
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
@@ -242,7 +243,9 @@ class Program:
     def _borrowing(self, allocate_bytes: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
         w, variables = self.writer, [self.operands[i] for i in self.writes]
-        allocate_bytes["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
+        # Memory of the pool would not be the variable's own, which is written in place.
+        allocate: Any = functools.partial(functools.partial, empty) if w.in_place else allocator
+        allocate_bytes["makers"] = [allocate(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
             "".join([f"{letter}{i}, " for i in numbers])

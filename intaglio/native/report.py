@@ -17,7 +17,11 @@ from intaglio.native.runtime import entry
 from intaglio.opdef import late, raw
 
 # Fused ops, and how they run.
-PARTS = {late._FusedLayers.name: "one kernel", late._FusedRows.name: "one pass over rows"}
+PARTS = {
+    late._FusedLayers.name: "one kernel",
+    late._FusedReduction.name: "one loop",
+    late._FusedRows.name: "one pass over rows",
+}
 
 
 class Row(NamedTuple):

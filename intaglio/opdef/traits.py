@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 # The values of the traits that are one of several words.
 CONTROL_FLOW = ("", "call", "branch", "loop")
 BATCHING = ("", "leading", "broadcast", "alike", "examples")
-COMBINES = ("", "update", "add", "sub", "mul", "max", "min")
+COMBINES = ("", "update", "add", "sub", "mul", "div", "max", "min")
 REDUCES = ("", "sum", "mean", "product", "maximum", "minimum", "all", "any")
 OUTSIDE = ("", "prints", "python", "files", "clock", "tables", "data")
 

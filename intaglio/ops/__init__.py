@@ -62,8 +62,8 @@ raw.expect(
         ),
         "text.edit_distance": "EditDistance",
         "fused": (
-            "_FusedCell _FusedElementwise _FusedLayers _FusedRows _Program _AddAt _Perturb "
-            "_ReluMaxPool _ReluMaxPoolGrad"
+            "_CheckIndices _FusedCell _FusedElementwise _FusedLayers _FusedReduction _FusedRows _Program _AddAt "
+            "_Perturb _ReluMaxPool _ReluMaxPoolGrad"
         ),
         "image.box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "

@@ -8,7 +8,17 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from intaglio.base.dtypes import FLOATING, NUMERIC, complex64, complex128, uint8
+from intaglio.base.dtypes import (
+    FLOATING,
+    NUMERIC,
+    complex64,
+    complex128,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -31,6 +41,12 @@ class Fused(Op):
 @op
 class _FusedElementwise(Fused):
     """outputs = body(inputs), where `body` has elementwise ops only and its outputs one shape."""
+
+
+@op
+class _FusedReduction(Fused):
+    """outputs = body(inputs), where `body` has elementwise ops, and its outputs are reductions of
+    values of one shape over the same axes."""
 
 
 @op
@@ -77,6 +93,26 @@ class _AddAt(Op):
         y = np.array(x)
         y[(slice(None),) * axis + (np.ravel(index)[-1],)] += row
         return y
+
+
+@op
+class _CheckIndices(Op):
+    """Raises InvalidArgumentError unless coordinates, one for each of `lengths`, are below these."""
+
+    signature = "indices: Tindices; lengths: object -> "
+    Tindices = (int16, int32, int64)
+    stateful = True
+    differentiable = False
+    internal = True
+    reported = False
+
+    def infer(self) -> None:
+        return None
+
+    def kernel(self, indices, lengths):
+        rows = indices.reshape(-1, len(lengths))
+        if np.any(rows < 0) or np.any(rows >= np.asarray(lengths)):
+            raise invalid_argument(f"indices are not in [0, {list(lengths)})")
 
 
 @op

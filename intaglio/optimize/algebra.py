@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from intaglio.base.dtypes import float32, float64
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.optimize.pattern import RuleSet, is_constant, pat, same_shape
@@ -106,7 +107,7 @@ def divided_by_one(x: Value, one: Value):
 
 @rule(lambda x, zero: pat.Sub(x, zero))
 def minus_zero(x: Value, zero: Value):
-    """x - 0  ->  x    (x - (-0.0) would iteration -0.0 into 0.0, so the zero must be positive)"""
+    """x - 0  ->  x    (x - (-0.0) would make 0.0 of -0.0, so the zero must be positive)"""
     if zero.dtype.is_floating and zero.spec.value is not None and np.signbit(zero.spec.value).any():
         return None
     return _if_unit(x, zero, 0)
@@ -134,6 +135,22 @@ def minus_negative(x: Value, y: Value):
 def plus_negative(x: Value, y: Value):
     """x + (-y)  ->  x - y    for integers: the sign of a NaN would change"""
     return raw.Sub(x, y) if x.dtype.is_integer else None
+
+
+@rule(lambda x, y: pat.Pow(x, y))
+def known_power(x: Value, y: Value):
+    """x ** 1, 2, 0.5, -1  ->  x, square(x), sqrt(x), 1 / x    as NumPy computes those of arrays
+
+    Scalars are left: NumPy calls the C library's function for them.
+    """
+    if x.dims is None or x.dims == () or y.dims != () or x.dtype not in (float32, float64):
+        return None
+    if is_constant(y, 1):
+        return x
+    for exponent, op in ((2, raw.Square), (0.5, raw.Sqrt), (-1, raw.Reciprocal)):
+        if is_constant(y, exponent):
+            return op(x)
+    return None
 
 
 @rule(lambda x, p, q: pat.Transpose(pat.Transpose(x, p), q))

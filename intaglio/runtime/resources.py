@@ -157,8 +157,7 @@ class Resource:
         self._taken, self._taker, self._value = array, taker, None
         if not is_sole_owner(array, 1) or type(array) is not np.ndarray:
             return array, False
-        flags = array.flags
-        is_owner = bool(flags.owndata and flags.writeable)
+        is_owner = bool(array.flags.writeable and _owns_memory(array))
         if is_owner:  # it may be written to
             DERIVED.forget(array)
         return array, is_owner
@@ -197,6 +196,14 @@ class Resource:
 
 def _brackets(dims: Any) -> str:
     return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
+
+
+def _owns_memory(array: Any) -> bool:
+    """True if no other array has the memory of one; aligned memory belongs to an array of bytes."""
+    base = array.base
+    if base is None:
+        return bool(array.flags.owndata)
+    return is_sole_owner(base, 1) and type(base) is np.ndarray and base.flags.owndata
 
 
 def _kind(dtype: DType) -> str:

@@ -107,6 +107,7 @@ def agree(program):
     eager, *others = modes(program)
     for other in others:
         for want, got in zip(eager, other, strict=True):
-            np.testing.assert_array_equal(want, got)
+            # Rows that are added to one element are added up in one order or another.
+            np.testing.assert_allclose(want, got, rtol=3e-7)
             assert want.shape == got.shape
     return eager

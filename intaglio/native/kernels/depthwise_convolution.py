@@ -1,4 +1,8 @@
-"""Depthwise convolutions of channels-last images in machine code: one filter for each channel."""
+"""Depthwise convolutions of channels-last images in machine code.
+
+The kernels are for one filter for each channel. With several (a channel multiplier) the images are
+those whose channels are repeated as often, and the input gradient is summed over the repetitions.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.native.kernels.library import Kernel, Library, Source
+from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.windows import Sliding, Window, Windows, library
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
+
+Run = Callable[[Any, Any], Any]
+Make = Callable[[Windows], Run | None]
 
 # Pixels whose sums are accumulated together: a vector of filters is read once for all of them.
 PIXELS_PER_STEP = 8
@@ -203,6 +214,108 @@ LIBRARY = library(
     },
     gaps=True,
 )
+
+
+# The dims of the kernels that repeat channels and that sum repetitions; threads share the pixels.
+CHANNEL_DIMS = ("pixels", "channels", "multiplier")
+
+
+class _Channels:
+    """Writes a kernel over the channels of pixels that are repeated in one of two arrays."""
+
+    def __init__(self, name: str) -> None:
+        self.code = code = Code(name, entry.KERNEL)
+        self.tiles = Tiles(FLOAT)
+        self.indices = f"<{self.tiles.lanes} x i64>"
+        self.dims = entry.load_dims(code, CHANNEL_DIMS)
+        self.source, self.target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
+        self.repeated = code.integer("mul", self.dims["channels"], self.dims["multiplier"])
+
+    def lanes_from(self, first: str) -> str:
+        """The numbers of a vector's elements, of which the first is given."""
+        count = self.tiles.lanes
+        steps = ", ".join([f"i64 {i}" for i in range(count)])
+        start = self.code.splat(count, "i64", first)
+        return self.code.let(f"add {self.indices} {start}, <{steps}>")
+
+    def gathered(self, start: str, indices: str, mask: str) -> str:
+        """The elements at a vector of indices from a pointer on; zeros where the mask has no lanes."""
+        code, tiles, lanes = self.code, self.tiles, self.tiles.lanes
+        pointers = code.let(f"getelementptr float, ptr {start}, {self.indices} {indices}")
+        return code.call(
+            tiles.vector,
+            f"llvm.masked.gather.{tiles.suffix}.v{lanes}p0",
+            (f"<{lanes} x ptr>", pointers),
+            ("i32", "4"),
+            (tiles.test, mask),
+            (tiles.vector, "zeroinitializer"),
+        )
+
+    def repeat(self) -> Code:
+        """Every channel `multiplier` times, one after the other."""
+        code, tiles = self.code, self.tiles
+        table = code.let(f"alloca i64, i64 {code.integer('add', self.repeated, tiles.lanes)}")
+        with code.loop("0", self.repeated) as j:
+            channel = code.integer("sdiv", j, self.dims["multiplier"])
+            code.do(f"store i64 {channel}, ptr {code.at('i64', table, j)}, align 8")
+        with code.loop("%from", "%to") as pixel:
+            source = tiles.step(code, self.source, pixel, self.dims["channels"])
+            target = tiles.step(code, self.target, pixel, self.repeated)
+            with code.loop("0", self.repeated, tiles.lanes) as j:
+                mask = tiles.mask(code, j, self.repeated)
+                there = code.load(self.indices, code.at("i64", table, j), 8)
+                value = self.gathered(source, there, mask)
+                tiles.write(code, value, code.at("float", target, j), mask)
+        code.do("ret void")
+        return code
+
+    def sum(self) -> Code:
+        """The sums over the repetitions of every channel, in their order."""
+        code, tiles, channels = self.code, self.tiles, self.dims["channels"]
+        multiplier = code.splat(tiles.lanes, "i64", self.dims["multiplier"])
+        with code.loop("%from", "%to") as pixel:
+            source = tiles.step(code, self.source, pixel, self.repeated)
+            target = tiles.step(code, self.target, pixel, channels)
+            with code.loop("0", channels, tiles.lanes) as c:
+                mask = tiles.mask(code, c, channels)
+                first = code.let(f"mul {self.indices} {self.lanes_from(c)}, {multiplier}")
+                zero = (tiles.vector, "zeroinitializer")
+                with code.carrying("0", self.dims["multiplier"], 1, zero) as sums:
+                    at = code.at("float", source, sums.index)
+                    value = self.gathered(at, first, mask)
+                    total = code.let(f"fadd {tiles.vector} {sums.values[0]}, {value}")
+                    sums.following = [total]
+                tiles.write(code, sums.values[0], code.at("float", target, c), mask)
+        code.do("ret void")
+        return code
+
+
+CHANNELS = Library(
+    lambda: Source(
+        [
+            Kernel(_Channels("repeat_channels").repeat(), 1),
+            Kernel(_Channels("sum_channels").sum(), 1),
+        ]
+    )
+)
+
+
+def with_multiplier(make: Make, w: Windows, multiplier: int) -> Run | None:
+    """The kernel that `make` gives for images whose channels have so many filters each."""
+    run = make(w._replace(channels=w.channels * multiplier))
+    if run is None or multiplier == 1:
+        return run
+    pixels = w.images * w.height * w.width
+    dims = (pixels, w.channels, multiplier)
+    chain = Chain(2)
+    if make is input_gradient:
+        reduced = entry.filling(CHANNELS.entry("sum_channels").for_dims(dims), w.in_shape)
+        (result,) = chain.then(reduced, *chain.then(run, 0, 1))
+        return chain.returning(result)
+    images = (*w.in_shape[:-1], w.channels * multiplier)
+    repeated = entry.filling(CHANNELS.entry("repeat_channels").for_dims(dims), images)
+    (result,) = chain.then(run, *chain.then(repeated, 0), 1)
+    return chain.returning(result)
 
 
 def forward(w: Windows) -> Callable[[Any, Any], Any] | None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels import reroll
+from intaglio.native.kernels.vector_memory import VectorMemory
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import BOOL, Builder, Kind, Lanes, Unsupported, kind_of, literal
+from intaglio.native.llvm.vectors import Builder, Kind, Lanes, Unsupported, kind_of, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math import division
 from intaglio.native.vector_math.functions import Functions
@@ -176,6 +177,7 @@ class LoopNest:
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = jit.WIDTH // widest
+        self.memory = VectorMemory(self.code, self.lanes)
         self.vectors = self._vectors_per_step()
         # Ranges of the outermost loop are best multiples of this.
         self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
@@ -251,9 +253,7 @@ class LoopNest:
         steady: dict[int, str] = {}
         for i, kind in enumerate(self.kinds):
             if not self.pattern.moves[i][-1]:
-                value = code.load(kind.memory, pointers[i], kind.bytes)
-                vector = code.splat(self.lanes, kind.memory, value)
-                steady[i] = self._from_memory(kind, vector, self.lanes)
+                steady[i] = self.memory.splat(kind, pointers[i])
         block = self.lanes * self.vectors
         count = code.let(f"sub i64 {stop}, {start}")
         blocks = code.let(f"sdiv i64 {count}, {block}")
@@ -275,13 +275,7 @@ class LoopNest:
 
     def _mask(self, index: str, vector: int, stop: str) -> str:
         """The lanes of a vector that are before the end."""
-        first = self.code.integer("add", index, vector * self.lanes)
-        return self.code.call(
-            f"<{self.lanes} x i1>",
-            f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
-            ("i64", first),
-            ("i64", stop),
-        )
+        return self.memory.mask(self.code.integer("add", index, vector * self.lanes), stop)
 
     def _body(
         self,
@@ -298,7 +292,7 @@ class LoopNest:
                 inputs.append(Lanes(kind, (steady[i],) * s.vectors))
                 continue
             names = [
-                self._read(kind, p, mask)
+                self.memory.read(kind, p, mask)
                 for p, mask in zip(
                     self._vector_pointers(s, kind, pointers[i], index), masks, strict=True
                 )
@@ -310,7 +304,7 @@ class LoopNest:
         ):
             addresses = self._vector_pointers(s, kind, pointer, index)
             for address, name, mask in zip(addresses, lanes.names, masks, strict=True):
-                self._write(kind, address, name, mask)
+                self.memory.write(kind, address, name, mask)
 
     def _vector_pointers(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
         first = self.code.at(kind.memory, pointer, index)
@@ -318,41 +312,3 @@ class LoopNest:
             self.code.at(kind.memory, first, str(v * self.lanes)) if v else first
             for v in range(s.vectors)
         ]
-
-    def _read(self, kind: Kind, pointer: str, mask: str) -> str:
-        vector = f"<{self.lanes} x {kind.memory}>"
-        if not mask:
-            return self._from_memory(kind, self.code.load(vector, pointer, kind.bytes), self.lanes)
-        value = self.code.call(
-            vector,
-            f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
-            (f"ptr align {kind.bytes}", pointer),
-            (f"<{self.lanes} x i1>", mask),
-            (vector, "zeroinitializer"),
-        )
-        return self._from_memory(kind, value, self.lanes)
-
-    def _from_memory(self, kind: Kind, vector: str, lanes: int) -> str:
-        if kind != BOOL:
-            return vector
-        return self.code.let(f"icmp ne <{lanes} x i8> {vector}, zeroinitializer")
-
-    def _write(self, kind: Kind, pointer: str, name: str, mask: str) -> None:
-        vector = f"<{self.lanes} x {kind.memory}>"
-        if kind == BOOL:
-            name = self.code.let(f"zext <{self.lanes} x i1> {name} to {vector}")
-        if not mask:
-            self.code.do(f"store {vector} {name}, ptr {pointer}, align {kind.bytes}")
-            return
-        self.code.call(
-            "void",
-            f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
-            (vector, name),
-            (f"ptr align {kind.bytes}", pointer),
-            (f"<{self.lanes} x i1>", mask),
-        )
-
-
-def _suffix(kind: Kind, lanes: int) -> str:
-    letter = "i" if kind.memory.startswith("i") else "f"
-    return f"v{lanes}{letter}{kind.bytes * 8}"

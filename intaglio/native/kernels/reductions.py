@@ -19,7 +19,7 @@ import numpy as np
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import FLOAT, Builder, Kind, Lanes, kind_of, literal
+from intaglio.native.llvm.vectors import BOOL, FLOAT, Builder, Kind, Lanes, kind_of, literal
 from intaglio.native.runtime import entry
 
 Run = Callable[[Any], Any]
@@ -45,8 +45,8 @@ KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
 BYTE = Kind("i8", 8, "u")
 
 
-def _neutral(kind: str, element: Kind) -> Any:
-    """What changes nothing."""
+def neutral(kind: str, element: Kind) -> Any:
+    """The identity of a reduction."""
     if kind in ("maximum", "minimum"):
         sign = 1 if kind == "minimum" else -1
         if element.letter == "f":
@@ -66,7 +66,7 @@ class Joining:
         self.element = element
         self.tiles = Tiles(element)
         self.step = KINDS[kind]
-        number = literal(_neutral(kind, element), element)
+        number = literal(neutral(kind, element), element)
         self.neutral = f"splat ({element.llvm} {number})"
 
     def joined(self, xs: Sequence[str], ys: Sequence[str]) -> list[str]:
@@ -271,6 +271,17 @@ def _levels(
     return _sequential([run, following])
 
 
+def over_chunks(how: str, shape: tuple[int, int], divisor: int, kind: Kind) -> Any:
+    """The reduction of the results (chunks, outputs) of chunks, which have elements of a kind.
+
+    The sum of a mean is divided by `divisor`.
+    """
+    chunks, outputs = shape
+    dtype = np.dtype("?" if kind == BOOL else f"{kind.letter}{kind.bytes}")
+    name, divisor = ("sum", divisor) if how == "mean" else (how, 1)
+    return _levels(name, 1, chunks, outputs, divisor, (outputs,), dtype)
+
+
 def reduction(
     how: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool, dtype: Any = _SINGLE
 ) -> Run | None:
@@ -285,7 +296,7 @@ def reduction(
         )
     ]
     count = math.prod([length for is_reduced, length in groups if is_reduced])
-    if not entry.AVAILABLE or 0 in shape or not _has_code(how, dtype):
+    if not entry.AVAILABLE or 0 in shape or not has_code(how, dtype):
         return None
     reduced_groups = [i for i, (is_reduced, _) in enumerate(groups) if is_reduced]
     result = tuple(
@@ -318,7 +329,7 @@ def _sequential(runs: Sequence[Any]) -> Run | None:
     return whole
 
 
-def _has_code(how: str, dtype: Any) -> bool:
+def has_code(how: str, dtype: Any) -> bool:
     """True for sums of what adds up without another type, and quantifiers of bools."""
     if how in ("all", "any"):
         return dtype.kind == "b"

@@ -279,10 +279,10 @@ def _depthwise(
     make: Callable[[Windows], Run | None],
 ) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
-        if filters[3:] != (1,):
-            return None
         g = geometry(x, filters, along)
-        return None if g is None or g.solid else make(Windows(*g[:6], *g[7:15]))
+        if g is None or g.solid or not filters[3]:
+            return None
+        return depthwise_convolution.with_multiplier(make, Windows(*g[:6], *g[7:15]), filters[3])
 
     return choose
 

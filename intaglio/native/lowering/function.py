@@ -67,6 +67,8 @@ class FunctionLowering:
         self.how = ""
         # True if variables are written; if that has begun; if it may have to be undone.
         self.writes = self.written = self.undoes = False
+        # The values of indices that are checked already, with the lengths that they are below.
+        self.checked_indices: set[tuple[int, tuple[int, ...]]] = set()
         # Variables that are only read, by where they are; the inputs, and what is kept besides.
         self.variables: dict[str, int] = {}
         self.inputs = 0

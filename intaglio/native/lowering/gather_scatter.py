@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ir.graph import Node
+from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, Kind, Lanes, Unsupported
+from intaglio.native.lowering import variables
 from intaglio.native.lowering.data_movement import copied, zeroed
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.guards import all_below
 from intaglio.native.lowering.half import as_single
-from intaglio.native.lowering.operands import ArrayOperand, constant
+from intaglio.native.lowering.operands import ArrayOperand, Variable, constant, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -33,18 +34,37 @@ WORD = Kind("i64", 64, "i")
 # -- numbers of rows ------------------------------------------------------------------------
 
 
-def numbered(w: FunctionLowering, indices: ArrayOperand, lengths: Sequence[int]) -> ArrayOperand:
+def numbered(
+    w: FunctionLowering,
+    indices: ArrayOperand,
+    lengths: Sequence[int],
+    value: SymbolicTensor | None = None,
+) -> ArrayOperand:
     """The numbers of rows that coordinates name, as i64; refused if one is outside.
 
-    The coordinates of a row are consecutive, one for each of `lengths`.
+    The coordinates of a row are consecutive, one for each of `lengths`. `value` is the graph's value
+    of the indices: what was checked once is not checked again.
     """
     if indices.kind.letter not in "iu":
         raise Unsupported("indices that are no integers")
+    key = (id(value), tuple(lengths))
+    known = value is not None and key in w.checked_indices
+    if value is not None and len(w.scopes) == 1:  # else it may not run before what follows
+        w.checked_indices.add(key)
     if len(lengths) == 1 and indices.kind == WORD:
-        w.guard(all_below(w, indices, lengths[0]))
+        if not known:
+            w.guard(all_below(w, indices, lengths[0]))
         return indices
-    count = indices.count // len(lengths)
-    return _checked_indices(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
+    dims = [indices.count // len(lengths), len(lengths), *lengths]
+    return _checked_indices(w, "numbered", _numbering, indices, dims, not known)
+
+
+@lowering(raw._CheckIndices)
+def checked(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+    """_CheckIndices: the guard of a later scatter."""
+    (indices,) = inputs
+    numbered(w, indices, node.attrs["lengths"], node.inputs[0])
+    return []
 
 
 def _checked_indices(
@@ -53,6 +73,7 @@ def _checked_indices(
     write: Callable[[str, Kind], Code],
     indices: ArrayOperand,
     dims: Sequence[int],
+    guarded: bool = True,
 ) -> ArrayOperand:
     """The row numbers that a function computes of indices, `dims[0]` of them; guarded by its
     check of the bounds."""
@@ -62,7 +83,8 @@ def _checked_indices(
         w.functions[name] = write(name, indices.kind)
     wrong = w.scratch(8)
     w.call_function(name, [w.pointer(indices)], [checked.pointer, wrong], list(dims))
-    w.guard(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
+    if guarded:
+        w.guard(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
     return checked
 
 
@@ -128,7 +150,7 @@ def taken(
     shape = (*lead, *middle, *indices.shape[batch:], *rest)
     if not math.prod(shape) or not source.count or indices.shape[:batch] != lead:
         raise Unsupported(f"{node.op.name} of no elements")
-    rows = numbered(w, indices, source.shape[axis : axis + 1])
+    rows = numbered(w, indices, source.shape[axis : axis + 1], node.inputs[1])
     pointers = [w.pointer(source), w.pointer(rows)]
     result = w.allocate(node.outputs[0], source.kind, shape)
     size = math.prod(rest) * source.kind.bytes
@@ -196,7 +218,7 @@ def gathered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
     rest = source.shape[depth:]
     if not depth or depth > len(source.shape) or not indices.count or not source.count:
         raise Unsupported("GatherNd of no elements")
-    rows = numbered(w, indices, source.shape[:depth])
+    rows = numbered(w, indices, source.shape[:depth], node.inputs[1])
     flat = source.reshaped((math.prod(source.shape[:depth]), *rest))
     result = taken_rows(w, node, flat, rows)
     return [result.reshaped((*indices.shape[:-1], *rest))]
@@ -229,6 +251,7 @@ STEPS = {
     "mul": lambda s, old, new: s.mul(old, new),
     "max": lambda s, old, new: s.maximum(old, new),
     "min": lambda s, old, new: s.minimum(old, new),
+    "div": lambda s, old, new: s.div(old, new),
 }
 
 
@@ -249,6 +272,46 @@ def scattered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
         w.copy(pointers[0], result.pointer, result.bytes)
     _write_rows(w, node.op.combines, result, rows, updates, pointers[1])
     return [result]
+
+
+RESOURCE_SCATTERS = (
+    raw.ResourceScatterAdd,
+    raw.ResourceScatterSub,
+    raw.ResourceScatterMul,
+    raw.ResourceScatterDiv,
+    raw.ResourceScatterMin,
+    raw.ResourceScatterMax,
+    raw.ResourceScatterUpdate,
+)
+RESOURCE_SCATTERS_ND = (
+    raw.ResourceScatterNdAdd,
+    raw.ResourceScatterNdSub,
+    raw.ResourceScatterNdMin,
+    raw.ResourceScatterNdMax,
+    raw.ResourceScatterNdUpdate,
+)
+
+
+@lowering(*RESOURCE_SCATTERS, *RESOURCE_SCATTERS_ND)
+@takes(Variable)
+def scattered_in_variable(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Any]:
+    """ResourceScatterAdd and its like, with rows of coordinates or of indices: in place."""
+    variable, indices, updates = inputs
+    table = variables.written(w, variable)
+    if not all(isinstance(h, ArrayOperand) for h in (indices, updates)):
+        raise Unsupported(f"{node.op.name} of lists")
+    if node.op in RESOURCE_SCATTERS:
+        indices = indices.reshaped((*indices.shape, 1))
+    if updates.kind != table.kind or table.kind.letter == "c":
+        raise Unsupported(f"{node.op.name} of {updates.kind.name}")
+    if node.op.combines == "div" and table.kind.letter != "f":
+        raise Unsupported(f"{node.op.name} of integers")
+    if not indices.count or (not updates.shape and table.shape[indices.shape[-1] :]):
+        raise Unsupported(f"{node.op.name} of no elements, or of one for whole rows")
+    rows = _rows(w, node, table.shape, indices, updates)
+    variables.write_in_place(w, variable)
+    _write_rows(w, node.op.combines, table, rows, updates, w.pointer(updates))
+    return []
 
 
 def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -273,13 +336,14 @@ def _rows(
     indices: ArrayOperand,
     updates: ArrayOperand,
 ) -> ArrayOperand:
-    if not indices.shape or node.attrs["bad_indices_policy"] == "IGNORE":
+    if not indices.shape or node.attrs.get("bad_indices_policy") == "IGNORE":
         raise Unsupported(f"{node.op.name} that leaves indices out")
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *shape[depth:])
     if not depth or not math.prod(shape) or not updates.count or updates.shape != wanted:
         raise Unsupported(f"{node.op.name} of no elements, or of updates of another shape")
-    return numbered(w, indices, shape[:depth])
+    by_name = dict(zip(node.op.input_names, node.inputs, strict=True))
+    return numbered(w, indices, shape[:depth], by_name["indices"])
 
 
 def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:

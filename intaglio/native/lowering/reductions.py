@@ -1,19 +1,30 @@
-"""Reductions of values in registers, in the order in which NumPy adds up."""
+"""Reductions: of values in registers, in the order in which NumPy adds up, and of memory by kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.ir.graph import Node
+from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels import reductions
+from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes
+from intaglio.native.kernels.fused_reduction import FusedReduction, Loops, loops_of, ranges_of
+from intaglio.native.kernels.loop_nest import numbers_of
+from intaglio.native.kernels.reroll import form
+from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, part_of
+from intaglio.native.lowering import elementwise
 from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.half import converted
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import ArrayOperand
+from intaglio.native.lowering.operands import ArrayOperand, known
+from intaglio.native.lowering.rules import lowering
+from intaglio.native.runtime import entry
 from intaglio.native.vector_math.division import divided
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
@@ -116,6 +127,123 @@ def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     w.call_step(steps[-1], [pointer], [reduced.pointer])
     w.how = "kernel"
     return [reduced]
+
+
+# -- with the elementwise ops before them ---------------------------------------------------------
+
+
+class _Fusion(NamedTuple):
+    """A body of elementwise ops and reductions: what is reduced, how, and the axes."""
+
+    elementwise: Graph
+    hows: tuple[str, ...]
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+
+
+def _fusion_of(body: Graph) -> _Fusion:
+    found = body.derived.get(_fusion_of)
+    if found is None:
+        ends = [v.node for v in body.outputs]
+        ended = {id(n) for n in ends}
+        axes = {id(n.inputs[1].node) for n in ends}
+        inner = [n for n in body.nodes if id(n) not in ended and id(n) not in axes]
+        graph = Graph(body.name, body.inputs, inner, [n.inputs[0] for n in ends])
+        first, axis = ends[0].inputs
+        shape = tuple(first.dims or ())
+        over = axes_of(axis.node.attrs["value"], len(shape))
+        found = _Fusion(graph, tuple([n.op.reduces for n in ends]), shape, over)
+        body.derived[_fusion_of] = found
+    return found
+
+
+class _Kernel(NamedTuple):
+    """The kernel of a fused reduction, without its graph."""
+
+    code: Code
+    lanes: int
+    cost: int
+    kinds: list[Kind]
+
+
+_kernels: dict[Any, _Kernel] = {}
+
+
+def _kernel(body: Graph, loops: Loops, hows: Sequence[str], numbers: Sequence[Any]) -> _Kernel:
+    """The kernel of a graph; for graphs that are alike it is written once."""
+    alike = form(body, numbers)
+    key = (alike, loops, tuple(hows))
+    found = _kernels.get(key) if alike is not None else None
+    if found is None:
+        writer = FusedReduction(body, loops, hows, numbers)
+        found = _Kernel(writer.write(), writer.lanes, writer.cost, writer.kinds)
+        if alike is not None:
+            if len(_kernels) >= MAX_CACHED_SHAPES:
+                _kernels.clear()
+            _kernels[key] = found
+    return found
+
+
+@lowering(raw._FusedReduction)
+def fused(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+    """Reductions with what they reduce, which is not stored."""
+    body, hows, shape, axes = _fusion_of(node.attrs["body"])
+    kept = tuple([1 if d in axes else n for d, n in enumerate(shape)])
+    if elementwise.broadcast([*inputs, ArrayOperand(w.kind(node.outputs[0]), shape)]) != shape:
+        raise Unsupported("a reduction of another shape than was declared")
+    pattern, dims = canonical_axes([*[h.shape for h in inputs], kept, shape])
+    *moves, stays, _ = pattern.moves
+    numbers = numbers_of(body)
+    loops = loops_of(moves, stays, dims)
+    kernel = _kernel(body, loops, hows, numbers)
+    ranges = ranges_of(loops, dims, kernel.lanes)
+    name = elementwise.named(w, "reduction", kernel.code)
+    count, outputs = math.prod(dims), math.prod(kept)
+    if (
+        count >= entry.MIN_PARALLEL_ELEMENTS
+        or count // kernel.lanes * kernel.cost >= elementwise.MIN_PARALLEL_INSTRUCTIONS
+    ):
+        name = w.on_all_threads(name, 1)
+        w.long = True
+    pointers = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
+    results: list[ArrayOperand] = []
+    for value, kind in zip(node.outputs, kernel.kinds, strict=True):
+        # 16-bit floats are accumulated as float32, and rounded once.
+        results.append(
+            w.allocate(value if kind == w.kind(value) else None, kind, known(value.dims))
+        )
+    divisor = count // outputs
+    sums = [h.pointer for h in results]
+    if ranges.chunks > 1:
+        sums = [w.scratch(ranges.chunks * outputs * kind.bytes) for kind in kernel.kinds]
+    dims = (*ranges, divisor if ranges.chunks == 1 else 1, *dims)
+    w.call_function(name, pointers, sums, dims)
+    if ranges.chunks > 1:
+        for how, chunks, result in zip(hows, sums, results, strict=True):
+            _join_chunks(w, how, chunks, (ranges.chunks, outputs), divisor, result)
+    for i, value in enumerate(node.outputs):
+        if results[i].kind != w.kind(value):
+            wide, results[i] = results[i], converted(w, results[i], float32, value.dtype, value)
+            w.release(wide)
+    w.how = "one loop"
+    return results
+
+
+def _join_chunks(
+    w: FunctionLowering,
+    how: str,
+    pointer: str,
+    shape: tuple[int, int],
+    divisor: int,
+    result: ArrayOperand,
+) -> None:
+    """Reduces the results of chunks (chunks, outputs) to a value."""
+    run = reductions.over_chunks(how, shape, divisor, result.kind)
+    for step in run.steps[:-1]:
+        between = w.scratch(math.prod(step.results[0][0]) * result.kind.bytes)
+        w.call_step(step, [pointer], [between])
+        pointer = between
+    w.call_step(run.steps[-1], [pointer], [result.pointer])
 
 
 def _total(join: Join, parts: list[Lanes], partial_sums: int) -> Lanes:

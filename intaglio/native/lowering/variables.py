@@ -111,6 +111,22 @@ def assign(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     return []
 
 
+def written(w: FunctionLowering, variable: Value) -> ArrayOperand:
+    """The value of a variable of which a node is to write elements, where it will be then."""
+    kind, shape = _contents(variable)
+    if not variable.target:
+        raise Unsupported("a variable that is written under another handle")
+    return ArrayOperand(kind, shape, pointer=variable.target)
+
+
+def write_in_place(w: FunctionLowering, variable: Variable) -> None:
+    """Prepares for elements of a variable to be written: the others are in the target then."""
+    if variable.pointer != variable.target:
+        copy_to_target(w, variable)
+    w.written = True
+    w.undoes |= len(w.scopes) > 1
+
+
 def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
     """Values that may be computed directly into the variable that they are assigned to, by their ids.
 

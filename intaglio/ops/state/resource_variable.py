@@ -419,6 +419,8 @@ class ResourceScatter(Op):
 class ResourceScatterAdd(ResourceScatter):
     """variable[indices] += updates; repeated indices add up."""
 
+    combines = "add"
+
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         add_rows(array, indices, rows)
 
@@ -426,6 +428,8 @@ class ResourceScatterAdd(ResourceScatter):
 @op
 class ResourceScatterSub(ResourceScatter):
     """variable[indices] -= updates; repeated indices add up."""
+
+    combines = "sub"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         np.subtract.at(array, indices, rows)
@@ -435,6 +439,8 @@ class ResourceScatterSub(ResourceScatter):
 class ResourceScatterMul(ResourceScatter):
     """variable[indices] *= updates; repeated indices multiply."""
 
+    combines = "mul"
+
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         np.multiply.at(array, indices, rows)
 
@@ -442,6 +448,8 @@ class ResourceScatterMul(ResourceScatter):
 @op
 class ResourceScatterDiv(ResourceScatter):
     """variable[indices] /= updates; integers are divided as C divides."""
+
+    combines = "div"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         if array.dtype.kind not in "iu":
@@ -459,6 +467,8 @@ class ResourceScatterDiv(ResourceScatter):
 class ResourceScatterMin(ResourceScatter):
     """variable[indices] = min(variable[indices], updates)."""
 
+    combines = "min"
+
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         np.minimum.at(array, indices, rows)
 
@@ -466,6 +476,8 @@ class ResourceScatterMin(ResourceScatter):
 @op
 class ResourceScatterMax(ResourceScatter):
     """variable[indices] = max(variable[indices], updates)."""
+
+    combines = "max"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         np.maximum.at(array, indices, rows)
@@ -476,6 +488,7 @@ class ResourceScatterUpdate(ResourceScatter):
     """variable[indices] = updates; of repeated indices the last one counts."""
 
     dtype = ALL
+    combines = "update"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
         array[indices] = rows

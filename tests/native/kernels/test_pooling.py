@@ -70,17 +70,22 @@ def test_pooling(case):
 
 
 @settings(deadline=None, max_examples=100)
-@given(sliding(gaps=True))
-def test_depthwise_convolution(case):
+@given(sliding(gaps=True), st.integers(1, 5))
+def test_depthwise_convolution(case, multiplier):
     w, along = case
-    images, d = some(w.in_shape), some(w.out_shape, 1)
-    filters = some((w.window_height, w.window_width, w.channels, 1), 2)
+    images, d = some(w.in_shape), some((*w.out_shape[:-1], w.channels * multiplier), 1)
+    filters = some((w.window_height, w.window_width, w.channels, multiplier), 2)
+
+    def kernel_of(make):
+        return depthwise_convolution.with_multiplier(make, w, multiplier)
+
     wanted = convolution_kernels.depthwise(images, filters, along)
-    np.testing.assert_array_equal(run(depthwise_convolution.forward(w), images, filters), wanted)
-    wanted = convolution_kernels.depthwise_filter_gradient(images, d, along, 1)
-    got = run(depthwise_convolution.filter_gradient(w), images, d)
-    np.testing.assert_array_equal(got, wanted[..., 0])
-    kernel = depthwise_convolution.input_gradient(w)
+    got = run(kernel_of(depthwise_convolution.forward), images, filters)
+    np.testing.assert_array_equal(got, wanted)
+    wanted = convolution_kernels.depthwise_filter_gradient(images, d, along, multiplier)
+    got = run(kernel_of(depthwise_convolution.filter_gradient), images, d)
+    np.testing.assert_array_equal(got.reshape(wanted.shape), wanted)
+    kernel = kernel_of(depthwise_convolution.input_gradient)
     if kernel is not None:
         wanted = convolution_kernels.depthwise_by_input(d, filters, along)
         np.testing.assert_array_equal(kernel(filters, d), wanted)

@@ -170,8 +170,8 @@ def test_reads_after_writes_of_plain_functions_that_become_code(read):
     function = tf.function(lambda: program(*plain))
     for _ in range(6):
         for want, got in zip(program(*eager), function(), strict=True):
-            np.testing.assert_array_equal(want, got)
+            np.testing.assert_allclose(want, got, rtol=1e-6)
     run = function.get_concrete_function().optimized_run()
     assert run.native
     for want, got in zip(eager, plain, strict=True):
-        np.testing.assert_array_equal(want.numpy(), got.numpy())
+        np.testing.assert_allclose(want.numpy(), got.numpy(), rtol=1e-6)

@@ -1,0 +1,169 @@
+"""Vectors of elements between memory and registers, whole or under a mask, side by side or apart."""
+
+from __future__ import annotations
+
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import BOOL, Kind
+
+# Odd strides of which gathers are slower than instructions on registers.
+MAX_SEPARATED_STRIDE = 7
+
+
+class VectorMemory:
+    """Writes loads and stores of vectors with so many lanes.
+
+    In registers a bool is a bit, in memory a byte.
+    """
+
+    def __init__(self, code: Code, lanes: int) -> None:
+        self.code = code
+        self.lanes = lanes
+        self.test = f"<{lanes} x i1>"
+
+    def mask(self, first: str, stop: str) -> str:
+        """The lanes before `stop` of a vector whose first lane is number `first`."""
+        name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
+        return self.code.call(self.test, name, ("i64", first), ("i64", stop))
+
+    def splat(self, kind: Kind, pointer: str) -> str:
+        """The element at a pointer in every lane."""
+        value = self.code.load(kind.memory, pointer, kind.bytes)
+        return self.from_memory(kind, self.code.splat(self.lanes, kind.memory, value))
+
+    def read(self, kind: Kind, pointer: str, mask: str = "") -> str:
+        """Consecutive elements; with a mask only the lanes that it allows, zeros else."""
+        return self.from_memory(kind, self._loaded(kind, pointer, mask))
+
+    def write(self, kind: Kind, pointer: str, name: str, mask: str = "") -> None:
+        """Stores consecutive elements, or the lanes that a mask allows."""
+        vector, name = self._vector(kind), self._to_memory(kind, name)
+        if not mask:
+            self.code.do(f"store {vector} {name}, ptr {pointer}, align {kind.bytes}")
+            return
+        self.code.call(
+            "void",
+            f"llvm.masked.store.{self._suffix(kind)}.p0",
+            (vector, name),
+            (f"ptr align {kind.bytes}", pointer),
+            (self.test, mask),
+        )
+
+    def read_apart(self, kind: Kind, pointer: str, stride: int, mask: str = "") -> list[str]:
+        """`stride` vectors: the elements from each of the first `stride` on, as far apart.
+
+        Whole vectors are read side by side and separated in registers, which takes as many
+        instructions for each as the odd factor of the stride.
+        """
+        if mask or stride // (stride & -stride) > MAX_SEPARATED_STRIDE:
+            mask = mask or "splat (i1 true)"
+            return [self._gathered(kind, pointer, stride, at, mask) for at in range(stride)]
+        vectors = [
+            self._loaded(kind, self.code.at(kind.memory, pointer, str(i * self.lanes)), "")
+            for i in range(stride)
+        ]
+        return [self.from_memory(kind, v) for v in self._separated(kind, vectors)]
+
+    def write_apart(
+        self, kind: Kind, pointer: str, at: int, stride: int, name: str, mask: str
+    ) -> None:
+        """Stores elements that are `stride` apart, the first one `at` elements from a pointer."""
+        code, vector = self.code, self._vector(kind)
+        mask = mask or "splat (i1 true)"
+        code.call(
+            "void",
+            f"llvm.masked.scatter.{self._suffix(kind)}.v{self.lanes}p0",
+            (vector, self._to_memory(kind, name)),
+            (f"<{self.lanes} x ptr>", self._pointers(kind, pointer, stride, at)),
+            ("i32", str(kind.bytes)),
+            (self.test, mask),
+        )
+
+    def from_memory(self, kind: Kind, vector: str) -> str:
+        """What was loaded, as it is computed with."""
+        if kind != BOOL:
+            return vector
+        return self.code.let(f"icmp ne {self._vector(kind)} {vector}, zeroinitializer")
+
+    def _to_memory(self, kind: Kind, name: str) -> str:
+        if kind != BOOL:
+            return name
+        return self.code.let(f"zext {self.test} {name} to {self._vector(kind)}")
+
+    def _loaded(self, kind: Kind, pointer: str, mask: str) -> str:
+        vector = self._vector(kind)
+        if not mask:
+            return self.code.load(vector, pointer, kind.bytes)
+        return self.code.call(
+            vector,
+            f"llvm.masked.load.{self._suffix(kind)}.p0",
+            (f"ptr align {kind.bytes}", pointer),
+            (self.test, mask),
+            (vector, "zeroinitializer"),
+        )
+
+    def _gathered(self, kind: Kind, pointer: str, stride: int, at: int, mask: str) -> str:
+        vector = self._vector(kind)
+        loaded = self.code.call(
+            vector,
+            f"llvm.masked.gather.{self._suffix(kind)}.v{self.lanes}p0",
+            (f"<{self.lanes} x ptr>", self._pointers(kind, pointer, stride, at)),
+            ("i32", str(kind.bytes)),
+            (self.test, mask),
+            (vector, "zeroinitializer"),
+        )
+        return self.from_memory(kind, loaded)
+
+    def _pointers(self, kind: Kind, pointer: str, stride: int, at: int) -> str:
+        offsets = ", ".join([f"i64 {at + i * stride}" for i in range(self.lanes)])
+        return self.code.let(
+            f"getelementptr {kind.memory}, ptr {pointer}, <{self.lanes} x i64> <{offsets}>"
+        )
+
+    def _separated(self, kind: Kind, vectors: list[str]) -> list[str]:
+        """Vectors side by side, as those of every so many elements: evens from odds, and so on."""
+        count, vector = len(vectors), self._vector(kind)
+        if count % 2 == 0:
+            pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
+            evens, odds = (
+                self._separated(kind, [self._picked(vector, *pair, first, 2) for pair in pairs])
+                for first in (0, 1)
+            )
+            return [v for pair in zip(evens, odds, strict=True) for v in pair]
+        if count == 1:
+            return vectors
+        return [self._every(vector, vectors, first) for first in range(count)]
+
+    def _picked(self, vector: str, x: str, y: str, first: int, step: int) -> str:
+        """Every so many elements of two vectors side by side."""
+        order = ", ".join([f"i32 {first + i * step}" for i in range(self.lanes)])
+        return self.code.let(
+            f"shufflevector {vector} {x}, {vector} {y}, <{self.lanes} x i32> <{order}>"
+        )
+
+    def _every(self, vector: str, vectors: list[str], first: int) -> str:
+        """The elements from `first` on that are as far apart as there are vectors."""
+        count, lanes = len(vectors), self.lanes
+        wanted = [divmod(first + i * count, lanes) for i in range(lanes)]
+        found = vectors[0]
+        for number, other in enumerate(vectors[1:], 1):
+            # The first vector's are put in their lanes with the second's.
+            order = [
+                (at if number == 1 else i)
+                if source < number
+                else lanes + at
+                if source == number
+                else 0
+                for i, (source, at) in enumerate(wanted)
+            ]
+            order_text = ", ".join([f"i32 {i}" for i in order])
+            found = self.code.let(
+                f"shufflevector {vector} {found}, {vector} {other}, <{lanes} x i32> <{order_text}>"
+            )
+        return found
+
+    def _vector(self, kind: Kind) -> str:
+        return f"<{self.lanes} x {kind.memory}>"
+
+    def _suffix(self, kind: Kind) -> str:
+        letter = "i" if kind.memory.startswith("i") else "f"
+        return f"v{self.lanes}{letter}{kind.bytes * 8}"

@@ -1,0 +1,231 @@
+"""Puts elementwise ops into the reductions of what they give, so that it is never stored.
+
+What several reductions take is computed in each, unless it calls functions: arithmetic on
+operands that are broadcast costs less than memory. Reductions of one shape over the same axes that
+take something in common become one node. Softmax and normalisations along rows are left to
+`row_fusion.py` where all that they take has the form of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from intaglio.base import shapes
+from intaglio.base.errors import InvalidArgumentError
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.prune import prune
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
+from intaglio.native.analysis.sizes import is_small, numeric
+from intaglio.native.kernels.reductions import has_code
+from intaglio.native.kernels.row_kernels import form_of
+from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.passes.outlining import Cluster, outline
+from intaglio.opdef import raw
+from intaglio.ops.math.reduction import axes_of
+
+# The ops that are computed once more for another reduction, at most.
+MAX_REPEATED_OPS = 12
+
+
+def fuse_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with a `_FusedReduction` for reductions of what elementwise ops give."""
+    return _Fusion(graph, fuel or Fuel()).graph()
+
+
+def fuse_broadcast_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The same, only where something is broadcast along rows and across them at once."""
+    return _Fusion(graph, fuel or Fuel(), broadcast=True).graph()
+
+
+class _Producers:
+    """What a reduction takes: the ops that become part of it, and the values that do not."""
+
+    def __init__(self, nodes: list[Node], leaves: list[SymbolicTensor]) -> None:
+        self.nodes = nodes
+        self.leaves = leaves
+
+
+class _Fusion:
+    def __init__(self, graph: Graph, fuel: Fuel, broadcast: bool = False) -> None:
+        self.old = graph
+        self.fuel = fuel
+        self.broadcast = broadcast
+        self.users = walk.uses(graph)
+        self.results = {id(v) for v in graph.outputs}
+
+    def graph(self) -> Graph:
+        """The new graph."""
+        groups = [g for g in self._groups() if self._worthwhile(g) and self.fuel.burn()]
+        if not groups:
+            return self.old
+        new = Rewriter(self.old)
+        group_of = {id(node): i for i, group in enumerate(groups) for node, _ in group}
+        producers = {id(node): found for group in groups for node, found in group}
+        copies: list[dict[int, SymbolicTensor]] = [{} for _ in groups]
+        clusters = [Cluster(1 << i) for i in range(len(groups))]
+        for node in self.old.nodes:
+            at = group_of.get(id(node))
+            if at is None:
+                new.keep(node)
+                continue
+            values, cluster = copies[at], clusters[at]
+            for producer in producers[id(node)].nodes:
+                if id(producer.outputs[0]) not in values:
+                    self._copy(new, producer, values, cluster)
+            source, axis = node.inputs
+            reduced = derived(node, [values.get(id(source), new.value(source)), new.value(axis)])
+            cluster.nodes.append(new.keep(node, reduced))
+        return outline(prune(new.result()), clusters, raw._FusedReduction, _is_part)
+
+    def _copy(
+        self, new: Rewriter, node: Node, values: dict[int, SymbolicTensor], cluster: Cluster
+    ) -> None:
+        """A producer as part of a cluster; what only broadcasts is nothing there."""
+        inputs = [values.get(id(v), new.value(v)) for v in node.inputs]
+        if node.op is raw.BroadcastTo:
+            values[id(node.outputs[0])] = inputs[0]
+            return
+        copy = new.add(derived(node, inputs, name=new.unique_name(node.name)))
+        cluster.nodes.append(copy)
+        values[id(node.outputs[0])] = copy.outputs[0]
+
+    # -- groups ------------------------------------------------------------------------------
+
+    def _groups(self) -> list[list[tuple[Node, _Producers]]]:
+        """Reductions that may be one node: none of them needs another, even through others.
+
+        The level of a node is the number of reductions before it, on the longest path.
+        """
+        levels: dict[int, int] = {}
+        groups: dict[tuple[object, ...], list[list[tuple[Node, _Producers]]]] = {}
+        for node in self.old.nodes:
+            before = [*[v.node for v in node.inputs], *node.control]
+            level = max([levels[id(b)] for b in before], default=0)
+            axes = self._axes(node)
+            if axes is not None:
+                level += 1
+                found = self._producers(node)
+                key = (tuple(node.inputs[0].dims or ()), axes, level)
+                self._join(groups.setdefault(key, []), node, found)
+            levels[id(node)] = level
+        return [group for same in groups.values() for group in same]
+
+    def _join(
+        self, groups: list[list[tuple[Node, _Producers]]], node: Node, found: _Producers
+    ) -> None:
+        """Adds a reduction to a group that takes something of what it takes, or to a new one."""
+        taken = {id(v) for v in found.leaves}
+        for group in groups:
+            if any(taken & {id(v) for v in other.leaves} for _, other in group):
+                group.append((node, found))
+                return
+        groups.append([(node, found)])
+
+    def _worthwhile(self, group: list[tuple[Node, _Producers]]) -> bool:
+        if not self.broadcast:
+            return len(group) > 1 or bool(group[0][1].nodes)
+        dims = group[0][0].inputs[0].dims
+        assert shapes.known(dims)
+        leaves = [v for _, found in group for v in found.leaves]
+        return any(not form_of(v.dims, dims) for v in leaves)
+
+    def _axes(self, node: Node) -> tuple[int, ...] | None:
+        """The axes of a reduction that may have producers."""
+        if not node.op.reduces or node.control or node.device:
+            return None
+        source, axis = node.inputs
+        if not shapes.known(source.dims) or axis.node.op is not raw.Const:
+            return None
+        if is_small(source.dims) or 0 in source.dims or not numeric(source.dtype):
+            return None
+        short = source.dtype.is_floating and source.dtype.size == 2
+        if source.dtype.is_complex or not (short or has_code(node.op.reduces, source.dtype.numpy)):
+            return None
+        if short and node.op.reduces == "product":
+            return None
+        try:
+            axes = axes_of(axis.node.attrs["value"], len(source.dims))
+        except InvalidArgumentError:  # the op's kernel raises the error
+            return None
+        kept = math.prod([d for i, d in enumerate(source.dims) if i not in axes])
+        return axes if kept < math.prod(source.dims) else None
+
+    # -- producers ----------------------------------------------------------------------------
+
+    def _producers(self, node: Node) -> _Producers:
+        """What a reduction takes, the last op first."""
+        source = node.inputs[0]
+        shape = tuple(source.dims or ())
+        inside: dict[int, Node] = {id(node): node}
+        leaves: dict[int, SymbolicTensor] = {}
+        waiting = [source]
+        while waiting:
+            value = waiting.pop()
+            if id(value.node) in inside or _is_part(value):
+                continue
+            if self._absorbed(value, shape, inside):
+                inside[id(value.node)] = value.node
+                leaves.pop(id(value), None)
+                taken = value.node.inputs
+                waiting += taken[:1] if value.node.op is raw.BroadcastTo else taken
+            else:
+                leaves[id(value)] = value
+        order = [n for n in self.old.nodes if id(n) in inside and n is not node]
+        return _Producers(order, [*leaves.values()])
+
+    def _absorbed(
+        self, value: SymbolicTensor, shape: tuple[int | None, ...], inside: dict[int, Node]
+    ) -> bool:
+        """True for an op that may be part of a reduction of values of this shape."""
+        node = value.node
+        if tuple(value.dims or ()) != shape or not _is_elementwise(node):
+            return False
+        users = self.users.get(id(value), [])
+        if id(value) not in self.results and all(id(u) in inside for u in users):
+            return True
+        # Others need it too: it is computed again if that is cheaper than to read it.
+        repeated = [*self._repeated(value, shape)]
+        if len(repeated) > MAX_REPEATED_OPS or not all(_is_cheap(n) for n in repeated):
+            return False
+        own = {id(n) for n in repeated}
+        wide = {
+            id(v)
+            for n in repeated
+            for v in n.inputs
+            if id(v.node) not in own and tuple(v.dims or ()) == shape
+        }
+        return not wide
+
+    def _repeated(self, value: SymbolicTensor, shape: tuple[int | None, ...]) -> Iterator[Node]:
+        """The ops of values of this shape that a value is computed by."""
+        found: set[int] = set()
+        waiting = [value]
+        while waiting and len(found) <= MAX_REPEATED_OPS:
+            node = waiting.pop().node
+            if id(node) in found or not _is_elementwise(node):
+                continue
+            found.add(id(node))
+            yield node
+            waiting += [v for v in node.inputs if tuple(v.dims or ()) == shape]
+
+
+def _is_elementwise(node: Node) -> bool:
+    if node.op.stateful or node.control or node.device or len(node.outputs) != 1:
+        return False
+    if node.op is raw.BroadcastTo:
+        return True
+    return bool(node.inputs) and "scalar" in node.op.rules and not can_compile(node)
+
+
+def _is_cheap(node: Node) -> bool:
+    return node.op is raw.BroadcastTo or node.op.cheap
+
+
+def _is_part(value: SymbolicTensor) -> bool:
+    """True for constants that are part of a body: single numbers, and axes."""
+    node = value.node
+    if node.op is not raw.Const:
+        return False
+    return value.dims == () or (value.dtype.is_integer and len(value.dims or ()) == 1)
