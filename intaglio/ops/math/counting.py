@@ -147,6 +147,7 @@ class HistogramFixedWidth(Op):
         count = int(nbins)
         if count <= 0:
             raise invalid_argument(f"nbins should be a positive number, but got '{count}'")
+        check_allocated((count,), dtype.size, "A histogram")
         step = (high - low) / count
         bins = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
         bins = np.clip(np.nan_to_num(bins), 0, count - 1).astype(np.int64)

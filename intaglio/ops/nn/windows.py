@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base.errors import ShapeError
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims
 
 PADDINGS = ("SAME", "VALID", "EXPLICIT")
@@ -179,6 +180,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any = 0) -> np.ndarray:
     if not any(a.padded for a in along):
         return x
     shape = (x.shape[0], *[a.before + a.size + a.after for a in along], x.shape[-1])
+    check_allocated(shape, x.dtype.itemsize, "Padding for windows")
     result = np.full(shape, fill, x.dtype) if fill else np.zeros(shape, x.dtype)
     result[inside(along)] = x
     return result

@@ -213,3 +213,4 @@ def check_categorical(logits: Any, num_samples: Any) -> None:
         raise invalid_argument(f"num_samples should be non-negative, got {num_samples}")
     if logits.shape[1] <= 0:
         raise invalid_argument(f"num_classes should be positive, got {logits.shape[1]}")
+    check_allocated((len(logits), int(num_samples)), SAMPLED_BYTES, "A random tensor")

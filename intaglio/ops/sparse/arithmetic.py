@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, QUANTIZED, REAL, int64
 from intaglio.base.errors import invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -362,6 +363,7 @@ class SparseTensorDenseMatMul(Op):
         to, of = (a_indices[:, 1], a_indices[:, 0]) if adjoint_a else a_indices.T
         _check_index("m", to, rows, int(adjoint_a))
         _check_index("k", of, inner, 1 - int(adjoint_a))
+        check_allocated((rows, dense.shape[1]), dense.dtype.itemsize, "A sparse product")
         if _is_thick(rows * inner, values, dense):
             whole = np.zeros((rows, inner), dense.dtype)
             np.add.at(whole, (to, of), values)
