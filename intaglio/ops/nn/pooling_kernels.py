@@ -64,7 +64,16 @@ def plan(
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
     """The slices of each tap of the window, for all windows at once."""
-    for index in itertools.product(*[range(a.window) for a in along]):
+    return _slices(along, [range(a.window) for a in along])
+
+
+def inner_taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
+    """The same without taps that see padding only: a window may be larger than the array."""
+    return _slices(along, [a.inner_taps for a in along])
+
+
+def _slices(along: Sequence[Axis], numbers: Sequence[range]) -> Iterator[tuple[slice, ...]]:
+    for index in itertools.product(*numbers):
         yield tuple([a.slice_of(i) for a, i in zip(along, index, strict=True)])
 
 
@@ -112,14 +121,10 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     if run is not None:
         return run(x)
     full = padded(x, along, lowest(x.dtype))
-    result: Any = None
-    for slices in taps(along):
-        part = full[slices]
-        # As in TensorFlow the search begins at the least finite number and passes over NaN.
-        if result is None:
-            result = np.fmax(part, _least_finite(x.dtype))
-        else:
-            np.fmax(result, part, out=result)
+    # As in TensorFlow the search begins at the least finite number and passes over NaN.
+    result = np.full(outs(along), _least_finite(x.dtype), x.dtype)
+    for slices in inner_taps(along):
+        np.fmax(result, full[slices], out=result)
     return result
 
 
@@ -196,7 +201,7 @@ def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     result = np.zeros(outs(along), wide.dtype)
     if result.size:
         full = padded(wide, along, 0)
-        for slices in taps(along):
+        for slices in inner_taps(along):
             result += full[slices]
         result /= _counts(along).astype(wide.dtype)
     return result.astype(x.dtype, copy=False)
@@ -211,6 +216,6 @@ def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     result = _gradient_array(along, wide.dtype)
     if d.size:
         share = wide / _counts(along).astype(wide.dtype)
-        for slices in taps(along):
+        for slices in inner_taps(along):
             result[slices] += share
     return np.ascontiguousarray(result[inside(along)]).astype(d.dtype, copy=False)

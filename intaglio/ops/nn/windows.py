@@ -36,6 +36,13 @@ class Axis(NamedTuple):
         """True if there is padding."""
         return self.before != 0 or self.after != 0
 
+    @property
+    def inner_taps(self) -> range:
+        """The taps under which some window has an element of the array, not of the padding."""
+        last = (self.out - 1) * self.stride
+        first = max(-(-(self.before - last) // self.dilation), 0)
+        return range(first, min(-(-(self.before + self.size) // self.dilation), self.window))
+
     def slice_of(self, tap: int) -> slice:
         """The slice of the padded array under tap `tap`, for all windows."""
         start = tap * self.dilation
