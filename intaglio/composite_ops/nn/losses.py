@@ -87,9 +87,9 @@ def _exchange(rank: Any, axis: int) -> Any:
 
 @dispatchable
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: int = -1, name: str | None = None
+    labels: Any, logits: Any, axis: int | None = -1, name: str | None = None
 ) -> Tensor:
-    """-sum(labels * log_softmax(logits)) along `axis`.
+    """-sum(labels * log_softmax(logits)) along `axis` (None: the last).
 
     `labels` are probabilities of the classes, of the shape of `logits` or broadcast to it.
     float16 and bfloat16 are computed as float32. Gradients flow into the labels, too. Raises
