@@ -5,10 +5,14 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 PEERS  ?=
+QUICK  ?=
+ONLY   ?=
+SEED   ?=
 CLIENT ?= sonnet
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
-.PHONY: help run test keras-tests keras-smoke client-tests check types architecture bench docs clean \
+.PHONY: help run test keras-tests keras-smoke client-tests check types architecture bench \
+	bench-programs docs clean \
 	hunt fuzz kills soak
 
 help:
@@ -19,6 +23,7 @@ help:
 	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
+	@echo "make bench-programs  whole programs against TensorFlow; QUICK=1, ONLY=pattern, SEED=number"
 	@echo "make hunt   random programs, N=number; fuzz, kills, soak likewise: tables in docs/trust.md"
 	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
 	@echo "            and the outputs in README and docs/tour anew"
@@ -62,6 +67,10 @@ architecture: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers $(PEERS))
+
+bench-programs: $(STAMP)
+	$(BIN)/python -m benchmarks.programs $(if $(QUICK),--quick) $(if $(ONLY),--only '$(ONLY)') \
+		$(if $(SEED),--seed $(SEED))
 
 hunt fuzz kills soak: $(STAMP)
 	$(BIN)/python -m trust.$@ $(if $(N),--count $(N)) --write

@@ -16,6 +16,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     "intaglio.base.hooks": {
         "shape_proto": "intaglio.graphdef.tensors:shape_proto",
         "message_forms": "intaglio.graphdef.spec_protos:FORMS",
+        "select_kernel": "intaglio.native:select_kernel",
     },
     "intaglio.opdef.hooks": {
         "eager_level": "intaglio.runtime.eager:EagerLevel",

@@ -1,6 +1,8 @@
 """CRC-32C (Castagnoli) of bytes, as tables and tensor bundles carry it.
 
-Long data is cut into lanes whose checksums are computed side by side with NumPy, and joined:
+The processor's instruction for it computes them where there is a compiler, once a process has read
+or written so many bytes that loading the compiler pays. Otherwise long
+data is cut into lanes whose checksums are computed side by side with NumPy, and joined:
 the checksum of a concatenation is that of the first part, moved on by the length of the
 second (a linear map), xor that of the second.
 """
@@ -8,9 +10,12 @@ second (a linear map), xor that of the second.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
+
+from intaglio.base.hooks import HOOKS
 
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
@@ -18,6 +23,25 @@ _LANES = 2048  # data shorter than a few bytes a lane is done byte by byte
 _MIN_BYTES_FOR_LANES = 1 << 14
 _PIECE_BYTES = 64  # bytes of the pieces into which parts are cut that are done together
 _BYTES_AT_A_TIME = 1 << 20  # bytes done together
+# After so many bytes a compiler is worth loading; a part counts as some bytes more than it has.
+MIN_BYTES_FOR_COMPILER = 4 << 20
+_BYTES_PER_PART = 64
+# Shorter data is left to Python, whose table takes less time than the call of a kernel.
+_MIN_BYTES_FOR_KERNEL = 24
+
+
+class _Totals:
+    """How many bytes have been summed up without a compiler."""
+
+    done = 0
+
+
+def _kernel(size: int) -> Callable[..., Any] | None:
+    """The compiler's kernel, once the parts together have had enough bytes; None if there is none."""
+    if _Totals.done < MIN_BYTES_FOR_COMPILER:
+        _Totals.done += size
+        return None
+    return HOOKS.select_kernel("checksums")
 
 
 def _byte_table() -> list[int]:
@@ -42,6 +66,9 @@ def _pair_table() -> np.ndarray:
 
 def extend(crc: int, data: bytes | memoryview) -> int:
     """The checksum of what `crc` is the checksum of, followed by `data`."""
+    run = _kernel(len(data) + _BYTES_PER_PART) if len(data) >= _MIN_BYTES_FOR_KERNEL else None
+    if run is not None:
+        return int(run(np.frombuffer(data, np.uint8), [0], [len(data)], [crc])[0])
     if len(data) < _MIN_BYTES_FOR_LANES:
         return _short(crc, data)
     lane = len(data) // _LANES & ~1
@@ -62,8 +89,11 @@ def crc32c_of_each(data: bytes, starts: np.ndarray, lengths: np.ndarray) -> np.n
     first four bytes are inverted. So parts of like lengths fill the rows of a table from
     the right, and all pieces of all rows are one column of the computation.
     """
-    result = np.empty(len(starts), np.uint32)
     octets = np.frombuffer(data, np.uint8)
+    run = _kernel(int(lengths.sum()) + _BYTES_PER_PART * len(starts))
+    if run is not None:
+        return run(octets, starts, lengths, np.zeros(len(starts), np.uint32))
+    result = np.empty(len(starts), np.uint32)
     # A power of two of pieces, of 64 to 128 bytes, so that few zeros are added.
     pieces = 1 << np.log2(np.maximum(lengths // _PIECE_BYTES, 1)).astype(np.int64)
     sizes = np.maximum(-(-lengths // pieces) + 7 & ~7, 8)

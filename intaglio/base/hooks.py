@@ -46,12 +46,14 @@ class Hooks:
 
 
 class BaseHooks(Hooks):
-    """Functions of the layer for protocol buffers that types and shapes call."""
+    """Functions of the layers for protocol buffers and machine code that this layer calls."""
 
     # A shape as a TensorShapeProto.
     shape_proto: Callable[[Dims], Any]
     # How values of a class are written as a message and read, by the class's name.
     message_forms: Mapping[str, Form]
+    # A compiler's kernel by kind; None if there is none.
+    select_kernel: Callable[..., Callable[..., Any] | None]
 
 
 HOOKS = BaseHooks()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,161 @@ _OPENBLAS = (
 )
 
 
+# The names of CBLAS and LAPACK functions there, and whether their integers have 64 bits.
+_SCHEMES = (
+    ("scipy_{}64_", "scipy_{}_64_", 64),
+    ("{}64_", "{}_64_", 64),
+    ("scipy_{}", "scipy_{}_", 32),
+    ("{}", "{}_", 32),
+)
+# CBLAS' constants: matrices in row-major order, and what is done with a triangular one.
+_ROW_MAJOR, _LEFT = 101, 141
+_UNIT = {False: 131, True: 132}
+_UPLO = {False: 121, True: 122}
+_TRANSPOSE = {"N": 111, "C": 113}
+# LAPACK inverts so many columns at once, for which it needs memory.
+_GETRI_COLUMNS = 64
+# The letters of NumPy's dtypes in the names of LAPACK's functions.
+_LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
 def openblas_thread_count() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
     """The functions that get and set OpenBLAS' number of threads; None if NumPy has another library."""
-    try:
-        # Looking up a name searches what the extension was linked with too.
-        library = ctypes.PyDLL(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]  # no other name leads to the library
-    except (AttributeError, OSError):
-        return None
+    library = _library(ctypes.PyDLL)
     for name in _OPENBLAS:
         if hasattr(library, name.format("set")):
             return getattr(library, name.format("get")), getattr(library, name.format("set"))
+    return None
+
+
+def _library(loader: Callable[[str], Any]) -> Any:
+    """The library that NumPy's linear algebra is linked with; None if it is not known."""
+    try:
+        # Looking up a name searches what the extension was linked with too.
+        return loader(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]  # no other name leads to the library
+    except (AttributeError, OSError):
+        return None
+
+
+class Lapack:
+    """Functions of BLAS and LAPACK for one dtype. They release the interpreter's lock."""
+
+    def __init__(self, library: Any, letter: str, scheme: tuple[str, str, int]) -> None:
+        blas, lapack, bits = scheme
+        self._integer = ctypes.c_int64 if bits == 64 else ctypes.c_int32
+        self._pivots = np.dtype(f"i{bits // 8}")
+        kind = {"s": ctypes.c_float, "d": ctypes.c_double}.get(letter, ctypes.c_void_p)
+        one = np.ones(1, {"s": "f", "d": "d", "c": "F", "z": "D"}[letter])
+        # Complex numbers go by pointer, which `one` keeps alive.
+        self._scale = one.ctypes.data_as(kind) if kind is ctypes.c_void_p else 1.0
+        pointer, integer = ctypes.c_void_p, self._integer
+        self._trsm = getattr(library, blas.format(f"cblas_{letter}trsm"))
+        self._trsm.argtypes = [
+            *[ctypes.c_int] * 5, integer, integer, kind, pointer, integer, pointer, integer,
+        ]  # fmt: skip
+        self._trsm.restype = None
+        self._getrf = getattr(library, lapack.format(f"{letter}getrf"))
+        self._getrf.argtypes = [pointer] * 6
+        self._getrf.restype = None
+        self._getri = getattr(library, lapack.format(f"{letter}getri"))
+        self._getri.argtypes = [pointer] * 7
+        self._getri.restype = None
+        self._gtsv = getattr(library, lapack.format(f"{letter}gtsv"))
+        self._gtsv.argtypes = [pointer] * 8
+        self._gtsv.restype = None
+        self._tbsv = getattr(library, blas.format(f"cblas_{letter}tbsv"))
+        self._tbsv.argtypes = [
+            *[ctypes.c_int] * 4, integer, integer, pointer, integer, pointer, integer,
+        ]  # fmt: skip
+        self._tbsv.restype = None
+        self._dtype = one.dtype
+
+    def solve_triangular(
+        self, a: np.ndarray, x: np.ndarray, lower: bool, adjoint: bool, unit: bool = False
+    ) -> None:
+        """Replaces matrices `x` [batch, n, k] by what `a` or its adjoint maps to them.
+
+        `a` is [batch, n, n], of which one triangle is read, with `unit` as if its diagonal were
+        ones. Both are in C order.
+        """
+        rows, columns = x.shape[1:]
+        transpose = _TRANSPOSE["C" if adjoint else "N"]
+        for matrix, solution in _addresses(a, x):
+            self._trsm(
+                _ROW_MAJOR, _LEFT, _UPLO[lower], transpose, _UNIT[unit], rows, columns,
+                self._scale, matrix, rows, solution, columns,
+            )  # fmt: skip
+
+    def factorise(self, a: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Replaces matrices [batch, n, n], which are in column-major order, by their factors L and U.
+
+        Gives the row that each row was swapped with, [batch, n], counted from 1, and whether all
+        matrices are invertible.
+        """
+        size, info = self._integer(a.shape[1]), self._integer(0)
+        pivots = np.empty(a.shape[:2], self._pivots)
+        sizes, infos = ctypes.addressof(size), ctypes.addressof(info)
+        regular = True
+        for matrix, row in _addresses(a, pivots):
+            self._getrf(sizes, sizes, matrix, sizes, row, infos)
+            regular &= info.value == 0
+        return pivots, regular
+
+    def invert(self, a: np.ndarray, pivots: np.ndarray) -> None:
+        """Replaces what `factorise` gives by the inverses."""
+        size, info = self._integer(a.shape[1]), self._integer(0)
+        operand = np.empty(a.shape[1] * _GETRI_COLUMNS, self._dtype)
+        length = self._integer(operand.size)
+        sizes, lengths, infos = (ctypes.addressof(n) for n in (size, length, info))
+        for matrix, row in _addresses(a, pivots):
+            self._getri(sizes, matrix, sizes, row, operand.ctypes.data, lengths, infos)
+
+    def solve_tridiagonal(self, diagonals: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Replaces `x` [batch, k, n], columns of right-hand sides, by the solutions.
+
+        `diagonals` [batch, 3, n] are those above (n - 1 elements), on and below the main diagonal (n - 1
+        elements), and are overwritten. Gives whether each matrix is invertible, [batch].
+        """
+        size, columns, info = (self._integer(n) for n in (x.shape[2], x.shape[1], 0))
+        sizes, widths, infos = (ctypes.addressof(n) for n in (size, columns, info))
+        regular = np.empty(len(x), np.bool_)
+        row = diagonals.strides[1]
+        for i, (above, solution) in enumerate(_addresses(diagonals, x)):
+            self._gtsv(
+                sizes, widths, above + 2 * row, above + row, above, solution, sizes, infos
+            )  # fmt: skip
+            regular[i] = info.value == 0
+        return regular
+
+    def solve_banded(self, a: np.ndarray, x: np.ndarray, lower: bool, adjoint: bool) -> None:
+        """Replaces matrices `x` [batch, n, k] by what triangular ones, or their adjoints, map to them.
+
+        `a` [batch, n, width] has the elements of each row, from left to right. Both are in C order.
+        """
+        (rows, columns), width = x.shape[1:], a.shape[2]
+        transpose = _TRANSPOSE["C" if adjoint else "N"]
+        for matrix, solution in _addresses(a, x):
+            for column in range(columns):
+                self._tbsv(
+                    _ROW_MAJOR, _UPLO[lower], transpose, _UNIT[False], rows, width - 1,
+                    matrix, width, solution + column * x.itemsize, columns,
+                )  # fmt: skip
+
+
+def _addresses(a: np.ndarray, b: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The addresses of the elements of two arrays' first axes."""
+    at_a, at_b = a.ctypes.data, b.ctypes.data
+    for i in range(len(a)):
+        yield at_a + i * a.strides[0], at_b + i * b.strides[0]
+
+
+@functools.cache
+def lapack_functions(letter: str) -> Lapack | None:
+    """The functions for a dtype by NumPy's letter; None if NumPy's library has other names."""
+    library = _library(ctypes.CDLL)
+    for scheme in _SCHEMES:
+        try:
+            return Lapack(library, _LETTERS[letter], scheme)
+        except AttributeError:
+            continue
     return None

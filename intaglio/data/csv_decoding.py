@@ -13,6 +13,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.data import csv_files
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.text import native_strings
 from intaglio.ops.text.strings import filled
 
 _NAMES = {int32: "int32", int64: "int64", float32: "float", float64: "double"}
@@ -52,14 +53,10 @@ class DecodeCSV(Op):
         _check(record_defaults, field_delim, select_cols)
         texts: list[bytes] = np.asarray(records, object).ravel().tolist()
         cut = _Cutter(field_delim.encode(), use_quote_delim, list(select_cols))
-        rows = [cut.fields(text) for text in texts]
         wanted = len(record_defaults)
-        for number, row in enumerate(rows):
-            if len(row) != wanted:
-                raise invalid_argument(
-                    f"Expect {wanted} fields but have {len(row)} in record {number}"
-                )
-        columns = list(zip(*rows, strict=True)) if rows else [()] * wanted
+        columns = cut.columns(texts)
+        if columns is None or len(columns) != wanted:
+            columns = cut.checked_columns(texts, wanted)
         missing = (b"", na_value.encode())
         return [
             _column(number, column, dtype, default.reshape(-1), missing).reshape(np.shape(records))
@@ -93,6 +90,32 @@ class _Cutter:
         self._quotes = quotes
         self._chosen = chosen
 
+    def columns(self, texts: list[bytes]) -> list[list[bytes]] | None:
+        """The chosen columns of records that are cut all at once; None where they cannot be.
+
+        They can if all have as many fields, none is empty, and none has quotes or ends of lines.
+        """
+        counts = {text.count(self._delimiter) for text in texts}
+        if len(counts) != 1 or b"" in texts:
+            return None
+        whole = self._delimiter.join(texts)
+        if self._quotes and any([byte in whole for byte in (b'"', b"\n", b"\r")]):
+            return None
+        width = counts.pop() + 1
+        flat = whole.split(self._delimiter)
+        chosen = self._chosen or range(width)
+        return [flat[c::width] for c in chosen if c < width]
+
+    def checked_columns(self, texts: list[bytes], wanted: int) -> list[list[bytes]]:
+        """The chosen columns. Raises InvalidArgumentError for the first record that does not fit."""
+        rows = [self.fields(text) for text in texts]
+        for number, row in enumerate(rows):
+            if len(row) != wanted:
+                raise invalid_argument(
+                    f"Expect {wanted} fields but have {len(row)} in record {number}"
+                )
+        return [list(c) for c in zip(*rows, strict=True)] if rows else [[] for _ in range(wanted)]
+
     def fields(self, text: bytes) -> list[bytes]:
         """The chosen fields of one record, or all."""
         found = self._all(text)
@@ -118,21 +141,23 @@ class _Cutter:
 
 
 def _column(
-    number: int, fields: Sequence[bytes], dtype: DType, default: Any, missing: Any
+    number: int, fields: list[bytes], dtype: DType, default: Any, missing: Any
 ) -> np.ndarray:
     """One column as a vector."""
-    empty = [f in missing for f in fields]
-    if any(empty) and not len(default):
+    empty = [f in missing for f in fields] if any([m in fields for m in missing]) else []
+    if empty and not len(default):
         raise invalid_argument(
             f"Field {number} is required but missing in record {empty.index(True)}!"
         )
     if dtype is string:
         instead = default[0] if len(default) else b""
-        texts = [instead if e else f for f, e in zip(fields, empty, strict=True)]
-        return filled(texts, (len(texts),))
-    texts = [b"0" if e else f for f, e in zip(fields, empty, strict=True)]
-    numbers = _numbers(number, texts, dtype)
-    if any(empty):
+        if empty:
+            fields = [instead if e else f for f, e in zip(fields, empty, strict=True)]
+        return filled(fields, (len(fields),))
+    if empty:
+        fields = [b"0" if e else f for f, e in zip(fields, empty, strict=True)]
+    numbers = _numbers(number, fields, dtype)
+    if empty:
         numbers[empty] = default[0]
     return numbers
 
@@ -140,13 +165,9 @@ def _column(
 def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
     whole = dtype in (int32, int64)
     try:
-        if any(b"_" in f for f in fields):
-            raise ValueError
-        if not whole:
-            return np.array([float(f) for f in fields], dtype.numpy)
-        wide = np.array([int(f) for f in fields], np.int64)
-        numbers = wide.astype(dtype.numpy)
-        if (numbers != wide).any():  # NumPy 1 would wrap them
+        wide = _read(fields, whole)
+        numbers = wide.astype(dtype.numpy, copy=False)
+        if whole and (numbers != wide).any():
             raise OverflowError
         return numbers
     except (ValueError, OverflowError):
@@ -160,3 +181,26 @@ def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
                     f"Field {number} in record {record} is not a valid {_NAMES[dtype]}: {shown}"
                 ) from None
         raise
+
+
+def _read(fields: list[bytes], whole: bool) -> np.ndarray:
+    """Numbers as int64 or float64. Raises ValueError or OverflowError for what is none."""
+    read: Any = int if whole else float
+    found = None
+    if len(fields) >= native_strings.MIN_NATIVE_STRINGS:
+        array = filled(fields, -1)
+        integers, numbers = native_strings.integers, native_strings.numbers
+        found = integers(array, signed=True) if whole else numbers(array)
+    if found is None:
+        values, unusual = None, range(len(fields))
+    else:
+        values, odd = found
+        unusual = np.flatnonzero(odd).tolist()
+    some = [fields[i] for i in unusual]
+    if b"_" in b"".join(some):  # Python takes it between digits
+        raise ValueError
+    others = np.array(list(map(read, some)), np.int64 if whole else np.float64)
+    if values is None:
+        return others
+    values[unusual] = others
+    return values

@@ -9,7 +9,7 @@ import contextlib
 import io
 import struct
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ HEAD, TAIL = LENGTH.size, CHECK.size
 _READ_BYTES = 1 << 20  # bytes read at a time: the checksums of their records are computed together
 _COMPRESSED_READ_BYTES = 1 << 18  # bytes of a compressed file that are read at a time
 _ZLIB, _GZIP = 15, 31  # for `zlib`: the largest window, and which head comes first
+_WRITE_BYTES = 1 << 18  # bytes of records that are written at a time
 COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 
 
@@ -174,6 +175,23 @@ def _truncated(data: bytes, offset: int) -> str:
     return f"truncated record at {offset}' failed with Read less bytes than requested"
 
 
+def framed(records: Sequence[bytes]) -> bytes:
+    """Records as they are in a file, each with its length and checksums."""
+    count = len(records)
+    lengths = np.fromiter(map(len, records), np.int64, count)
+    heads = np.empty(count, np.dtype([("length", "<i8"), ("check", "<u4")]))
+    heads["length"] = lengths
+    eight = lengths.astype("<i8", copy=False).tobytes()
+    heads["check"] = masked_all(crc32c_of_each(eight, np.arange(count) * 8, np.full(count, 8)))
+    whole = b"".join(records)
+    checks = crc32c_of_each(whole, np.cumsum(lengths) - lengths, lengths)
+    before, behind = heads.tobytes(), masked_all(checks).astype("<u4", copy=False).tobytes()
+    parts: list[bytes] = []
+    for i, record in enumerate(records):
+        parts += (before[i * HEAD : (i + 1) * HEAD], record, behind[i * TAIL : (i + 1) * TAIL])
+    return b"".join(parts)
+
+
 _DEFLATE = (-1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, 0)
 
 
@@ -188,6 +206,9 @@ class RecordWriter:
         check_compression(compression)
         self._compression = compression
         self._path = path
+        # Records that are written together, for their checksums are computed together.
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
         self._new: Any = None
         if files.scheme_of(path) in ("", "file"):
             with files.explained(path):
@@ -208,10 +229,17 @@ class RecordWriter:
 
     def write(self, record: bytes) -> None:
         """Adds a record."""
-        length = len(record).to_bytes(8, "little")
-        data = b"".join(
-            [length, CHECK.pack(masked(crc32c(length))), record, CHECK.pack(masked(crc32c(record)))]
-        )
+        self._pending.append(record)
+        self._pending_bytes += len(record) + HEAD + TAIL
+        if self._pending_bytes >= _WRITE_BYTES:
+            self._write_pending()
+
+    def _write_pending(self) -> None:
+        """Hands the records so far to the file."""
+        if not self._pending:
+            return
+        data = framed(self._pending)
+        self._pending, self._pending_bytes = [], 0
         if self._zlib is not None:
             data = self._zlib.compress(data)
         elif self._compression == "SNAPPY":
@@ -234,6 +262,7 @@ class RecordWriter:
 
     def flush(self) -> None:
         """Hands what has been written to the file, which others see from now on."""
+        self._write_pending()
         with self._writing():
             if self._zlib is not None:
                 self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
@@ -245,6 +274,7 @@ class RecordWriter:
         """Ends the file."""
         if self._file.closed:
             return
+        self._write_pending()
         with self._writing():
             if self._zlib is not None:
                 self._file.write(self._zlib.flush())

@@ -42,7 +42,8 @@ def _without_compiler(error: ImportError, instead: str) -> None:
 def _kernel_selection() -> Callable[..., Any]:
     """What selects kernels for large arrays; without llvmlite there are none."""
     try:
-        return later.named("intaglio.native.kernels.selection:select")
+        later.named("intaglio.native.llvm.jit")
+        return later.named("intaglio.native.kernels.kinds:select")
     except ImportError as e:
         _without_compiler(e, "large kernels are NumPy's")
         return lambda kind, *description: None

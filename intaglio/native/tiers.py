@@ -10,10 +10,11 @@ from the graph alone, not from the time: a program gives the same numbers every 
 from __future__ import annotations
 
 import functools
+import math
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import later, shapes
@@ -24,17 +25,21 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, first_call
 from intaglio.opdef import raw
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
 Make = Callable[..., Run | None]
 # Seconds in the interpreter after which a graph is compiled: about what that takes.
 HOT_SECONDS = 0.03
-# What the interpreter takes for an op and for an element of its results, and the compiler for a
-# graph and for an op in it, in seconds: from these follows after how many calls it pays.
-PER_OP, PER_ELEMENT = 1.5e-6, 1e-9
-PER_GRAPH, PER_COMPILED = 1e-2, 1.5e-4
-MIN_CALLS, MAX_CALLS = 8, 256
+# What the interpreter takes for an op, for an element of its results and for a multiplication of a
+# bilinear one, and the compiler for a graph and for an op in it, in seconds: from these follows
+# after how many calls it pays.
+PER_OP, PER_ELEMENT, PER_MULTIPLICATION = 1.5e-6, 1e-9, 1e-10
+PER_GRAPH, PER_COMPILED = 8e-2, 8e-4
+MIN_CALLS, MAX_CALLS = 4, 160
+# How often a loop is run whose trip count does not follow from the graph.
+UNKNOWN_TRIP_COUNT_ESTIMATE = 16
 # Graphs that take less are as fast interpreted.
 MIN_INTERPRETED_SECONDS = 5e-6
 # Calls of so many shapes are counted, where a trace leaves them open.
@@ -51,11 +56,13 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     nodes = [n for g in graphs for n in g.nodes]
     if any(n.op.control_flow == "loop" for n in nodes) and all(_is_exact(n) for n in nodes):
         return Timed(graph, run, _whole)
-    if make is None or _seconds(graphs) < MIN_INTERPRETED_SECONDS:
+    seconds = interpreted_seconds(graph)
+    if make is None or seconds < MIN_INTERPRETED_SECONDS:
         return run
+    calls = _calls(len(nodes), seconds)
     if all(shapes.known(v.dims) for v in graph.inputs):
-        return Counted(graph, run, make, _calls(graphs))
-    return Shapes(graph, run, make, _calls(graphs))
+        return Counted(graph, run, make, calls)
+    return Shapes(graph, run, make, calls)
 
 
 def _is_exact(node: Node) -> bool:
@@ -64,18 +71,47 @@ def _is_exact(node: Node) -> bool:
     return node.op.native_exact and not root
 
 
-def _seconds(graphs: Sequence[Graph]) -> float:
-    """What the interpreter takes for a call, about; loops and branches count once."""
-    nodes = [n for g in graphs for n in g.nodes if not n.op.free]
-    elements = sum([shapes.count(v.dims) or 0 for n in nodes for v in n.outputs])
-    return PER_OP * len(nodes) + PER_ELEMENT * elements
+def interpreted_seconds(graph: Graph) -> float:
+    """What the interpreter takes for a call, about; every branch counts."""
+    known: dict[int, float] = {}
+
+    def seconds(part: Graph) -> float:
+        found = known.get(id(part))
+        if found is None:
+            known[id(part)] = found = sum([of_node(n) for n in part.nodes if not n.op.free])
+        return found
+
+    def of_node(node: Node) -> float:
+        inside = sum([seconds(g) for g in walk.attached(node)])
+        if node.op.control_flow == "loop":
+            inside *= node.attrs.get(KNOWN_TRIP_COUNT, UNKNOWN_TRIP_COUNT_ESTIMATE)
+        return PER_OP + _kernel_seconds(node) + inside
+
+    return seconds(graph)
 
 
-def _calls(graphs: Sequence[Graph]) -> int:
+def _kernel_seconds(node: Node) -> float:
+    """What grows with the sizes of a node's arrays, as far as they are known."""
+    elements = sum([shapes.count(v.dims) or 0 for v in node.outputs])
+    if not node.op.bilinear:
+        return PER_ELEMENT * elements
+    sizes = sorted([shapes.count(v.dims) or 0 for v in node.inputs], reverse=True)
+    multiplications = math.sqrt(math.prod(sizes[:2]) * elements)
+    return PER_ELEMENT * elements + PER_MULTIPLICATION * multiplications
+
+
+def _calls(nodes: int, seconds: float) -> int:
     """How many interpreted calls take as long as the compiler."""
-    nodes = sum([len(g.nodes) for g in graphs])
-    calls = (PER_GRAPH + PER_COMPILED * nodes) / _seconds(graphs)
+    calls = (PER_GRAPH + PER_COMPILED * nodes) / seconds
     return min(max(int(calls), MIN_CALLS), MAX_CALLS)
+
+
+def calls_before_native(calls: int) -> int:
+    """After how many calls a graph changes over whose compiler has the time of `calls` of them.
+
+    It begins after a quarter of these: a function that is called once or twice is not compiled.
+    """
+    return calls + max(calls // 4, min(calls, 2))
 
 
 # What is being compiled.
@@ -203,22 +239,23 @@ def _whole(graph: Graph) -> Run | None:
 
 
 class Counted(Background):
-    """Begins to compile after some calls, and changes over after as many more."""
+    """Begins to compile after a few calls, and changes over when the compiler had its time."""
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
         self._compiled_run: Run | None = None
         self._lock = lasting_lock()
-        self._begin, self._left = calls, 2 * calls
+        self._begin = calls
+        self._left = self._change = calls_before_native(calls)
 
     @property
     def state(self) -> str:
         """How the graph runs, in words."""
         if self.native:
-            return f"compiled, after {2 * self._begin} calls"
+            return f"compiled, after {self._change} calls"
         if not self._left:
             return "interpreted, for it could not be compiled"
-        return f"interpreted, and compiled from call {2 * self._begin + 1} on"
+        return f"interpreted, and compiled from call {self._change + 1} on"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         if self._left:
@@ -259,9 +296,8 @@ class Shapes:
     def state(self) -> str:
         """How the graph runs, in words."""
         some = sum(f.native for f in self._found.copy().values())
-        return (
-            f"compiled for {some} of {len(self._found)} shapes, each after {2 * self._calls} calls"
-        )
+        calls = calls_before_native(self._calls)
+        return f"compiled for {some} of {len(self._found)} shapes, each after {calls} calls"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         key = tuple([a.shape for a in arrays])

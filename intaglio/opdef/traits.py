@@ -85,6 +85,9 @@ class Traits:
     compiled_when_large: ClassVar[bool] = False
     # NumPy spends no more on the op than the call of a native kernel costs.
     cheap: ClassVar[bool] = False
+    # The result is linear in each of two operands: the op multiplies about as often as the root of
+    # the product of their sizes and the result's says.
+    bilinear: ClassVar[bool] = False
     # The interpreter spends nothing on the op.
     free: ClassVar[bool] = False
     # Reports on compiled functions have a line for the op.

@@ -32,6 +32,7 @@ DOUBLED = (
     "convolution filter gradient",
     "convolution input gradient",
     "reduction",
+    "sparse product",
 )
 _done: dict[str, int] = {}
 
@@ -44,7 +45,7 @@ def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel
         kind = f"double {kind}"
     elif dtype != np.float32:
         return None
-    return HOOKS.select_kernel(kind, *description)
+    return _selected(kind, *description)
 
 
 class CompiledFunction(Op):
@@ -67,8 +68,18 @@ def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
     It is available once calls of its kind together have done enough work to pay for loading it.
     """
     done = _done.get(kind, 0)
-    if done < MIN_TOTAL_WORK:
+    enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _loaded else MIN_TOTAL_WORK
+    if done < enough:
         _done[kind] = done = done + work
-        if done < MIN_TOTAL_WORK:
+        if done < enough:
             return None
+    return _selected(kind, *description)
+
+
+# Not empty once a kernel has been asked for: the compiler is loaded, and another kernel costs little.
+_loaded: set[str] = set()
+
+
+def _selected(kind: str, *description: Any) -> Kernel | None:
+    _loaded.add("compiler")
     return HOOKS.select_kernel(kind, *description)

@@ -16,6 +16,11 @@ from intaglio.opdef.spec import Spec
 
 # Rows of values that a table begins with.
 _INITIAL_ROWS = 16
+# So many integers are looked up in an array with cells for all integers between the keys, if these
+# are not too far apart.
+_MIN_DENSE_KEYS = 256
+_MAX_CELLS_PER_KEY = 16
+_NO_CELLS = np.zeros(0, np.int64)
 
 
 class LookupTable:
@@ -26,6 +31,7 @@ class LookupTable:
 
     __slots__ = (
         "__weakref__",
+        "_dense",
         "_lock",
         "_rows",
         "_used",
@@ -52,6 +58,8 @@ class LookupTable:
         self.forbidden: tuple[tuple[str, Any], ...] = ()
         self._lock = lasting_lock()
         self._rows: dict[Any, int] = {}
+        # The least key, and the row of every integer from there on; None until it is looked for.
+        self._dense: tuple[int, np.ndarray] | None = None
         self._used = 0
         self._values = np.zeros((0, *self._inner), values.dtype.numpy)
 
@@ -81,9 +89,28 @@ class LookupTable:
         there = map(self._rows.get, keys, itertools.repeat(-1))
         return np.fromiter(there, np.int64, len(keys))
 
+    def _rows_of_integers(self, keys: Any) -> Any:
+        """As `_row_indices`, by a table of all integers between the keys; None if it had gaps."""
+        if self._dense is None:
+            known = np.fromiter(self._rows, np.int64, len(self._rows))
+            least, most = (int(f(known)) for f in (np.min, np.max)) if known.size else (0, 0)
+            if most - least >= _MAX_CELLS_PER_KEY * known.size + _MIN_DENSE_KEYS:
+                self._dense = (0, _NO_CELLS)
+            else:
+                cells = np.full(most - least + 1, -1, np.int64)
+                cells[known - least] = np.fromiter(self._rows.values(), np.int64, known.size)
+                self._dense = (least, cells)
+        least, cells = self._dense
+        if not cells.size:
+            return None
+        inside = (keys >= least) & (keys < least + cells.size)
+        at = np.where(inside, keys, least).astype(np.int64) - least
+        return np.where(inside, cells[at], -1)
+
     def find(self, keys: Any, default: Any) -> Any:
         """The values of the keys; the default (one, or one for each key) for others."""
-        wanted = self._keys(keys)
+        dense = keys.size >= _MIN_DENSE_KEYS and keys.dtype.kind == "i" and not self.forbidden
+        wanted = None if dense and keys.dtype == self.key_dtype.numpy else self._keys(keys)
         dims = (*keys.shape, *self._inner)
         if default.shape not in (self._inner, dims):
             raise invalid_argument(
@@ -92,7 +119,9 @@ class LookupTable:
             )
         with self._lock:
             self._need()
-            rows = self._row_indices(wanted)
+            rows = self._rows_of_integers(keys.reshape(-1)) if wanted is None else None
+            if rows is None:
+                rows = self._row_indices(keys.reshape(-1).tolist() if wanted is None else wanted)
             found = np.empty((rows.size, *self._inner), self.spec.dtype.numpy)
             missing = rows < 0
             every = default.shape == self._inner
@@ -110,6 +139,7 @@ class LookupTable:
         key_list = self._keys(keys)
         rows = values.reshape((len(key_list), *self._inner))
         with self._lock:
+            self._dense = None
             new = [k for k in dict.fromkeys(key_list) if k not in self._rows]
             last = self._used + len(new)
             if last > len(self._values):
@@ -133,6 +163,7 @@ class LookupTable:
             key = keys[at].decode() if isinstance(keys[at], bytes) else keys[at]
             had = rows[first[row_indices[at]]]
             self._rows.clear()
+            self._dense = None
             raise errors.FailedPreconditionError(
                 None,
                 None,
@@ -168,6 +199,7 @@ class LookupTable:
         """Forgets keys, if they are there."""
         key_list = self._keys(keys)
         with self._lock:
+            self._dense = None
             for key in key_list:
                 self._rows.pop(key, None)
             if self._used > 2 * len(self._rows) + _INITIAL_ROWS:

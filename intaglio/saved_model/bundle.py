@@ -11,7 +11,7 @@ import glob
 import math
 import os
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -261,18 +261,22 @@ class Bundle:
         if entry.slices:
             return self._joined(name, entry, dims, dtype)
         count = math.prod(dims)
-        data = self._bytes(entry)
-        if dtype is dtypes.string:
-            return _read_strings(data, count, entry.crc32c).reshape(dims)
         if dtype in (dtypes.resource, dtypes.variant):
             raise MalformedError(f"its dtype is {dtype.name}")
-        if len(data) != count * dtype.size:
-            raise MalformedError(
-                f"it has {len(data)} bytes; shape {dims} of {dtype.name} needs {count * dtype.size}"
-            )
-        if masked(crc32c(data)) != entry.crc32c:
+        needed = None if dtype is dtypes.string else count * dtype.size
+        with self._opened(entry) as file:
+            if needed is None:
+                return _read_strings(file.read(entry.size), count, entry.crc32c).reshape(dims)
+            if entry.size != needed:
+                raise MalformedError(
+                    f"it has {entry.size} bytes; shape {dims} of {dtype.name} needs {needed}"
+                )
+            octets = np.empty(needed, np.uint8)
+            if file.readinto(octets.data) != needed:
+                raise MalformedError("its file ends before it")
+        if masked(crc32c(octets.data)) != entry.crc32c:
             raise MalformedError("its bytes do not have their checksum")
-        return np.frombuffer(bytearray(data), dtype.numpy).reshape(dims)
+        return octets.view(dtype.numpy).reshape(dims)
 
     def _joined(self, name: str, entry: Any, dims: Any, dtype: Any) -> np.ndarray:
         """A tensor from its slices, which have to be in the files before there is memory for it."""
@@ -301,7 +305,9 @@ class Bundle:
             target[...] = array
         return whole
 
-    def _bytes(self, entry: Any) -> bytes:
+    @contextlib.contextmanager
+    def _opened(self, entry: Any) -> Generator[Any]:
+        """The data file of an entry, at its bytes, all of which are there."""
         if not 0 <= entry.shard_id < self.shards:
             raise MalformedError(f"there is no data file {entry.shard_id}")
         path = shard_name(self.prefix, entry.shard_id, self.shards)
@@ -313,7 +319,7 @@ class Bundle:
                         f"{entry.size} bytes at {entry.offset} lie outside of {path}, which has {length}"
                     )
                 file.seek(entry.offset)
-                return file.read(entry.size)
+                yield file
         except OSError as e:
             raise MalformedError(f"{path} cannot be read: {e.strerror}") from None
 

@@ -173,9 +173,13 @@ def _entries(block: memoryview) -> Iterator[tuple[bytes, bytes]]:
         raise MalformedError("a block has too many restart points")
     at, key = 0, b""
     while at < end:
-        shared, at = read_varint(block, at, end)
-        rest, at = read_varint(block, at, end)
-        length, at = read_varint(block, at, end)
+        numbers = block[at : at + 3]
+        if len(numbers) == 3 and at + 3 <= end and max(numbers) < 128:  # most are of one byte each
+            (shared, rest, length), at = numbers, at + 3
+        else:
+            shared, at = read_varint(block, at, end)
+            rest, at = read_varint(block, at, end)
+            length, at = read_varint(block, at, end)
         if shared > len(key) or at + rest + length > end:
             raise MalformedError("an entry ends outside of its block")
         key = key[:shared] + bytes(block[at : at + rest])

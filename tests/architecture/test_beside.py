@@ -9,10 +9,10 @@ import pytest
 from tests.architecture.sources import ROOT
 
 MODULES = sorted(
-    f"{folder}.{p.stem}"
+    ".".join(p.relative_to(ROOT).with_suffix("").parts)
     for folder in ("benchmarks", "trust")
-    for p in (ROOT / folder).glob("*.py")
-    if p.stem != "__init__"
+    for p in (ROOT / folder).rglob("*.py")
+    if p.stem not in ("__init__", "__main__") or p.parent == ROOT / folder
 )
 
 

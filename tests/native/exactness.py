@@ -23,6 +23,9 @@ CLOSE = {
         "SparseTensorDenseMatMul", "L2Loss", "EuclideanNorm", "AdjustContrastv2",
     ),
     "products of complex numbers, one after the other, NumPy rounds twice": ("Cumprod", "UnsortedSegmentProd"),
+    "LAPACK factorises in blocks, and divides by multiplying": (
+        "Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve",
+    ),
     "logarithms and sines are of float64 there and here, and rounded": (
         "RandomStandardNormal", "StatelessRandomNormal", "StatelessRandomNormalV2",
         "TruncatedNormal", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2",

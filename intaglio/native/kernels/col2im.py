@@ -17,7 +17,7 @@ import numpy as np
 from intaglio.native.kernels import convolution, matmul
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import Left, Right, Tiles
+from intaglio.native.kernels.microkernel import Left, Right, Tiles, tiles_for
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
@@ -138,19 +138,19 @@ def _added(tiles: Tiles) -> Code:
 def _source(kind: Kind) -> Source:
     tiles = Tiles(kind)
     kernels = [Kernel(_scatter_windows(tiles), 2), Kernel(_added(tiles), 1)]
-    return Source(kernels, tiles.functions(), tiles.table())
+    return Source(kernels, table=tiles.table())
 
 
 # By the types of the elements.
-LIBRARIES = {
-    np.dtype(dtype): Library(functools.partial(_source, kind))
-    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
-}
+KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
+LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
 def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
     size = math.prod(g.window) * g.channels
-    kernel = LIBRARIES[np.dtype(dtype)].entry(name).for_dims((g.images, *g, size, band))
+    tiles = tiles_for(size, KINDS[np.dtype(dtype)])
+    function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
+    kernel = function.for_dims((g.images, *g, size, band))
     return entry.filling(kernel, (g.images, g.height, g.width, g.channels), dtype)
 
 
@@ -172,7 +172,7 @@ def input_gradient_by_rows(
         return None
     transposed = entry.filling(
         convolution.LIBRARIES[np.dtype(dtype)]
-        .entry("transposed", shared=False)
+        .entry("transposed", shared=False, table_entries=())
         .for_dims((1, size, g.filters)),
         (g.filters, size),
         dtype,

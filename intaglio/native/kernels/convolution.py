@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import TILE_ROWS, Left, Right, Tiles
+from intaglio.native.kernels.microkernel import TILE_ROWS, Left, Right, Tiles, tiles_for
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
@@ -479,16 +479,14 @@ def _source(kind: Kind) -> Source:
             Kernel(writer.filter_gradient("filter_gradient"), 2, unit=TILE_ROWS),
             Kernel(_transposed(writer.tiles, "transposed"), 1),
         ],
-        [*writer.tiles.functions(), writer.stripe()],
-        writer.tiles.table(),
+        [writer.stripe()],
+        table=writer.tiles.table(),
     )
 
 
 # By the types of the elements.
-LIBRARIES = {
-    np.dtype(dtype): Library(functools.partial(_source, kind))
-    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
-}
+KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
+LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
 def _numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int]:
@@ -502,7 +500,11 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
     numbers = _numbers(g.images * -(-g.out_height // band), g, band, relu)
-    kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
+    kernel = (
+        LIBRARIES[np.dtype(np.float32)]
+        .entry("pooled", table_entries=tiles_for(g.filters, FLOAT, g.out_width))
+        .for_dims([*numbers, *pooling])
+    )
     chain = Chain(3)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
     return chain.returning([outputs[i] for i in pooling.requested])
@@ -522,7 +524,8 @@ def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., An
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    function = LIBRARIES[np.dtype(dtype)].entry(name)
+    tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)], g.out_width)
+    function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
     kernel = function.for_dims(_numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
@@ -532,7 +535,8 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
     if not entry.AVAILABLE or g.empty or not g.band_rows:
         return None
     parts = math.prod(g.window) * g.channels
-    function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient")
+    tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)])
+    function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient", table_entries=tiles)
     kernel = function.for_dims(_numbers(parts, g, g.band_rows))
     return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
@@ -573,7 +577,9 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
 
     dims = (math.prod(g.window), g.channels, g.filters)
     around = entry.filling(
-        LIBRARIES[np.dtype(dtype)].entry("transposed", shared=False).for_dims(dims),
+        LIBRARIES[np.dtype(dtype)]
+        .entry("transposed", shared=False, table_entries=())
+        .for_dims(dims),
         (*g.window, g.filters, g.channels),
         dtype,
     )

@@ -17,7 +17,7 @@ from intaglio.base.errors import InternalError
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node
-from intaglio.native.kernels.loop_nest import LoopNest, Pattern, numbers_of
+from intaglio.native.kernels.loop_nest import MAX_UNROLLED_ITERATIONS, LoopNest, Pattern, numbers_of
 from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import module
@@ -55,7 +55,9 @@ def canonical_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[in
             moves.append(advancing)
     if not lengths:
         lengths, moves = [1], [(False,) * len(shapes)]
-    return Pattern(len(lengths), tuple(zip(*moves, strict=True))), tuple(lengths)
+    short = len(lengths) > 1 and lengths[-1] <= MAX_UNROLLED_ITERATIONS
+    pattern = Pattern(len(lengths), tuple(zip(*moves, strict=True)), lengths[-1] if short else 0)
+    return pattern, tuple(lengths)
 
 
 class FusedKernel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from intaglio.base.locks import lasting_lock
@@ -22,11 +22,13 @@ class Kernel(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The parts of a module: kernels, the functions they call, and declarations before them."""
+    """The parts of a module: kernels, the functions they call, what precedes them in the text, and
+    a table of functions that the module shares with others."""
 
     kernels: Sequence[Kernel]
     called: Sequence[Code] = ()
     text: str = ""
+    table: jit.SharedTable | None = None
 
 
 class Library:
@@ -37,18 +39,31 @@ class Library:
         self._write = write
         self._lock = lasting_lock()
         self._entries: dict[str, entry.Entry] = {}
+        self._table: jit.SharedTable | None = None
 
-    def entry(self, name: str, shared: bool = True) -> entry.Entry:
-        """The entry of a kernel, on all threads or on the caller's alone."""
+    def entry(
+        self, name: str, shared: bool = True, table_entries: Collection[int] | None = None
+    ) -> entry.Entry:
+        """The entry of a kernel, on all threads or on the caller's alone.
+
+        It uses these entries of the table of the source, or all.
+        """
         with self._lock:
             if not self._entries:
                 self._entries = self._compiled()
+            if self._table is not None:
+                self._table.define(table_entries)
         return self._entries[f"{name}_shared" if shared else name]
 
     def _compiled(self) -> dict[str, entry.Entry]:
         source = self._write()
         functions = [*source.called, *[kernel.code for kernel in source.kernels]]
-        compiled = jit.Module(source.text + module(functions))
+        text = source.text + module(functions)
+        if source.table is not None:
+            self._table = source.table
+            source.table.define(())
+            text = source.table.declaration + text
+        compiled = jit.Module(text)
         entries: dict[str, entry.Entry] = {}
         for code, inputs, outputs, unit in source.kernels:
             name = code.name

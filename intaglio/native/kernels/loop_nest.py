@@ -20,6 +20,9 @@ from intaglio.opdef import raw
 
 # Bodies of more instructions are written once.
 MAX_BODY_INSTRUCTIONS = 1000
+# Iterations of an innermost loop that may be unrolled. To separate as many elements takes
+# instructions: from so many iterations on, only bodies of so many are worth them.
+MAX_UNROLLED_ITERATIONS, MANY_UNROLLED_ITERATIONS, MIN_UNROLLED_INSTRUCTIONS = 12, 9, 16
 # Calls of functions from which on a body is a chain of them.
 MIN_CHAINED_CALLS = 4
 
@@ -32,11 +35,13 @@ class Pattern(NamedTuple):
     """The strides of the operands in the loop nest.
 
     `rank` loops; for each input the loops in which it advances (in the others it stays:
-    it is broadcast). Outputs advance in all of them.
+    it is broadcast). Outputs advance in all of them. An innermost loop of few iterations, their
+    number, may be unrolled.
     """
 
     rank: int
     moves: tuple[tuple[bool, ...], ...]
+    unrolled: int = 0
 
 
 def numbers_of(graph: Graph) -> list[Any]:
@@ -179,8 +184,13 @@ class LoopNest:
         self.lanes = jit.WIDTH // widest
         self.memory = VectorMemory(self.code, self.lanes)
         self.vectors = self._vectors_per_step()
+        if not self._unrolls(self.pattern.unrolled):
+            self.pattern = self.pattern._replace(unrolled=0)
+        if self.pattern.unrolled:
+            self.vectors = 1
         # Ranges of the outermost loop are best multiples of this.
-        self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
+        alone = self.pattern.rank - bool(self.pattern.unrolled) == 1
+        self.unit = self.lanes * self.vectors if alone else 1
 
     def _vectors_per_step(self) -> int:
         """The number of vectors that go through the body together.
@@ -192,7 +202,7 @@ class LoopNest:
         trial = Code("trial", [])
         inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
         evaluate(Functions(trial, self.lanes, 1), self.graph, inputs, self.numbers)
-        steps = trial.steps
+        self.steps = steps = trial.steps
         self.once = steps > MAX_BODY_INSTRUCTIONS
         # What one vector costs, in instructions.
         text = trial.text()
@@ -202,6 +212,14 @@ class LoopNest:
             return 8
         count = reroll.size(self.graph)
         return 4 if trial.callees or steps > 8 * count else 2
+
+    def _unrolls(self, count: int) -> bool:
+        """True if a loop of so many iterations is better written out, and the one around it vectorised."""
+        if count * self.steps > MAX_BODY_INSTRUCTIONS:
+            return False
+        odd = count // (count & -count) if count else 0
+        large = self.cost >= MIN_UNROLLED_INSTRUCTIONS
+        return count < MANY_UNROLLED_ITERATIONS or (large and odd <= MANY_UNROLLED_ITERATIONS)
 
     def write(self) -> Code:
         """The function."""
@@ -223,6 +241,9 @@ class LoopNest:
     def _loops(self, level: int, pointers: list[str], moves: list[tuple[bool, ...]]) -> None:
         if level == self.pattern.rank - 1:
             self._innermost(pointers)
+            return
+        if self.pattern.unrolled and level == self.pattern.rank - 2:
+            self._around_unrolled(pointers)
             return
         code = self.code
         start, stop = ("%from", "%to") if level == 0 else ("0", self.dims[level])
@@ -272,6 +293,58 @@ class LoopNest:
             masks = [self._mask(index, v, stop) for v in range(rest)]
             s = Functions(code, self.lanes, rest)
             self._body(s, pointers, steady, index, masks)
+
+    def _around_unrolled(self, pointers: list[str]) -> None:
+        """The loop around the innermost one, which is unrolled: a lane for each of its iterations."""
+        code, count = self.code, self.pattern.unrolled
+        start, stop = ("%from", "%to") if self.pattern.rank == 2 else ("0", self.dims[-2])
+        steady: dict[int, list[str]] = {}
+        for i, kind in enumerate(self.kinds):
+            if not self.pattern.moves[i][-2]:
+                every = range(count if self.pattern.moves[i][-1] else 1)
+                steady[i] = [
+                    self.memory.splat(kind, code.at(kind.memory, pointers[i], str(at)))
+                    for at in every
+                ]
+        blocks = code.integer("sdiv", code.integer("sub", stop, start), self.lanes)
+        middle = code.integer("add", start, code.integer("mul", blocks, self.lanes))
+        for first, last, masked in ((start, middle, False), (middle, stop, True)):
+            with code.loop(first, last, self.lanes) as index:
+                mask = self.memory.mask(index, stop) if masked else ""
+                self._unrolled(pointers, steady, code.opaque(index), mask)
+
+    def _unrolled(
+        self, pointers: list[str], steady: dict[int, list[str]], index: str, mask: str
+    ) -> None:
+        """Reads, computes and writes all iterations of the innermost loop for a vector of the other."""
+        code, count = self.code, self.pattern.unrolled
+        first = code.integer("mul", index, count)
+        reads: list[list[str]] = []
+        for i, kind in enumerate(self.kinds):
+            if i in steady:
+                reads.append(steady[i])
+            elif self.pattern.moves[i][-1]:
+                there = code.at(kind.memory, pointers[i], first)
+                reads.append(self.memory.read_apart(kind, there, count, mask))
+            else:
+                reads.append(
+                    [self.memory.read(kind, code.at(kind.memory, pointers[i], index), mask)]
+                )
+        results: list[list[str]] = [[] for _ in self.results]
+        for iteration in range(count):
+            s = Functions(code, self.lanes, 1)
+            inputs = [
+                Lanes(kind, (read[iteration % len(read)],))
+                for kind, read in zip(self.kinds, reads, strict=True)
+            ]
+            for names, lanes in zip(
+                results, evaluate(s, self.graph, inputs, self.numbers), strict=True
+            ):
+                names += lanes.names
+        for kind, names, pointer in zip(
+            self.results, results, pointers[len(self.kinds) :], strict=True
+        ):
+            self.memory.write_joined(kind, code.at(kind.memory, pointer, first), names, mask)
 
     def _mask(self, index: str, vector: int, stop: str) -> str:
         """The lanes of a vector that are before the end."""

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.microkernel import TILE_ROWS, TILE_VECTORS, Left, Right, Tiles
+from intaglio.native.kernels.microkernel import (
+    TILE_ROWS,
+    TILE_VECTORS,
+    Left,
+    Right,
+    Tiles,
+    tiles_for,
+)
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
@@ -215,15 +222,13 @@ def _source(kind: Kind) -> Source:
         kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
         kernels.append(Kernel(_products(tiles, name), 2))
     copying = tiles.tile(TILE_ROWS, TILE_VECTORS, copies=True)
-    called = [*tiles.functions(), copying, _pack(tiles), _pack_transposed(tiles)]
-    return Source(kernels, called, tiles.table())
+    called = [copying, _pack(tiles), _pack_transposed(tiles)]
+    return Source(kernels, called, table=tiles.table())
 
 
 # By the types of the elements.
-LIBRARIES = {
-    np.dtype(dtype): Library(functools.partial(_source, kind))
-    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
-}
+KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
+LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
 def _name(transpose_b: bool) -> str:
@@ -249,11 +254,20 @@ def product(
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
-    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
+    tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
+    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared, tiles)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
     kernel = function.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
     return entry.filling(kernel, shape or (rows, columns), dtype)
+
+
+def product_of(
+    dtype: Any, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
+) -> Callable[[Any, Any], Any] | None:
+    """`product` by the shapes of the matrices before they are transposed."""
+    left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
+    return product(left, right, transposed_a, transposed_b, dtype)
 
 
 def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int, int]:
@@ -289,6 +303,12 @@ def products(
     within = (1, rows) if transpose_a else (inner, 1)
     divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
+    tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
+    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch", table_entries=tiles)
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
     return entry.filling(function.for_dims(dims), shape, dtype)
+
+
+def products_of(dtype: Any, *description: Any) -> Callable[[Any, Any], Any] | None:
+    """`products` of a dtype."""
+    return products(*description, dtype=dtype)

@@ -7,10 +7,11 @@ inner dimension, one column of the left and one row of the right matrix at a tim
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 from intaglio.native.llvm import jit
-from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import Kind
 
 # Rows and vectors of a tile: with one vector for the left and the vectors of the right
@@ -63,16 +64,9 @@ class Tiles:
         # The columns of a whole tile.
         self.width = self.lanes * TILE_VECTORS
 
-    def functions(self) -> list[Code]:
-        """Every tile up to the largest."""
-        return [self.tile(r, v) for r, v in _SIZES]
-
-    def table(self) -> str:
-        """The tiles by vectors and rows; where there is none the table is empty."""
-        names = ["ptr null"] * (1 + TILE_VECTORS * TALL_TILE_ROWS)
-        for r, v in _SIZES:
-            names[(v - 1) * TALL_TILE_ROWS + r] = f"ptr @{self.name(r, v)}"
-        return f"@tiles = internal constant [{len(names)} x ptr] [{', '.join(names)}]\n"
+    def table(self) -> jit.SharedTable:
+        """The tiles by vectors and rows, each in a module of its own."""
+        return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
         """x * y + total, rounded once where the processor can."""
@@ -182,7 +176,7 @@ class Tiles:
                 "i1 %first",
                 *["ptr %panel"] * copies,
             ],
-            "internal fastcc void",
+            "internal fastcc void" if copies else "fastcc void",
         )
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
         tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
@@ -289,7 +283,8 @@ class Tiles:
         with code.loop(*rows, most) as i:
             count = code.least(most, code.integer("sub", rows[1], i))
             which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
-            tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
+            table = f"@{self.table().name}"
+            tile = code.load("ptr", code.at("ptr", table, which), 8)
             self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
 
     def copying(
@@ -320,3 +315,41 @@ class Tiles:
             f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
             f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}{panel})"
         )
+
+
+@functools.cache
+def _table(kind: Kind) -> jit.SharedTable:
+    tiles, sizes = Tiles(kind), {_index(r, v): (r, v) for r, v in _SIZES}
+
+    def write(index: int) -> tuple[str, str]:
+        code = tiles.tile(*sizes[index])
+        return code.name, module([code])
+
+    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", sizes, write)
+
+
+def _index(rows: int, vectors: int) -> int:
+    """Where a tile is in the table."""
+    return (vectors - 1) * TALL_TILE_ROWS + rows
+
+
+def tiles_for(columns: int, kind: Kind, rows: int | None = None) -> set[int]:
+    """The entries of the table that a product uses, by the columns and rows of its result.
+
+    Ranges of rows that begin at multiples of `TILE_ROWS` are taken for them; where rows are
+    divided otherwise they are None.
+    """
+    tiles = Tiles(kind)
+    whole, rest = divmod(columns, tiles.width)
+    widths = {TILE_VECTORS} if whole else set[int]()
+    if rest:
+        widths.add(-(-rest // tiles.lanes))
+    return {_index(r, v) for r, v in _SIZES if v in widths and _is_used(r, v, rows)}
+
+
+def _is_used(tile: int, vectors: int, rows: int | None) -> bool:
+    """Whether a range of rows may have so many left at its end, or be long enough for the tile."""
+    if rows is None:
+        return True
+    least = {TILE_ROWS, TALL_TILE_ROWS} if vectors == 1 else {TILE_ROWS}
+    return tile <= rows and (tile in least or tile % TILE_ROWS == rows % TILE_ROWS)

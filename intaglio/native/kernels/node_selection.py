@@ -17,7 +17,8 @@ from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels import layers, matmul, reductions, row_kernels, softmax
 from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, FusedKernel
-from intaglio.native.kernels.selection import along_of, pooled, select
+from intaglio.native.kernels.kinds import select
+from intaglio.native.kernels.selection import along_of, pooled
 from intaglio.native.kernels.sequence import Chain, Taking
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference

@@ -336,3 +336,8 @@ def has_code(how: str, dtype: Any) -> bool:
     if dtype.itemsize < 4 and (how in ("mean", "product") or dtype.kind not in "iu"):
         return False
     return dtype.kind == "f" or (dtype.kind in "iu" and how != "mean")
+
+
+def reduction_of(dtype: Any, *description: Any) -> Run | None:
+    """`reduction` of a dtype."""
+    return reduction(*description, dtype=dtype)

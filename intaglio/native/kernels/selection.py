@@ -1,4 +1,4 @@
-"""Kernel selection for large arrays by geometry and dtype, for eager and traced calls."""
+"""Selection of the kernels of convolutions and pooling, by geometry and dtype."""
 
 from __future__ import annotations
 
@@ -10,26 +10,20 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels import (
-    batch_normalization,
     col2im,
     convolution,
     depthwise_convolution,
     im2col,
     matmul,
-    random_bits,
-    reductions,
     strided_input_gradient,
     winograd,
     winograd_filter_gradient,
     winograd_pooling,
 )
 from intaglio.native.kernels.convolution import Geometry
-from intaglio.native.kernels.elementwise import function
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
-from intaglio.native.kernels.segments import sums
 from intaglio.native.kernels.sequence import Chain, Rounding
-from intaglio.native.kernels.strings import texts
 from intaglio.native.kernels.windows import Windows
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM, Transform
 from intaglio.ops.nn.convolution import plan_of
@@ -45,12 +39,8 @@ MAX_DIRECT_CHANNELS = 8
 
 Run = Callable[..., Any]
 Along = tuple[Axis, ...]
-
-
-@functools.lru_cache(maxsize=1024)
-def select(kind: str, *description: Any) -> Run | None:
-    """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
-    return KINDS[kind](*description)
+# From the shapes of images and filters and how windows slide.
+Selection = Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]
 
 
 def along_of(attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]) -> Along | None:
@@ -187,7 +177,8 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
     return chain.returning(product)
 
 
-def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+    """The convolution of images by filters."""
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -199,7 +190,8 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
     return run or convolution.forward(g)
 
 
-def _filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+    """Its gradient by the filters."""
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -215,7 +207,8 @@ def _filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along)
     return run or convolution.filter_gradient(g)
 
 
-def _input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+def input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+    """Its gradient by the images."""
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -244,9 +237,7 @@ def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
     return run or by_pixels(g, dtype)
 
 
-def _doubled(
-    *variants: Callable[..., Run | None],
-) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
+def _doubled(*variants: Callable[..., Run | None]) -> Selection:
     """Convolutions of doubles, by the first variant that has a kernel."""
 
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
@@ -267,17 +258,13 @@ def _strided_filter_gradient(g: Geometry, dtype: Any) -> Run | None:
     return im2col.filter_gradient(g, dtype) if im2col.skips(g) else None
 
 
-def _pooling(name: str) -> Callable[[Along], Run | None]:
-    def choose(along: Along) -> Run | None:
-        w = windows(along)
-        return None if w is None else pooling(name, w)
-
-    return choose
+def pooled_windows(name: str, along: Along) -> Run | None:
+    """The kernel of a pooling op, `maximum` or `mean`, or of its gradient."""
+    w = windows(along)
+    return None if w is None else pooling(name, w)
 
 
-def _depthwise(
-    make: Callable[[Windows], Run | None],
-) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
+def _depthwise(make: Callable[[Windows], Run | None]) -> Selection:
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         g = geometry(x, filters, along)
         if g is None or g.solid or not filters[3]:
@@ -287,52 +274,9 @@ def _depthwise(
     return choose
 
 
-def _product(dtype: Any) -> Callable[..., Run | None]:
-    def choose(
-        a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
-    ) -> Run | None:
-        left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
-        return matmul.product(left, right, transposed_a, transposed_b, dtype)
-
-    return choose
-
-
-def _reduction(dtype: Any) -> Callable[..., Run | None]:
-    def choose(
-        how: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool
-    ) -> Run | None:
-        return reductions.reduction(how, shape, axes, keep_dims, np.dtype(dtype))
-
-    return choose
-
-
-KINDS: dict[str, Callable[..., Run | None]] = {
-    "batch normalization": batch_normalization.forward,
-    "batch normalization gradient": batch_normalization.gradient,
-    "convolution": _forward,
-    "convolution filter gradient": _filter_gradient,
-    "convolution input gradient": _input_gradient,
-    "double convolution": _doubled(_strided_input_gradient, convolution.forward),
-    "double convolution filter gradient": _doubled(
-        _strided_filter_gradient, convolution.filter_gradient
-    ),
-    "double convolution input gradient": _doubled(_images_per_thread),
-    "function": function,
-    "maximum": _pooling("maximum"),
-    "product": _product(np.float32),
-    "double product": _product(np.float64),
-    "permutation": random_bits.permutation,
-    "random": random_bits.generator,
-    "products": matmul.products,
-    "double products": functools.partial(matmul.products, dtype=np.float64),
-    "maximum gradient": _pooling("maximum_gradient"),
-    "mean": _pooling("mean"),
-    "mean gradient": _pooling("mean_gradient"),
-    "reduction": _reduction(np.float32),
-    "double reduction": _reduction(np.float64),
-    "segment sums": sums,
-    "texts": texts,
-    "depthwise": _depthwise(depthwise_convolution.forward),
-    "depthwise filter gradient": _depthwise(depthwise_convolution.filter_gradient),
-    "depthwise input gradient": _depthwise(depthwise_convolution.input_gradient),
-}
+doubled_forward = _doubled(_strided_input_gradient, convolution.forward)
+doubled_filter_gradient = _doubled(_strided_filter_gradient, convolution.filter_gradient)
+doubled_input_gradient = _doubled(_images_per_thread)
+depthwise_forward = _depthwise(depthwise_convolution.forward)
+depthwise_filter_gradient = _depthwise(depthwise_convolution.filter_gradient)
+depthwise_input_gradient = _depthwise(depthwise_convolution.input_gradient)

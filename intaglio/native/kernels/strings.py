@@ -89,6 +89,16 @@ class _Walk:
         pointer = self.code.at("i64", self.out, i)
         self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
 
+    def new_text(self, i: str, data: str, size: str) -> None:
+        """Writes a new text of these bytes into the result."""
+        code = self.code
+        new, release = self.pointer("new"), self.pointer("release")
+        text = code.let(f"call ptr {new}(ptr {data}, i64 {size})")
+        pointer = code.at("ptr", self.out, i)
+        before = code.load("ptr", pointer, 8)
+        code.do(f"store ptr {text}, ptr {pointer}, align 8")
+        code.do(f"call void {release}(ptr {before})")
+
     def kernel(self, inputs: int, outputs: int) -> Kernel:
         """The whole, as a library takes it."""
         self.code.do("ret void")
@@ -155,7 +165,6 @@ def _parts() -> Kernel:
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
     numbers = [walk.array(2 + i) for i in range(2)]
-    new, release = walk.pointer("new"), walk.pointer("release")
     with walk.texts() as (i, data, size):
         start, count = (
             code.load("i64", code.at("i64", array, code.integer("mul", i, step)), 8)
@@ -171,13 +180,112 @@ def _parts() -> Kernel:
         with code.when(inside):
             every = code.integer("icmp ugt", count, rest)  # a number below 0 too
             taken = code.let(f"select i1 {every}, i64 {rest}, i64 {count}")
-            part = code.at("i8", data, begin)
-            text = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
-            pointer = code.at("ptr", walk.out, i)
-            before = code.load("ptr", pointer, 8)
-            code.do(f"store ptr {text}, ptr {pointer}, align 8")
-            code.do(f"call void {release}(ptr {before})")
+            walk.new_text(i, code.at("i8", data, begin), taken)
     return walk.kernel(2, 0)
+
+
+def _characters() -> Kernel:
+    """How many characters of UTF-8 each text has: all bytes but continuation bytes begin one."""
+    walk = _Walk("characters")
+    with walk.texts() as (i, data, size):
+        walk.store(i, _begun(walk.code, data, size))
+    return walk.kernel(0, 0)
+
+
+def _begins(code: Code, data: str, at: str) -> str:
+    """1 if the byte at an offset begins a character, else 0."""
+    byte = code.load("i8", code.at("i8", data, at), 1)
+    high = code.let(f"and i8 {byte}, {0xC0 - 256}")
+    return code.let(f"zext i1 {code.let(f'icmp ne i8 {high}, {0x80 - 256}')} to i64")
+
+
+def _begun(code: Code, data: str, size: str) -> str:
+    """How many of the bytes begin a character."""
+    with code.carrying("0", size, 1, ("i64", "0")) as loop:
+        one = _begins(code, data, loop.index)
+        loop.following = [code.integer("add", loop.values[0], one)]
+    return loop.values[0]
+
+
+def _character_parts() -> Kernel:
+    """As `_parts`, by characters; no bytes for a negative number of them."""
+    walk = _Walk("character_parts")
+    code = walk.code
+    steps = [walk.more(i).name for i in range(2)]
+    numbers = [walk.array(2 + i) for i in range(2)]
+    with walk.texts() as (i, data, size):
+        start, count = (
+            code.load("i64", code.at("i64", array, code.integer("mul", i, step)), 8)
+            for array, step in zip(numbers, steps, strict=True)
+        )
+        total = _begun(code, data, size)
+        behind = code.integer("icmp slt", start, 0)
+        back = code.let(f"select i1 {behind}, i64 {total}, i64 0")
+        first = code.integer("add", start, back)
+        inside = code.integer("icmp ule", first, total)
+        with code.when(code.let(f"xor i1 {inside}, true")):
+            walk.unexpected()
+        with code.when(inside):
+            none = code.integer("icmp slt", count, 0)
+            taken = code.let(f"select i1 {none}, i64 0, i64 {count}")
+            last = code.integer("add", first, code.least(taken, code.integer("sub", total, first)))
+            bounds = [("i64", "0")] * 3
+            # A byte precedes character n if at most n characters have begun.
+            with code.carrying("0", size, 1, *bounds) as loop:
+                begun, begin, end = loop.values
+                begun = code.integer("add", begun, _begins(code, data, loop.index))
+                loop.following = [begun, *_counted(code, begun, (begin, first), (end, last))]
+            _, begin, end = loop.values
+            walk.new_text(i, code.at("i8", data, begin), code.integer("sub", end, begin))
+    return walk.kernel(2, 0)
+
+
+def _counted(code: Code, begun: str, *bounds: tuple[str, str]) -> list[str]:
+    """Each number plus one unless more characters than its bound have begun."""
+    found: list[str] = []
+    for number, bound in bounds:
+        before = code.let(f"zext i1 {code.integer('icmp sle', begun, bound)} to i64")
+        found.append(code.integer("add", number, before))
+    return found
+
+
+def _joined() -> Kernel:
+    """Runs of texts joined: the texts, where each run begins and how many it has, the separator."""
+    code = Code("joined", entry.KERNEL)
+    texts, words, starts, counts, glue = (
+        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(5)
+    )
+    out = code.load("ptr", code.at("ptr", "%outs", "0"), 8)
+    runs, new, release, gap = (
+        code.load("i64", code.at("i64", words, str(i)), 8) for i in (0, 2, 3, 4)
+    )
+    new, release = (code.let(f"inttoptr i64 {word} to ptr") for word in (new, release))
+
+    def text(start: str, j: str) -> tuple[str, str]:
+        found = code.load("ptr", code.at("ptr", texts, code.integer("add", start, j)), 8)
+        size = code.load("i64", code.at("i8", found, str(layout.SIZE)), 8)
+        return code.at("i8", found, str(layout.BYTES_DATA)), size
+
+    with code.loop("0", runs) as i:
+        start, count = (code.load("i64", code.at("i64", array, i), 8) for array in (starts, counts))
+        several = code.integer("icmp sgt", count, 1)
+        gaps = code.let(f"select i1 {several}, i64 {code.integer('sub', count, 1)}, i64 0")
+        with code.carrying("0", count, 1, ("i64", code.integer("mul", gaps, gap))) as loop:
+            loop.following = [code.integer("add", loop.values[0], text(start, loop.index)[1])]
+        whole = code.let(f"call ptr {new}(ptr null, i64 {loop.values[0]})")
+        with code.carrying("0", count, 1, ("i64", str(layout.BYTES_DATA))) as loop:
+            data, size = text(start, loop.index)
+            code.copy(code.at("i8", whole, loop.values[0]), data, size)
+            end = code.integer("add", loop.values[0], size)
+            with code.when(code.integer("icmp slt", loop.index, gaps)):
+                code.copy(code.at("i8", whole, end), glue, gap)
+            loop.following = [code.integer("add", end, gap)]
+        pointer = code.at("ptr", out, i)
+        before = code.load("ptr", pointer, 8)
+        code.do(f"store ptr {whole}, ptr {pointer}, align 8")
+        code.do(f"call void {release}(ptr {before})")
+    code.do("ret void")
+    return Kernel(code, 5, 2)
 
 
 # -- numbers ---------------------------------------------------------------------------
@@ -239,6 +347,9 @@ def _numbers() -> Kernel:
 
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "lengths": _lengths,
+    "characters": _characters,
+    "character_parts": _character_parts,
+    "joined": _joined,
     "fingerprint": lambda: _hashing("fingerprint", _fingerprint),
     "siphash": lambda: _hashing("siphash", _siphash),
     "murmurhash": lambda: _hashing("murmurhash", _murmurhash),
@@ -250,7 +361,10 @@ LIBRARIES = {
 }
 RESULTS: dict[str, list[Any]] = {
     "lengths": [np.int64],
+    "characters": [np.int64],
     "parts": [object],
+    "character_parts": [object],
+    "joined": [object],
     "numbers": [np.int64, np.uint8],
 }
 
@@ -258,8 +372,9 @@ RESULTS: dict[str, list[Any]] = {
 def texts(name: str) -> Run | None:
     """The function of an array of texts, further arrays, and further words in a list.
 
-    It gives the result, or a list of several; None if there are objects that are no texts, or a
-    part begins outside of its text.
+    It gives `count` results, or one for each text, or a list of several arrays; None if there are
+    objects that are no texts, or a part begins outside of its text. `joined` does not look whether
+    objects are texts.
     """
     if not entry.AVAILABLE:
         return None
@@ -271,10 +386,11 @@ def texts(name: str) -> Run | None:
         layout.function_address("decref"),
     ]
 
-    def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
+    def run(objects: Any, *arrays: Any, words: Any = (), count: int = -1) -> Any:
         flat = np.ascontiguousarray(objects).reshape(-1)
-        words_array = np.array([flat.size, *addresses, *words], np.int64)
-        results = [np.empty(flat.size, dtype) for dtype in dtypes]
+        count = flat.size if count < 0 else count
+        words_array = np.array([count, *addresses, *words], np.int64)
+        results = [np.empty(count, dtype) for dtype in dtypes]
         flag = np.zeros(1, np.int64)
         kernel(flat, words_array, *arrays, results[0], flag, *results[1:])
         if flag[0]:

@@ -64,19 +64,28 @@ class VectorMemory:
         return [self.from_memory(kind, v) for v in self._separated(kind, vectors)]
 
     def write_apart(
-        self, kind: Kind, pointer: str, at: int, stride: int, name: str, mask: str
+        self, kind: Kind, pointer: str, at: int, stride: int, name: str, mask: str = ""
     ) -> None:
         """Stores elements that are `stride` apart, the first one `at` elements from a pointer."""
-        code, vector = self.code, self._vector(kind)
-        mask = mask or "splat (i1 true)"
-        code.call(
+        self.code.call(
             "void",
             f"llvm.masked.scatter.{self._suffix(kind)}.v{self.lanes}p0",
-            (vector, self._to_memory(kind, name)),
+            (self._vector(kind), self._to_memory(kind, name)),
             (f"<{self.lanes} x ptr>", self._pointers(kind, pointer, stride, at)),
             ("i32", str(kind.bytes)),
-            (self.test, mask),
+            (self.test, mask or "splat (i1 true)"),
         )
+
+    def write_joined(self, kind: Kind, pointer: str, names: list[str], mask: str = "") -> None:
+        """Stores vectors as `read_apart` would give them: the first elements of all, the second ones, ..."""
+        if mask:
+            for at, name in enumerate(names):
+                self.write_apart(kind, pointer, at, len(names), name, mask)
+            return
+        joined = self._joined(self._vector(kind), [self._to_memory(kind, n) for n in names])
+        for i, vector in enumerate(joined):
+            there = self.code.at(kind.memory, pointer, str(i * self.lanes))
+            self.code.do(f"store {self._vector(kind)} {vector}, ptr {there}, align {kind.bytes}")
 
     def from_memory(self, kind: Kind, vector: str) -> str:
         """What was loaded, as it is computed with."""
@@ -142,9 +151,12 @@ class VectorMemory:
 
     def _every(self, vector: str, vectors: list[str], first: int) -> str:
         """The elements from `first` on that are as far apart as there are vectors."""
-        count, lanes = len(vectors), self.lanes
-        wanted = [divmod(first + i * count, lanes) for i in range(lanes)]
-        found = vectors[0]
+        wanted = [divmod(first + i * len(vectors), self.lanes) for i in range(self.lanes)]
+        return self._picked_from(vector, vectors, wanted)
+
+    def _picked_from(self, vector: str, vectors: list[str], wanted: list[tuple[int, int]]) -> str:
+        """A vector whose lanes are those `wanted`: of which vector, and which lane of it."""
+        lanes, found = self.lanes, vectors[0]
         for number, other in enumerate(vectors[1:], 1):
             # The first vector's are put in their lanes with the second's.
             order = [
@@ -160,6 +172,30 @@ class VectorMemory:
                 f"shufflevector {vector} {found}, {vector} {other}, <{lanes} x i32> <{order_text}>"
             )
         return found
+
+    def _joined(self, vector: str, vectors: list[str]) -> list[str]:
+        """The inverse of `_separated`: first all first elements, then all second ones."""
+        count, lanes = len(vectors), self.lanes
+        if count == 1:
+            return vectors
+        if count % 2:
+            return [self._gathered_from(vector, vectors, number) for number in range(count)]
+        evens, odds = (self._joined(vector, vectors[first::2]) for first in (0, 1))
+        halves = [
+            ", ".join([f"i32 {first + i // 2 + (i % 2) * lanes}" for i in range(lanes)])
+            for first in (0, lanes // 2)
+        ]
+        return [
+            self.code.let(f"shufflevector {vector} {x}, {vector} {y}, <{lanes} x i32> <{order}>")
+            for x, y in zip(evens, odds, strict=True)
+            for order in halves
+        ]
+
+    def _gathered_from(self, vector: str, vectors: list[str], number: int) -> str:
+        """The vector of this number of those that vectors are joined to."""
+        count, lanes = len(vectors), self.lanes
+        wanted = [divmod(number * lanes + i, count) for i in range(lanes)]
+        return self._picked_from(vector, vectors, [(source, at) for at, source in wanted])
 
     def _vector(self, kind: Kind) -> str:
         return f"<{self.lanes} x {kind.memory}>"

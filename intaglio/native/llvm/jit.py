@@ -6,6 +6,7 @@ import collections
 import ctypes
 import os
 import weakref
+from collections.abc import Callable, Collection
 from typing import Any
 
 import llvmlite
@@ -46,6 +47,13 @@ HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
 HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 # The numbers of 32 bits among which one instruction picks for every lane: those of a register.
 MAX_CACHED_MODULES = {64: 16, 32: 8}.get(WIDTH, 0)
+
+
+def has_feature(name: str) -> bool:
+    """Whether the processor has a feature, by LLVM's name for it."""
+    return bool(_HOST.get(name))
+
+
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 
 # llvmlite parses into one global context, which threads may not use at the same time.
@@ -102,6 +110,35 @@ class Module:
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+class SharedTable:
+    """A table of functions that several modules declare; each is compiled when it is needed.
+
+    The entries of others are null.
+    """
+
+    def __init__(
+        self, name: str, indices: Collection[int], write: Callable[[int], tuple[str, str]]
+    ) -> None:
+        """`write` gives the name of the function of an entry, and a module with it."""
+        self.name = name
+        self._indices, self._write = indices, write
+        self._entries = (POINTER * (1 + max(indices)))()
+        self.declaration = f"@{name} = external constant [{len(self._entries)} x ptr]\n"
+        self._defined: dict[int, Module] = {}
+        self._lock = lasting_lock()
+
+    def define(self, entries: Collection[int] | None = None) -> None:
+        """Compiles the functions of these entries, or all, unless that was done before."""
+        with self._lock:
+            if not self._defined:
+                llvm.add_symbol(self.name, ctypes.addressof(self._entries))
+            for index in self._indices if entries is None else entries:
+                if index not in self._defined:
+                    function, text = self._write(index)
+                    found = self._defined[index] = Module(text)
+                    self._entries[index] = found.address(function)
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()

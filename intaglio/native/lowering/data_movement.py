@@ -17,6 +17,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.ir.graph import Node
 from intaglio.native.analysis.sizes import is_small
+from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Unsupported
 from intaglio.native.lowering.elementwise import shared
@@ -292,9 +293,10 @@ def copied(
     """Copies elements; `steps` are the strides of the source, the target is contiguous by default."""
     axes = _merged(list(zip(shape, steps, target_steps or _steps(shape), strict=True)))
     rank = len(axes)
-    name = f"copy_{rank}_{kind.bytes}_{int(axes[-1][1] == axes[-1][2] == 1)}"
+    form = _innermost(axes[-1], kind.bytes)
+    name = f"copy_{rank}_{kind.bytes}_{form}"
     if name not in w.functions:
-        w.functions[name] = _copier(name, rank, kind.bytes)
+        w.functions[name] = _copier(name, rank, kind.bytes, form)
     if math.prod(shape) >= entry.MIN_PARALLEL_ELEMENTS and axes[0][0] > 1:
         name = shared(w, name, 1)
         w.long = True
@@ -316,24 +318,39 @@ def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return found or [(1, 1, 1)]
 
 
-def _copier(name: str, rank: int, size: int) -> Code:
-    """A kernel that copies elements of a size; its last axis may be contiguous on both sides."""
+def _innermost(axis: tuple[int, int, int], size: int) -> str:
+    """How the last axis is copied: runs at once, elements by gathers or scatters, or one by one."""
+    length, step, to = axis
+    if step == to == 1:
+        return "run"
+    if size in (4, 8) and length >= jit.WIDTH // size:
+        return "gather" if to == 1 and step else "scatter" if step == 1 else "single"
+    return "single"
+
+
+def _copier(name: str, rank: int, size: int, form: str) -> Code:
+    """A kernel that copies elements of a size, along the last axis as `_innermost` says."""
     code = Code(name, entry.KERNEL, "internal void")
     dims = [code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)]
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))
-    permuted = name.endswith("_1")
     kind = f"i{8 * size}"
 
     def level(d: int, source: str, target: str) -> None:
-        if d == rank - 1 and permuted:
-            count = code.integer("mul", dims[d], size)
-            code.copy(target, source, count)
-            return
+        last = d == rank - 1
         start, stop = ("%from", "%to") if d == 0 else ("0", dims[d])
+        if last and form == "run":
+            first, count = (
+                code.integer("mul", n, size) for n in (start, code.integer("sub", stop, start))
+            )
+            code.copy(code.at("i8", target, first), code.at("i8", source, first), count)
+            return
+        if last and form != "single":
+            steps = dims[rank + d], dims[2 * rank + d]
+            start = _vectors_copied(code, kind, size, form, (source, target), steps, (start, stop))
         with code.loop(start, stop) as i:
             here = code.at(kind, source, code.integer("mul", i, dims[rank + d]))
             there = code.at(kind, target, code.integer("mul", i, dims[2 * rank + d]))
-            if d == rank - 1:
+            if last:
                 value = code.load(kind, here, size)
                 code.do(f"store {kind} {value}, ptr {there}, align {size}")
             else:
@@ -342,3 +359,42 @@ def _copier(name: str, rank: int, size: int) -> Code:
     level(0, source, target)
     code.do("ret void")
     return code
+
+
+def _vectors_copied(
+    code: Code,
+    kind: str,
+    size: int,
+    form: str,
+    pointers: tuple[str, str],
+    steps: tuple[str, str],
+    bounds: tuple[str, str],
+) -> str:
+    """Copies whole vectors of elements, apart on one side; gives the first element that is left."""
+    lanes = jit.WIDTH // size
+    vector, indices = f"<{lanes} x {kind}>", f"<{lanes} x i64>"
+    numbers = f"<{', '.join([f'i64 {i}' for i in range(lanes)])}>"
+    there = f"<{lanes} x ptr>"
+    start, stop = bounds
+    whole = code.integer("sdiv", code.integer("sub", stop, start), lanes)
+    middle = code.integer("add", start, code.integer("mul", whole, lanes))
+    step = code.splat(lanes, "i64", steps[form == "scatter"])
+    offset = code.let(f"mul {indices} {step}, {numbers}")
+    with code.loop(start, middle, lanes) as i:
+        tops = [
+            code.at(kind, pointer, code.integer("mul", i, step))
+            for pointer, step in zip(pointers, steps, strict=True)
+        ]
+        rest = ("i32", str(size)), (f"<{lanes} x i1>", "splat (i1 true)")
+        suffix = f"v{lanes}{kind}.v{lanes}p0"
+        apart = code.let(f"getelementptr {kind}, ptr {tops[form == 'scatter']}, {indices} {offset}")
+        if form == "gather":
+            passed = (vector, "poison")
+            name = f"llvm.masked.gather.{suffix}"
+            value = code.call(vector, name, (there, apart), *rest, passed)
+            code.do(f"store {vector} {value}, ptr {tops[1]}, align {size}")
+        else:
+            value = code.load(vector, tops[0], size)
+            name = f"llvm.masked.scatter.{suffix}"
+            code.call("void", name, (vector, value), (there, apart), *rest)
+    return middle

@@ -21,6 +21,7 @@ from intaglio.native.lowering import (
     data_movement,
     division,
     dynamic_rows,
+    fourier,
     gather_scatter,
     random,
     random_choice,
@@ -28,6 +29,7 @@ from intaglio.native.lowering import (
     reductions,
     resize,
     scans,
+    small_matrices,
     tensor_lists,
     top_k,
     variables,
@@ -47,10 +49,12 @@ FAMILIES = (
     batch_matmul,
     batch_normalization,
     division,
+    fourier,
     random,
     random_choice,
     resize,
     scans,
+    small_matrices,
 )
 
 

@@ -14,6 +14,7 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
+from intaglio.ops.array.sorting import MAX_PACKED_ROW, stable_order
 from intaglio.ops.families import check_rank, shape_of
 
 
@@ -21,15 +22,12 @@ def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Positions of the distinct elements as they first occur, which each is, how often."""
     if x.dtype.kind in "iub":
         return _distinct_integers(x)
+    if x.dtype.kind in "fV" and x.itemsize in (2, 4, 8) and not np.isnan(x).any():
+        return _distinct_bits((x + x.dtype.type(0)).view(f"u{x.itemsize}"))  # there is one zero
     seen: dict[Any, int] = {}
-    first: list[int] = []
-    which = np.empty(len(x), np.int64)
-    for i, item in enumerate(x.tolist()):
-        at = seen.get(item)
-        if at is None:
-            at = seen[item] = len(first)
-            first.append(i)
-        which[i] = at
+    which = np.fromiter([seen.setdefault(item, len(seen)) for item in x.tolist()], np.int64, len(x))
+    first = np.empty(len(seen), np.int64)
+    first[which[::-1]] = np.arange(len(x) - 1, -1, -1)  # the last one written is the first
     return first, which, np.bincount(which, minlength=len(first))
 
 
@@ -40,13 +38,25 @@ def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         if span <= max(2 * x.size, 64):
             unsigned = (x - low).view(f"u{x.itemsize}")
             return _distinct_close(unsigned.astype(np.int64), span)
-    _, first, which, count = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.argsort(first)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return first[order], number[which.reshape(-1)], count[order]
+    return _distinct_bits(x.view(f"u{x.itemsize}"))
+
+
+def _distinct_bits(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """`distinct` of unsigned integers, which are sorted."""
+    order = stable_order(x)
+    ordered = x[order]
+    changes = np.empty(x.size, np.bool_)
+    changes[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])
+    begins = np.flatnonzero(changes)
+    counts = np.diff(begins, append=x.size)
+    first = order[begins]
+    by_first = stable_order(first.astype(np.uint32 if x.size < MAX_PACKED_ROW else np.uint64))
+    number = np.empty_like(by_first)
+    number[by_first] = np.arange(by_first.size)
+    which = np.empty(x.size, np.int64)
+    which[order] = np.repeat(number, counts)
+    return first[by_first], which, counts[by_first]
 
 
 def _distinct_close(x: Any, span: int) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -15,18 +15,75 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import check_rank, constant, shape_of
 
+# Of rows that are longer, the index does not fit beside a key of 32 bits.
+MAX_PACKED_ROW = 1 << 32
+MIN_LONG_ROW = 4096
+
+
+def _keys(x: Any) -> np.ndarray:
+    """Unsigned integers of the elements' size, smaller for what comes earlier: larger elements.
+
+    Equal elements have equal keys; NaN has the largest.
+    """
+    bits, sign = x.itemsize * 8, np.array(1 << (x.itemsize * 8 - 1), f"u{x.itemsize}")
+    if x.dtype.kind in "iu":
+        keys = ~np.ascontiguousarray(x).view(sign.dtype)
+        return keys ^ sign if x.dtype.kind == "i" else keys
+    keys = (x + x.dtype.type(0)).view(sign.dtype)  # there is one zero
+    negative = (keys.view(f"i{x.itemsize}") >> (bits - 1)).view(sign.dtype)
+    keys ^= ~negative & ~sign
+    missing = np.isnan(x)
+    if missing.any():
+        keys[missing] = ~sign | sign
+    return keys
+
+
+def _packed(keys: np.ndarray) -> np.ndarray:
+    """Keys of up to 32 bits, each with its index in the lower half: all different."""
+    packed = keys.astype(np.uint64)
+    packed <<= np.uint64(32)
+    packed |= np.arange(keys.shape[-1], dtype=np.uint64)
+    return packed
+
+
+def _indices(packed: np.ndarray) -> np.ndarray:
+    return (packed & np.uint64(MAX_PACKED_ROW - 1)).view(np.int64)
+
 
 def descending(x: Any) -> np.ndarray:
     """The order from large to small along the last dimension; of equals, the first comes first.
 
     NaN comes last.
     """
-    reversed_x = x[..., ::-1]
-    if x.dtype.kind in "fV" and np.isnan(x).any():
-        backwards = np.lexsort((reversed_x, ~np.isnan(reversed_x)), axis=-1)[..., ::-1]
-    else:
-        backwards = np.argsort(reversed_x, axis=-1, kind="stable")[..., ::-1]
-    return x.shape[-1] - 1 - backwards
+    return stable_order(_keys(x))
+
+
+def stable_order(keys: np.ndarray) -> np.ndarray:
+    """The order of rows of unsigned integers; equal ones stay in the order in which they come.
+
+    NumPy sorts numbers many times faster than their indices, and faster than in a stable order.
+    """
+    if keys.itemsize <= 4 and keys.shape[-1] < MAX_PACKED_ROW:
+        packed = _packed(keys)
+        packed.sort(axis=-1)
+        return _indices(packed)
+    return _stable(keys, np.argsort(keys, axis=-1))
+
+
+def _stable(keys: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """An order of rows with the equal keys in the order in which they come."""
+    ordered = np.take_along_axis(keys, order, -1)
+    changes = ordered[..., 1:] != ordered[..., :-1]
+    if changes.all():
+        return order
+    if keys.shape[-1] >= MAX_PACKED_ROW:
+        return np.argsort(keys, axis=-1, kind="stable")
+    packed = np.zeros(keys.shape, np.uint64)
+    np.cumsum(changes, axis=-1, out=packed[..., 1:])
+    packed <<= np.uint64(32)
+    packed |= order.view(np.uint64)
+    packed.sort(axis=-1)
+    return _indices(packed)
 
 
 def _ordinary(x: Any) -> bool:
@@ -34,15 +91,43 @@ def _ordinary(x: Any) -> bool:
     return x.dtype.kind in "iu" or (x.dtype.kind == "f" and not np.isnan(x).any())
 
 
+def _is_long(x: Any) -> bool:
+    """True for rows that are better looked at one after the other."""
+    return x.ndim == 1 or x.shape[-1] >= MIN_LONG_ROW
+
+
+def _first_of_row(row: Any, k: int) -> np.ndarray:
+    """The positions of the k largest elements, of which none is NaN."""
+    # Only those at least as large as the k-th largest need to be put in order.
+    least = np.partition(row, row.size - k)[row.size - k]
+    among = np.flatnonzero(row >= least)
+    return among[descending(row[among])[:k]]
+
+
+def _first_of_rows(x: Any, k: int) -> np.ndarray:
+    """The positions of the k largest elements of rows, which have more."""
+    keys = _keys(x)
+    if keys.itemsize <= 4 and keys.shape[-1] < MAX_PACKED_ROW:
+        return _indices(np.sort(np.partition(_packed(keys), k, axis=-1)[..., :k], axis=-1))
+    among = np.argpartition(keys, k, axis=-1)[..., : k + 1]
+    chosen = np.take_along_axis(keys, among, -1)
+    order = np.argsort(chosen, axis=-1)
+    ordered = np.take_along_axis(chosen, order, -1)
+    if (ordered[..., 1:] == ordered[..., :-1]).any():  # the first of equals is to be chosen
+        return descending(x)[..., :k]
+    return np.take_along_axis(among, order, -1)[..., :k]
+
+
 def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest elements of each row, from large to small, and their positions."""
     if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
         order = np.argmax(x, axis=-1)[..., None]
-    elif x.ndim == 1 and 0 < k < x.size // 8 and _ordinary(x):
-        # Only those at least as large as the k-th largest need to be put in order.
-        least = np.partition(x, x.size - k)[x.size - k]
-        among = np.flatnonzero(x >= least)
-        order = among[descending(x[among])[:k]]
+    elif x.size and 0 < k < x.shape[-1] // 8 and _is_long(x) and _ordinary(x):
+        rows = x.reshape(-1, x.shape[-1])
+        order = np.array([_first_of_row(row, k) for row in rows], np.int64)
+        order = order.reshape(*x.shape[:-1], k)
+    elif x.size and 0 < k < x.shape[-1] // 4:
+        order = _first_of_rows(x, k)
     else:
         order = descending(x)[..., :k]
     return np.take_along_axis(x, order, -1), order

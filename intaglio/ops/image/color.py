@@ -11,18 +11,28 @@ from intaglio.base.errors import FailedPreconditionError, ShapeError, invalid_ar
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import constant
 
 # Pixels handled at a time: intermediate results stay in the processor's cache.
 CHUNK_PIXELS = 1 << 14
 
 
-def in_chunks(function: Any, pixels: np.ndarray) -> np.ndarray:
+# What a pixel costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+WORK_PER_PIXEL = 60
+
+
+def in_chunks(function: Any, pixels: np.ndarray, name: str = "", number: float = 0.0) -> np.ndarray:
     """`function(red, green, blue)` -> three planes, for pixels [..., 3] of any dtype.
 
-    Half precision is computed in single.
+    Half precision is computed in single. `name` and `number` are those of the kernel that computes the
+    same, if there is one.
     """
     dtype = pixels.dtype
+    if name and dtype == np.float32 and pixels.size:
+        run = compiled_function("colors", WORK_PER_PIXEL * pixels.size, name)
+        if run is not None:
+            return run(pixels, number)
     wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
     result = np.empty(pixels.shape, dtype)
     flat, out = pixels.reshape(-1, 3), result.reshape(-1, 3)
@@ -86,6 +96,7 @@ class ColorSpace(Op):
     signature = "images: T -> output: T"
     T: tuple[DType, ...] = FLOATING
     convert: Any = None
+    space: str = ""
     batching = "leading"
 
     def infer(self, images: Spec) -> Spec:
@@ -109,7 +120,7 @@ class ColorSpace(Op):
                 None,
                 f"input must have 3 channels but input only has {images.shape[-1]} channels.",
             )
-        return in_chunks(self.convert, images)
+        return in_chunks(self.convert, images, self.space)
 
 
 @op
@@ -117,6 +128,7 @@ class RGBToHSV(ColorSpace):
     """Hue, saturation and value of colours, each in [0, 1]."""
 
     convert = staticmethod(hsv_of)
+    space = "hsv"
 
     def gradient(self, images, output, doutput) -> Any:
         """The gradient depends on which channel is the largest and which the smallest."""
@@ -165,6 +177,7 @@ class HSVToRGB(ColorSpace):
     """Red, green and blue of hues, saturations and values."""
 
     convert = staticmethod(rgb_of)
+    space = "rgb"
     differentiable = False
 
 
@@ -266,7 +279,7 @@ class AdjustHue(Adjustment):
             hue -= np.floor(hue)
             return [least + span * ramp for ramp in ramps_of(hue)]
 
-        return in_chunks(moved, images)
+        return in_chunks(moved, images, "hue", float(delta))
 
 
 @op
@@ -282,4 +295,4 @@ class AdjustSaturation(Adjustment):
             hue, saturation, value = hsv_of(red, green, blue)
             return rgb_of(hue, np.clip(saturation * np.float32(scale), 0, 1), value)
 
-        return in_chunks(scaled, images)
+        return in_chunks(scaled, images, "saturation", float(scale))

@@ -154,8 +154,10 @@ class Jpeg(NamedTuple):
 AS_EVER = Jpeg()
 
 
-def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
-    """A JPEG file's pixels."""
+def jpeg(
+    contents: bytes, channels: int, how: Jpeg, window: image_jpeg.Window | None = None
+) -> np.ndarray:
+    """A JPEG file's pixels, or those of a window."""
     ratio = how.ratio
     if channels == 4:
         raise invalid_argument("JPEG does not support 4 channels")
@@ -164,6 +166,8 @@ def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
     image = _opened(contents, BAD_JPEG)
     if image.mode == "CMYK" and channels == 1:
         raise invalid_argument(BAD_JPEG)
+    if window is not None:
+        _check_window(window, image.size, ratio)
     mode = {1: "L", 3: "RGB"}.get(channels, "L" if image.mode == "L" else "RGB")
     # A file that was cut off has no end of image after its last scan's start.
     cut = contents.rfind(b"\xff\xd9") < contents.rfind(b"\xff\xda")
@@ -175,16 +179,33 @@ def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
     if image.mode == "CMYK":
         if ratio != 1:
             image_jpeg.prepare(image, "CMYK", ratio, how.fast)
-        return _loaded(image, mode, BAD_JPEG)
+        return _within(_loaded(image, mode, BAD_JPEG), window)
     with _reading(BAD_JPEG):
         # The decoder itself leaves out colour and scales down.
         if how.fast and how.smooth and ratio == 1 and mode == "RGB":
-            pixels = image_jpeg.smoothed_draft(image)
+            pixels = image_jpeg.smoothed_draft(image, window)
             if pixels is not None:
                 return pixels
         draft = image_jpeg.is_draft(image, ratio, how.fast, how.smooth)
         image_jpeg.prepare(image, mode, ratio, draft)
-    return _loaded(image, mode, BAD_JPEG)
+    return _within(_loaded(image, mode, BAD_JPEG), window)
+
+
+def _check_window(window: image_jpeg.Window, size: tuple[int, int], ratio: int) -> None:
+    """Raises InvalidArgumentError for a window that is empty or not inside of the image."""
+    columns, rows = (-(-side // ratio) for side in size)
+    top, left, height, width = window
+    fits = top >= 0 and left >= 0 and height > 0 and width > 0
+    if not (fits and top + height <= rows and left + width <= columns):
+        raise invalid_argument(BAD_JPEG)
+
+
+def _within(pixels: np.ndarray, window: image_jpeg.Window | None) -> np.ndarray:
+    """The pixels of a window, or all."""
+    if window is None:
+        return pixels
+    top, left, height, width = window
+    return pixels[top : top + height, left : left + width]
 
 
 def bmp(contents: bytes, channels: int) -> np.ndarray:
@@ -393,12 +414,8 @@ class DecodeAndCropJpeg(Decoding):
         if format_of(file) != "JPEG":
             raise invalid_argument("Got a file that is no JPEG: only these are cropped")
         how = _how(ratio, try_recover_truncated, dct_method, fancy_upscaling)
-        pixels = jpeg(file, channels, how)
         top, left, height, width = crop_window.tolist()
-        fits = top >= 0 and left >= 0 and height > 0 and width > 0
-        if not (fits and top + height <= len(pixels) and left + width <= pixels.shape[1]):
-            raise invalid_argument(BAD_JPEG)
-        return pixels[top : top + height, left : left + width].copy()
+        return jpeg(file, channels, how, (top, left, height, width)).copy()
 
 
 @op

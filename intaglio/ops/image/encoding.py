@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -141,10 +142,36 @@ def png_file(image: np.ndarray, compression: int) -> bytes:
     if image.dtype == np.uint16:
         return png.encoded(image, compression)
     pixels = np.ascontiguousarray(image[..., 0] if image.shape[-1] == 1 else image)
+    if compression >= 0:
+        return _saved(pixels, compress_level=compression)
+    return _saved(pixels, **({"compress_type": zlib.Z_RLE} if _runs_suffice(pixels) else {}))
+
+
+def _saved(pixels: np.ndarray, **options: int) -> bytes:
     file = io.BytesIO()
-    options = {} if compression < 0 else {"compress_level": compression}
     Image.fromarray(pixels).save(file, "PNG", **options)
     return file.getvalue()
+
+
+# Smaller images take little time; of larger ones so many bytes of rows are tried, which is about as
+# far as repetitions are looked for, but no more than one row of four.
+_MIN_TRIED_BYTES = 1 << 17
+_TRIED_BYTES = 1 << 16
+# By how much files may be larger.
+_MAX_GROWTH = 1.02
+
+
+def _runs_suffice(pixels: np.ndarray) -> bool:
+    """Whether repetitions farther apart than a pixel compress next to nothing, as in photographs.
+
+    Looking for them takes most of the time. Rows in the middle are compressed with and without.
+    """
+    if pixels.nbytes < _MIN_TRIED_BYTES:
+        return False
+    rows = min(len(pixels) // 4, -(-_TRIED_BYTES // pixels[0].nbytes))
+    first = (len(pixels) - rows) // 2
+    some = pixels[first : first + max(rows, 1)]
+    return len(_saved(some, compress_type=zlib.Z_RLE)) <= _MAX_GROWTH * len(_saved(some))
 
 
 @op

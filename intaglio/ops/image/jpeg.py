@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.ops.compiled import compiled_function
+
 # Of red, green and blue, in parts of 65536: 1.402, 0.34414, 0.71414 and 1.772.
 RED, GREEN_BLUE, GREEN_RED, BLUE = 91881, 22554, 46802, 116130
 HALF = 1 << 15
@@ -47,15 +49,43 @@ def _coarser(image: Any) -> tuple[int, int]:
     return factors[0] if alike and not plain else (1, 1)
 
 
-def smoothed_draft(image: Any) -> np.ndarray | None:
+# What smoothing a pixel costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+WORK_PER_PIXEL = 16
+# Fewer columns of colours are not smoothed.
+MIN_SMOOTHED_COLUMNS = 3
+
+# Top, left, height and width.
+Window = tuple[int, int, int, int]
+
+
+def smoothed_draft(image: Any, window: Window | None = None) -> np.ndarray | None:
     """RGB of the fast transform with smoothed colour; None for a file that stores all colour,
-    or in a subsampling that is never smoothed."""
+    or in a subsampling that is never smoothed. A window, of the whole size, spares the rest."""
     across, down = _coarser(image)
     if (across, down) not in ((2, 1), (2, 2), (1, 2)):
         return None
     prepare(image, "YCbCr", 1, True)
-    planes = np.asarray(image).astype(np.int32)
+    planes = np.asarray(image)
+    if window is None or (planes.shape[1] + 1) // 2 < MIN_SMOOTHED_COLUMNS:
+        return _smoothed(planes, across, down)
+    top, left, height, width = window
+    # Colours beside the window decide too; what is smoothed begins with a colour of its own.
+    above, before = max(top // 2 * 2 - 2, 0), max(left // 2 * 2 - 2, 0)
+    part = planes[above : top + height + 4, before : left + width + 4]
+    if (part.shape[1] + 1) // 2 < MIN_SMOOTHED_COLUMNS:
+        part, before = planes[above : top + height + 4], 0
+    pixels = _smoothed(part, across, down)[top - above :, left - before :]
+    return pixels[:height, :width]
+
+
+def _smoothed(planes: np.ndarray, across: int, down: int) -> np.ndarray:
+    """The pixels [height, width, 3] of planes of Y, Cb and Cr, whose colours so many share."""
     height, width = planes.shape[:2]
+    if (width + across - 1) // across >= MIN_SMOOTHED_COLUMNS:
+        run = compiled_function("jpeg colors", WORK_PER_PIXEL * height * width, across, down)
+        if run is not None:
+            return run(planes)
+    planes = planes.astype(np.int32)
     smooth = _across if down == 1 else _both if across == 2 else _down
     y, *colors = (planes[..., i] for i in range(3))
     cb, cr = (smooth(c[::down, ::across])[:height, :width] - 128 for c in colors)

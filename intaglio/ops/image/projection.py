@@ -12,10 +12,15 @@ from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import shape_of
 
 FILLS = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
 INTERPOLATIONS = ("NEAREST", "BILINEAR")
+# The column and row of pixels that come from nowhere: beyond all that is interpolated.
+_NOWHERE = -2
+# What a pixel's channel costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+_WORK_PER_PIXEL = 40
 
 
 def _inside(at: np.ndarray, size: int, mode: str) -> np.ndarray:
@@ -34,28 +39,61 @@ def _inside(at: np.ndarray, size: int, mode: str) -> np.ndarray:
     return np.clip(at, 0, size - 1)
 
 
-def _coordinates(transforms: Any, height: int, width: int) -> Any:
+def _coordinates(transform: Any, height: int, width: int) -> Any:
     """The column and row in the image of every new pixel; NaN where there is none."""
-    y, x = np.mgrid[:height, :width].astype(np.float32)
-    a = [t[:, None, None] for t in transforms.astype(np.float32).T]
+    x = np.arange(width, dtype=np.float32)
+    y = np.arange(height, dtype=np.float32)[:, None]
+    a = transform.astype(np.float32)
+    found = a[0] * x + a[1] * y + a[2], a[3] * x + a[4] * y + a[5]
+    if not (a[6] or a[7]):  # everything is divided by 1
+        return found
     depth = a[6] * x + a[7] * y + np.float32(1)
     depth = np.where(depth == 0, np.float32(np.nan), depth)
-    return (a[0] * x + a[1] * y + a[2]) / depth, (a[3] * x + a[4] * y + a[5]) / depth
+    return found[0] / depth, found[1] / depth
 
 
 def projected(
     images: Any, transforms: Any, size: Any, fill: Any, how: str, mode: str
 ) -> np.ndarray:
     """The images as the transforms have them."""
-    count, height, width, _ = images.shape
-    x, y = _coordinates(transforms, *size)
+    count, height, width, channels = images.shape
+    shape = (count, int(size[0]), int(size[1]))
+    x, y = np.empty((2, *shape), np.float32)
+    # Image by image: what is computed of one stays in cache.
+    for number in range(count):
+        one = transforms[number % len(transforms)]
+        x[number], y[number] = _bounded(one, shape[1:], (height, width), mode)
+    if images.dtype != np.float64 and np.isfinite(fill):
+        work = _WORK_PER_PIXEL * x.size * channels
+        run = compiled_function("sampling", work, how) if images.size else None
+        if run is not None:
+            wide = images.astype(np.float32, copy=False)
+            return run(wide, x, y, fill).astype(images.dtype, copy=False)
+    return _sampled(images, x, y, fill, how)
+
+
+def _bounded(transform: Any, size: Any, image: Any, mode: str) -> tuple[Any, Any]:
+    """The columns and rows of one transform's new pixels; `_NOWHERE` where there is none."""
+    height, width = image
+    x, y = _coordinates(transform, *size)
     nowhere = np.isnan(x) | np.isnan(y)
-    x, y = (np.where(nowhere, np.float32(0), p) for p in (x, y))
+    some = bool(nowhere.any())
+    if some:
+        x, y = (np.where(nowhere, np.float32(0), p) for p in (x, y))
     x, y = _inside(x, width, mode), _inside(y, height, mode)
+    # Beyond these there is nothing anyway, and integers would overflow.
+    x, y = np.clip(x, _NOWHERE, width + 1), np.clip(y, _NOWHERE, height + 1)
+    if some:
+        x[nowhere] = y[nowhere] = _NOWHERE
+    return x, y
+
+
+def _sampled(images: Any, x: Any, y: Any, fill: Any, how: str) -> np.ndarray:
+    """The images at these columns and rows, [n, new rows, new columns] of float32."""
+    count, height, width, _ = images.shape
+    nowhere = (x == _NOWHERE) & (y == _NOWHERE)
     wide = np.float64 if images.dtype == np.float64 else np.float32
     batch = np.arange(count)[:, None, None]
-    # Beyond these there is nothing anyway, and integers would overflow.
-    x, y = np.clip(x, -2, width + 1), np.clip(y, -2, height + 1)
 
     def read(row: np.ndarray, column: np.ndarray) -> np.ndarray:
         row, column = row.astype(np.intp), column.astype(np.intp)

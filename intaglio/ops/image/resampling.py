@@ -13,6 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.ops.compiled import compiled_function
+
+# What a tap costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+WORK_PER_TAP = 2
 # Images are resampled in blocks of about this many bytes: intermediate results stay in cache.
 BLOCK = 1 << 20
 
@@ -77,6 +81,11 @@ def _both(block: np.ndarray, rows: Taps, columns: Taps, out: np.ndarray) -> None
 def _applied(x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None) -> np.ndarray:
     """The map along an axis of [images, rows, elements]."""
     weight = taps.weight.astype(x.dtype, copy=False)
+    if x.dtype == np.float32 and (out is None or out.flags.c_contiguous):
+        size = x.size // x.shape[axis] * taps.out
+        run = compiled_function("resampling", WORK_PER_TAP * len(taps.indices) * size)
+        if run is not None:
+            return run(x, taps.indices, weight, axis, taps.between, out)
     if axis == 1:
         weight = weight[:, :, None]
     first = _taken(x, taps.indices[0], axis)

@@ -18,6 +18,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
 from intaglio.ops.linalg.decomposition import adjoint, check_batches, matrix_dims, product, shaped
+from intaglio.ops.linalg.lapack import banded_solution, tridiagonal_solution
 
 TYPES = (float64, float32, *COMPLEX)
 
@@ -64,6 +65,9 @@ class BandedTriangularSolve(Op):
         bands = matrix if lower else matrix[..., ::-1, :]
         if np.any(bands[..., 0, :] == 0):
             raise invalid_argument("Input matrix is not invertible.")
+        found = banded_solution(matrix, rhs, lower, adjoint)
+        if found is not None:
+            return found
         if adjoint:
             bands, lower = _adjoint_bands(bands, lower), not lower
         return _solve_band(bands, rhs, lower)
@@ -223,6 +227,10 @@ class TridiagonalSolve(Op):
         if perturb_singular and not partial_pivoting:
             raise invalid_argument("Partial pivoting must be enabled to perturb singular")
         with np.errstate(all="ignore"):
+            if partial_pivoting and not perturb_singular:
+                found = tridiagonal_solution(diagonals, rhs)
+                if found is not None:
+                    return found
             if partial_pivoting:
                 return _solve_pivoted(diagonals, rhs, perturb_singular)
             return _solve_thomas(diagonals, rhs)

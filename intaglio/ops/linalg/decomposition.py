@@ -15,7 +15,13 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
-from intaglio.ops.linalg.lapack import lapack
+from intaglio.ops.linalg.lapack import (
+    inverse,
+    lapack,
+    small_matrices,
+    solution,
+    triangular_solution,
+)
 from intaglio.ops.linalg.matmul import brackets
 
 TYPES = (float64, float32, float16, *COMPLEX)
@@ -107,13 +113,17 @@ class Cholesky(Op):
 
     def kernel(self, input):
         text = "Cholesky decomposition was not successful. The input might not be valid."
-        found = carried_out(np.linalg.cholesky, text, matrices(input))
+        x = matrices(input)
+        found = small_matrices("cholesky", x)
+        if found is None:
+            found = carried_out(np.linalg.cholesky, text, x)
         return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
-        inverse = raw.MatrixInverse(output)
+        # L^-H @ middle @ L^-1, and its adjoint: their mean is that of their adjoints.
         middle = _halved(product(output, doutput, adj_a=True))
-        whole = product(product(inverse, middle, adj_a=True), inverse)
+        left = raw.MatrixTriangularSolve(output, middle, adjoint=True)
+        whole = raw.MatrixTriangularSolve(output, adjoint(left), adjoint=True)
         return raw.Mul(raw.AddV2(whole, adjoint(whole)), constant(0.5, whole))
 
 
@@ -129,7 +139,8 @@ class MatrixInverse(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input, adjoint):
-        found = carried_out(np.linalg.inv, "Input is not invertible.", matrices(input))
+        x = matrices(input)
+        found = carried_out(inverse, "Input is not invertible.", x)
         if adjoint:
             found = np.ascontiguousarray(found.swapaxes(-1, -2).conj())
         return found.astype(input.dtype, copy=False)
@@ -158,17 +169,19 @@ def check_batches(matrix: Any, rhs: Any) -> None:
         )
 
 
-def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
-    a, b = matrices(matrix), matrices(rhs, square=False)
+def _check_rows(a: Any, b: Any) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise invalid_argument(
             f"Input matrix and rhs are incompatible: {brackets(a.shape)} vs. {brackets(b.shape)}"
         )
-    if adjoint:
-        a = a.swapaxes(-1, -2).conj()
+
+
+def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
+    a, b = matrices(matrix), matrices(rhs, square=False)
+    _check_rows(a, b)
     # A matrix of one rank less would be vectors to NumPy 1.
     b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
-    return carried_out(np.linalg.solve, text, a, b).astype(rhs.dtype, copy=False)
+    return carried_out(solution, text, a, b, adjoint).astype(rhs.dtype, copy=False)
 
 
 @op
@@ -204,9 +217,20 @@ class MatrixTriangularSolve(Op):
         return _solution(matrix, rhs, broadcast=True)
 
     def kernel(self, matrix, rhs, lower, adjoint):
-        matrix = matrices(matrix)
-        triangle = np.tril(matrix) if lower else np.triu(matrix)
-        return _solve(triangle, rhs, adjoint, "Input matrix is not invertible.")
+        a, b = matrices(matrix), matrices(rhs, square=False)
+        _check_rows(a, b)
+        found = small_matrices("triangular", a, b, lower=lower, adjoint=adjoint)
+        if found is not None:
+            return found
+        try:
+            return triangular_solution(a, b, lower, adjoint).astype(rhs.dtype, copy=False)
+        except np.linalg.LinAlgError:
+            raise invalid_argument("Input matrix is not invertible.") from None
+        except ValueError:
+            raise invalid_argument(
+                f"In[0] and In[1] must have compatible batch dimensions: "
+                f"{brackets(a.shape)} vs. {brackets(b.shape)}"
+            ) from None
 
     def gradient(self, matrix, rhs, output, doutput, lower, adjoint) -> Any:
         by_rhs = raw.MatrixTriangularSolve(matrix, doutput, lower=lower, adjoint=not adjoint)
@@ -236,7 +260,11 @@ class MatrixDeterminant(Op):
         return Spec(input.dtype, matrix_dims(input)[0])
 
     def kernel(self, input):
-        return np.asarray(lapack(np.linalg.det, matrices(input))).astype(input.dtype)
+        x = matrices(input)
+        found = small_matrices("determinant", x)
+        if found is not None:
+            return found
+        return np.asarray(lapack(np.linalg.det, x)).astype(input.dtype)
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output

@@ -21,6 +21,10 @@ from intaglio.ops.linalg.decomposition import (
     product,
     shaped,
 )
+from intaglio.ops.linalg.lapack import factors
+
+# From so many small matrices on, steps over all of them at once are faster than LAPACK on each.
+MIN_STEPPED_BATCH = 32
 
 
 def _as_diagonal(x: Any) -> Any:
@@ -77,9 +81,20 @@ class Eig(Op):
 def factorise(a: Any) -> tuple[Any, Any]:
     """(lu, p): both triangles in one matrix, and the order of the rows, for each matrix.
 
-    Each step chooses, swaps and clears a column in all matrices of the batch at once.
+    By LAPACK, or for many small matrices step by step: each step chooses, swaps and clears a column
+    in all matrices of the batch at once.
     """
-    lu = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:]).copy()
+    flat = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+    if flat.shape[0] < max(flat.shape[-1], MIN_STEPPED_BATCH):
+        found = carried_out(factors, "Input is not invertible.", flat)
+        if found is not None:
+            return found[0].reshape(a.shape), found[1].reshape(a.shape[:-1])
+    lu, order = _factorised_by_steps(flat.copy())
+    return lu.reshape(a.shape), order.reshape(a.shape[:-1])
+
+
+def _factorised_by_steps(lu: Any) -> tuple[Any, Any]:
+    """The factors of matrices [batch, n, n], which they replace, and the order of the rows."""
     batch, n = lu.shape[0], lu.shape[-1]
     order = np.tile(np.arange(n), (batch, 1))
     rows = np.arange(batch)
@@ -92,7 +107,7 @@ def factorise(a: Any) -> tuple[Any, Any]:
             raise invalid_argument("Input is not invertible.")
         lu[:, k + 1 :, k] /= lead[:, None]
         lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 :]
-    return lu.reshape(a.shape), order.reshape(a.shape[:-1])
+    return lu, order
 
 
 @op

@@ -328,6 +328,7 @@ class Einsum(Op):
     """A sum of products by an equation: `ij,jk->ik` is a matrix product."""
 
     signature = "inputs: N*T; equation: str -> output: T"
+    bilinear = True
     T = NUMERIC
 
     def infer(self, inputs, equation) -> Spec:

@@ -148,6 +148,7 @@ class MatMul(Op):
         "a: T, b: T; transpose_a: bool = False, transpose_b: bool = False, "
         "grad_a: bool = False, grad_b: bool = False -> product: T"
     )
+    bilinear = True
     T = (*FLOATING, int32, int64, *UNSIGNED, *COMPLEX)
     gradient_needs = {"a": ("b",), "b": ("a",)}
     quick_kernel = staticmethod(_product)
@@ -290,8 +291,11 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         result = flat.reshape(*left.shape[:-1], right.shape[1])
     else:
         try:
-            long = is_long_product(left, right)
-            result = long_product(left, right) if long else np.matmul(left, right)
+            if left.ndim == right.ndim == 2:
+                result = dot(left, right)
+            else:
+                long = is_long_product(left, right)
+                result = long_product(left, right) if long else np.matmul(left, right)
         except ValueError:
             raise _batch_error(x, y, left, right) from None
     return result.astype(x.dtype) if result.dtype != x.dtype else result
@@ -313,6 +317,7 @@ class Batched(Op):
         "x: T, y: T; adj_x: bool = False, adj_y: bool = False, "
         "grad_x: bool = False, grad_y: bool = False -> output: T"
     )
+    bilinear = True
     T: tuple[DType, ...] = BATCHED
     gradient_needs = {"x": ("y",), "y": ("x",)}
 
@@ -424,6 +429,7 @@ class BatchMatMulV3(Op):
         "x: Ta, y: Tb; Tout: type, adj_x: bool = False, adj_y: bool = False, "
         "grad_x: bool = False, grad_y: bool = False -> output: Tout"
     )
+    bilinear = True
     Ta = MIXED
     Tb = MIXED
     Tout = MIXED

@@ -23,7 +23,7 @@ from intaglio.ops.linalg.decomposition import (
     product,
     shaped,
 )
-from intaglio.ops.linalg.lapack import lapack
+from intaglio.ops.linalg.lapack import inverse, lapack, solution
 
 TYPES = (float64, float32, float16, *COMPLEX)
 # Newton's iteration doubles the correct digits in each step once it is near.
@@ -54,15 +54,15 @@ def _root_iterated(a: Any) -> Any:
     identity = np.eye(a.shape[-1], dtype=a.dtype)
     m, x = a.copy(), a.copy()
     for step in range(NEWTON_STEPS):
-        inverse = lapack(np.linalg.inv, m)
+        inverted = lapack(inverse, m)
         if step < 12:
             _, logdet = lapack(np.linalg.slogdet, m)
             scale = np.exp(-logdet / (2 * size)).real[..., None, None]
         else:
             scale = np.ones((*a.shape[:-2], 1, 1))
         square = scale * scale
-        x = 0.5 * scale * (x @ (identity + inverse / square))
-        m = 0.5 * (identity + 0.5 * (square * m + inverse / square))
+        x = 0.5 * scale * (x @ (identity + inverted / square))
+        m = 0.5 * (identity + 0.5 * (square * m + inverted / square))
         error = _norm(m - identity)
         if not np.any(error > 4 * size * np.finfo(a.real.dtype).eps):
             break
@@ -160,7 +160,7 @@ def exponential(a: Any) -> Any:
     squarings = np.where(np.isfinite(squarings), squarings, 0.0)
     x = a / (2.0**squarings).astype(a.real.dtype)
     even, odd = _pade(x)
-    result = lapack(np.linalg.solve, even - odd, even + odd)
+    result = lapack(solution, even - odd, even + odd, False)
     for step in range(int(squarings.max(initial=0.0))):
         result = np.where(squarings > step, result @ result, result)
     return result
@@ -253,7 +253,7 @@ class MatrixLogarithm(Op):
 
     def kernel(self, input):
         with np.errstate(all="ignore"):
-            found = logarithm(matrices(input).astype(np.complex128))
+            found = lapack(logarithm, matrices(input).astype(np.complex128))
         return found.astype(input.dtype)
 
     def gradient(self, input, doutput) -> Any:
@@ -272,7 +272,7 @@ class MatrixExponential(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input):
-        return exponential(matrices(input)).astype(input.dtype, copy=False)
+        return lapack(exponential, matrices(input)).astype(input.dtype, copy=False)
 
     def gradient(self, input, doutput) -> Any:
         return _corner(raw.MatrixExponential, adjoint(input), doutput)
@@ -311,9 +311,9 @@ class MatrixSolveLs(Op):
         )
         carried_out(np.linalg.cholesky, text, gram)
         if over:
-            found = carried_out(np.linalg.solve, text, gram, _transpose(a) @ b)
+            found = carried_out(solution, text, gram, _transpose(a) @ b, False)
         else:
-            found = _transpose(a) @ carried_out(np.linalg.solve, text, gram, b)
+            found = _transpose(a) @ carried_out(solution, text, gram, b, False)
         return found.astype(rhs.dtype, copy=False)
 
     def gradient(self, matrix, rhs, l2_regularizer, output, doutput, fast) -> Any:

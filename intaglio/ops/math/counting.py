@@ -149,9 +149,11 @@ class HistogramFixedWidth(Op):
             raise invalid_argument(f"nbins should be a positive number, but got '{count}'")
         check_allocated((count,), dtype.size, "A histogram")
         step = (high - low) / count
-        bins = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
-        bins = np.clip(np.nan_to_num(bins), 0, count - 1).astype(np.int64)
-        return np.bincount(bins, minlength=count).astype(dtype.numpy)
+        bins = np.subtract(values.reshape(-1), low, dtype=np.float64)
+        bins /= step
+        np.fmax(bins, 0, out=bins)  # and what is not a number is in the first bin
+        np.minimum(bins, count - 1, out=bins)
+        return np.bincount(bins.astype(np.int64), minlength=count).astype(dtype.numpy)
 
 
 @op

@@ -18,11 +18,14 @@ from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.scattering import starts_of_runs
 from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import constant, spec_of
+from intaglio.ops.hooks import HOOKS
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
 # Rows of at least so many elements are reduced one after the other.
 MIN_ROW_ELEMENTS = 32
+# Rows that are shorter are added by a kernel from so many elements on.
+MIN_COMPILED_ELEMENTS = 1 << 16
 # A step over all segments costs as much as so many segments that are reduced alone.
 SEGMENTS_PER_STEP = 4
 
@@ -34,14 +37,13 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     values = data.astype(np.float32) if wide else data
     rows = values.reshape((ids.size, *data.shape[ids.ndim :]))
     flat = ids.reshape(-1)
-    kept = flat >= 0
-    if not kept.all():
+    if flat.min(initial=0) < 0:
+        kept = flat >= 0
         rows, flat = rows[kept], flat[kept]
     wide_rows = rows.size >= MIN_ROW_ELEMENTS * len(rows)
-    if ufunc is np.add and wide_rows:
-        added = _added(rows, flat, count)
-        if added is not None:
-            return added.astype(dtype) if wide else added
+    run = _compiled(ufunc, rows, wide_rows) if rows.ndim > 1 else None
+    if run is not None:
+        return run(rows, None, flat, count, empty).astype(dtype, copy=False)
     result = np.full((count, *rows.shape[1:]), start, values.dtype)
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
@@ -84,15 +86,12 @@ def _row_by_row(ufunc: Any) -> Any:
     return reduceat
 
 
-def _added(rows: Any, ids: Any, count: int) -> Any:
-    """The sums of rows in machine code; None where there is none."""
-    run = compiled_function("segment sums", rows.size, rows.dtype)
-    if run is None:
-        return None
-    order = np.arange(ids.size)
-    if np.any(ids[1:] < ids[:-1]):
-        order = np.argsort(ids, kind="stable")
-    return run(rows, order, ids[order], count)
+def _compiled(ufunc: Any, rows: Any, wide_rows: bool) -> Any:
+    """Machine code that combines rows by a ufunc; None where there is none."""
+    if ufunc is np.add and not wide_rows:  # NumPy adds short rows in pairs
+        large = rows.size >= MIN_COMPILED_ELEMENTS
+        return HOOKS.select_kernel("segments", "add", False, rows.dtype) if large else None
+    return compiled_function("segments", rows.size, ufunc.__name__, False, rows.dtype)
 
 
 def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
@@ -101,14 +100,17 @@ def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     # Short rows NumPy adds up in pairs, and those of 16 bits are added as wider ones.
     if data.size >= MIN_ROW_ELEMENTS * len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
-        run = compiled_function("segment sums", work, data.dtype)
+        run = compiled_function("segments", work, "add", True, data.dtype)
     if run is not None:
-        return run(data, indices, ids, count)
+        return run(data, indices, ids, count, 0)
     return gathered(data[indices], ids, count, np.add, 0, 0)
 
 
 def _counts(ids: Any, count: int) -> Any:
-    return np.bincount(ids.reshape(-1)[ids.reshape(-1) >= 0], minlength=count)
+    flat = ids.reshape(-1)
+    if flat.min(initial=0) < 0:
+        flat = flat[flat >= 0]
+    return np.bincount(flat, minlength=count)
 
 
 # -- sorted segments -----------------------------------------------------------------

@@ -266,6 +266,7 @@ class Conv2D(Op):
     """Every window's product with every filter; groups if the filters are narrower."""
 
     signature = f"input: T, filter: T; {ATTRS_2D} -> output: T"
+    bilinear = True
     T = (*FLOATING, int32)
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
     batching = "examples"
@@ -295,6 +296,7 @@ class Conv2DBackpropInput(Op):
     """The gradient of Conv2D by its input."""
 
     signature = f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
+    bilinear = True
     T = (*FLOATING, int32)
     shape_input = "input_sizes"
 
@@ -341,6 +343,7 @@ class Conv2DBackpropFilter(Op):
     """The gradient of Conv2D by its filters."""
 
     signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_2D} -> output: T"
+    bilinear = True
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
@@ -393,6 +396,7 @@ class Conv3D(Op):
     """Conv2D with one spatial dimension more."""
 
     signature = f"input: T, filter: T; {ATTRS_3D} -> output: T"
+    bilinear = True
     T = FLOATING
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
     batching = "examples"
@@ -426,6 +430,7 @@ class Conv3DBackpropInputV2(Op):
     """The gradient of Conv3D by its input."""
 
     signature = f"input_sizes: Tshape, filter: T, out_backprop: T; {ATTRS_3D} -> output: T"
+    bilinear = True
     T = FLOATING
     Tshape = INDEX
 
@@ -452,6 +457,7 @@ class Conv3DBackpropFilterV2(Op):
     """The gradient of Conv3D by its filters."""
 
     signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_3D} -> output: T"
+    bilinear = True
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:

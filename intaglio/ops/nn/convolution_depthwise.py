@@ -49,6 +49,7 @@ class DepthwiseConv2dNative(Op):
     """Each channel's windows with that channel's filters."""
 
     signature = f"input: T, filter: T; {ATTRS} -> output: T"
+    bilinear = True
     T = FLOATING
     batching = "examples"
 
@@ -84,6 +85,7 @@ class DepthwiseConv2dNativeBackpropInput(Op):
     """The gradient of DepthwiseConv2dNative by its input."""
 
     signature = f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS} -> output: T"
+    bilinear = True
     T = FLOATING
     shape_input = "input_sizes"
 
@@ -138,6 +140,7 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
     """The gradient of DepthwiseConv2dNative by its filters."""
 
     signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS} -> output: T"
+    bilinear = True
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:

@@ -65,6 +65,7 @@ class Conv(Op):
         " explicit_paddings: list(int) = [], data_format: str = 'CHANNELS_LAST',"
         " dilations: list(int) = [], batch_dims: int = 1, groups: int = 1 -> output: T"
     )
+    bilinear = True
     T = (*FLOATING, int32)
     padding = ("SAME", "VALID", "EXPLICIT")
     data_format = ("CHANNELS_FIRST", "CHANNELS_LAST")

@@ -23,6 +23,7 @@ class Conv2DBackpropInputV2(Op):
     """The gradient of Conv2D by its input, shaped like `input`."""
 
     signature = f"input: T, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
+    bilinear = True
     T = (*FLOATING, int32)
 
     def infer(self, input: Spec) -> Spec:
@@ -67,6 +68,7 @@ class Conv2DBackpropFilterV2(Op):
     """The gradient of Conv2D by its filters, shaped like `filter`."""
 
     signature = f"input: T, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
+    bilinear = True
     T = FLOATING
 
     def infer(self, filter: Spec) -> Spec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,43 @@ class L2Loss(Op):
         return raw.Mul(t, doutput)
 
 
+# Elements that are normalised at a time: what is computed of them stays in cache.
+_BLOCK_ELEMENTS = 1 << 15
+
+
 def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
-    """The sum over each channel and its `radius` neighbours on either side."""
-    depth = x.shape[-1]
-    sums = np.zeros((*x.shape[:-1], depth + 1), np.float64)
-    np.cumsum(x, axis=-1, out=sums[..., 1:])
+    """The sum over each channel and its `radius` neighbours on either side: [channels, pixels]."""
+    depth = len(x)
+    sums = np.zeros((depth + 1, *x.shape[1:]), np.float64)
+    np.cumsum(x, axis=0, out=sums[1:])
     channels = np.arange(depth)
     upper = np.minimum(channels + radius + 1, depth)
     lower = np.maximum(channels - radius, 0)
-    return sums[..., upper] - sums[..., lower]
+    return sums[upper] - sums[lower]
+
+
+def _power(norm: np.ndarray, beta: float) -> np.ndarray:
+    """norm ** -beta, by square roots where they suffice."""
+    if beta in (0.5, 0.75):
+        root = np.sqrt(norm)
+        return 1 / (root if beta == 0.5 else root * np.sqrt(root))
+    return norm**-beta
+
+
+def _by_pixels(function: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
+    """The function of blocks of the arrays' pixels: [channels, pixels] of float64."""
+    first = arrays[0]
+    depth = first.shape[-1]
+    result = np.empty(first.shape, first.dtype)
+    if not result.size:
+        return result
+    step = max(1, _BLOCK_ELEMENTS // depth)
+    flat = [a.reshape(-1, depth) for a in (*arrays, result)]
+    for at in range(0, len(flat[0]), step):
+        blocks = [a[at : at + step] for a in flat]
+        wide = [np.ascontiguousarray(b.T, np.float64) for b in blocks[:-1]]
+        blocks[-1][...] = function(*wide).T
+    return result
 
 
 def _check_radius(radius: int) -> None:
@@ -73,9 +102,12 @@ class LRN(Op):
         _check_radius(depth_radius)
         if input.ndim != 4:
             raise invalid_argument("in must be 4-dimensional")
-        wide = input.astype(np.float64)
-        norm = bias + alpha * _neighbours(np.square(wide), depth_radius)
-        return (wide * norm**-beta).astype(input.dtype)
+
+        def normalised(x: np.ndarray) -> np.ndarray:
+            norm = bias + alpha * _neighbours(np.square(x), depth_radius)
+            return x * _power(norm, beta)
+
+        return _by_pixels(normalised, input)
 
     def gradient(self, input, output, doutput, depth_radius, bias, alpha, beta) -> Any:
         return raw.LRNGrad(
@@ -106,8 +138,10 @@ class LRNGrad(Op):
                 "input_grads, input_image and output_image must be 4-dimensional and of"
                 f" one shape, not of {sorted(shapes)}"
             )
-        d, x, y = (a.astype(np.float64) for a in (input_grads, input_image, output_image))
-        norm = bias + alpha * _neighbours(np.square(x), depth_radius)
-        neighbour_sums = _neighbours(d * y / norm, depth_radius)
-        result = d * norm**-beta - 2 * alpha * beta * x * neighbour_sums
-        return result.astype(input_grads.dtype)
+
+        def backwards(d: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            norm = bias + alpha * _neighbours(np.square(x), depth_radius)
+            neighbour_sums = _neighbours(d * y / norm, depth_radius)
+            return d * _power(norm, beta) - 2 * alpha * beta * x * neighbour_sums
+
+        return _by_pixels(backwards, input_grads, input_image, output_image)

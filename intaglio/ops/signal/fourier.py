@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,10 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops.families import shape_of, spec_of
+from intaglio.ops.hooks import HOOKS
 
+# Elements times the logarithm of the length: from so many on a kernel is compiled for the shape.
+MIN_COMPILED_STEPS = 1 << 19
 WIDE = {complex64: float32, complex128: float64}
 
 
@@ -70,6 +74,15 @@ def _transformed(
     return function(x, s=lengths, axes=axes).astype(dtype.numpy, copy=False)
 
 
+def _compiled(kind: str, x: Any, axes: int, length: int) -> Any:
+    """A kernel for the last axes of a large array; None if there is none."""
+    size = math.prod(x.shape[-axes:]) if x.ndim >= axes else 0
+    if x.size * max(size, 1).bit_length() < MIN_COMPILED_STEPS:
+        return None
+    double = x.itemsize == (16 if x.dtype.kind == "c" else 8)
+    return HOOKS.select_kernel("fourier", kind, double, x.shape, axes, length)
+
+
 def _last(x: Any, rank: int) -> list[int]:
     if x.ndim < rank:
         raise invalid_argument(f"Input must have rank of at least {rank} but got: {list(x.shape)}")
@@ -104,6 +117,7 @@ class Complex(Op):
     Tcomplex: tuple[DType, ...] = COMPLEX
     axes: int = 1
     function: Any = None
+    kind: str = "fft"
     back: str = ""
     batching = "leading"
 
@@ -115,6 +129,9 @@ class Complex(Op):
         axes = _last(input, self.axes)
         if not input.size:
             return np.zeros(input.shape, input.dtype)
+        run = _compiled(self.kind, input, self.axes, input.shape[-1])
+        if run is not None:
+            return run(input)
         if self.axes == 1:
             result = self.function(input)
         else:
@@ -132,6 +149,8 @@ class Forward(Complex):
 
 class Backward(Complex):
     """The inverse discrete Fourier transform, divided by the number of elements."""
+
+    kind = "ifft"
 
     def gradient(self, input: Spec, doutput) -> Any:
         count = _product(_sizes(input, self.axes), input.dtype)
@@ -257,6 +276,10 @@ class RealForward(Op):
         lengths = _lengths(fft_length, input, axes, False)
         half = lengths[-1] // 2 + 1 if lengths[-1] else 0
         shape = (*input.shape[: axes[0]], *lengths[:-1], half)
+        if lengths == list(input.shape[axes[0] :]):
+            run = _compiled("rfft", input, self.axes, lengths[-1])
+            if run is not None:
+                return run(input)
         return _transformed(np.fft.rfftn, input, lengths, axes, shape, Tcomplex)
 
     def gradient(self, input: Spec, fft_length, doutput, Tcomplex: DType) -> Any:
@@ -291,6 +314,10 @@ class RealBackward(Op):
         axes = _last(input, self.axes)
         lengths = _lengths(fft_length, input, axes, True)
         shape = (*input.shape[: axes[0]], *lengths)
+        if [*lengths[:-1], _half(lengths[-1])] == list(input.shape[axes[0] :]):
+            run = _compiled("irfft", input, self.axes, lengths[-1])
+            if run is not None:
+                return run(input)
         return _transformed(np.fft.irfftn, input, lengths, axes, shape, Treal)
 
     def gradient(self, input: Spec, fft_length, doutput) -> Any:

@@ -15,6 +15,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.scattering import add_rows
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.families import conjugate, constant, shape_of, spec_of
 from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.sparse import indices as coordinates
@@ -172,8 +173,8 @@ class SparseTensorDenseAdd(Op):
                 f"Dimension {at} does not equal (no broadcasting is supported): sparse "
                 f"side {int(a_shape[at])} vs dense side {b.shape[at]}"
             )
-        wrong = (a_indices < 0) | (a_indices >= np.array(b.shape))
-        if wrong.any():
+        if not coordinates.inside(a_indices, b.shape):
+            wrong = (a_indices < 0) | (a_indices >= np.array(b.shape))
             row, column = np.argwhere(wrong)[0]
             raise invalid_argument(
                 f"Sparse tensor has an invalid index on dimension {column}: "
@@ -181,7 +182,7 @@ class SparseTensorDenseAdd(Op):
                 f"tensor shape: {' '.join([str(d) for d in b.shape])}"
             )
         found = np.array(b)
-        np.add.at(found, tuple(a_indices.T), a_values)
+        np.add.at(found.reshape(-1), coordinates.flat(a_indices, b.shape), a_values)
         return found
 
     def gradient(self, doutput, a_indices) -> Any:
@@ -215,9 +216,14 @@ class WithDense(Op):
                 f"{brackets(dense.shape)}"
             )
         coordinates.check_bounds(sp_indices, sp_shape)
-        inner = sp_indices[:, sp_shape.size - dense.ndim :]
-        at = np.minimum(inner, np.array(dense.shape, np.int64) - 1)
-        return self.combine(sp_values, dense[tuple(at.T)], dense)
+        flat = np.zeros(sp_values.size, np.int64)
+        for column, size in zip(
+            sp_indices.T[sp_shape.size - dense.ndim :], dense.shape, strict=True
+        ):
+            flat *= size
+            if size > 1:
+                flat += column
+        return self.combine(sp_values, dense.reshape(-1)[flat], dense)
 
 
 def _where(indices: Any, dense: Any) -> tuple[Any, Any]:
@@ -308,6 +314,8 @@ class SparseDenseCwiseDiv(WithDense):
 
 # -- products --------------------------------------------------------------------------------
 
+# What an element costs besides the multiplications of its row.
+_WORK_PER_ELEMENT = 16
 # Elements of rows that are multiplied at a time.
 _MAX_ELEMENTS_AT_ONCE = 1 << 20
 
@@ -364,6 +372,10 @@ class SparseTensorDenseMatMul(Op):
         _check_index("m", to, rows, int(adjoint_a))
         _check_index("k", of, inner, 1 - int(adjoint_a))
         check_allocated((rows, dense.shape[1]), dense.dtype.itemsize, "A sparse product")
+        work = values.size * (dense.shape[1] + _WORK_PER_ELEMENT)
+        run = select_kernel("sparse product", dense.dtype, work)
+        if run is not None:
+            return run(to, of, values, dense, rows)
         if _is_thick(rows * inner, values, dense):
             whole = np.zeros((rows, inner), dense.dtype)
             np.add.at(whole, (to, of), values)
@@ -426,6 +438,8 @@ def _adjoint(matrix: Any) -> Any:
 
 
 def _check_index(name: str, numbers: Any, size: int, column: int) -> None:
+    if numbers.size and numbers.min() >= 0 and numbers.max() < size:
+        return
     wrong = (numbers < 0) | (numbers >= size)
     if wrong.any():
         at = int(np.argmax(wrong))

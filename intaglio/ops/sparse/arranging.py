@@ -61,13 +61,13 @@ class SparseToDense(Op):
         if validate_indices:
             coordinates.check_bounds(indices, dims)
             coordinates.check_order(indices)
-        elif np.any((indices < 0) | (indices >= np.asarray(dims))):
+        elif not coordinates.inside(indices, dims):
             raise invalid_argument(
                 f"Indices are not valid (out of bounds).  Shape: {brackets(dims)}"
             )
         check_allocated(dims, sparse_values.dtype.itemsize, "SparseToDense")
         found = np.full(dims, default_value, sparse_values.dtype)
-        found[tuple(indices.T)] = sparse_values
+        found.reshape(-1)[coordinates.flat(indices, dims)] = sparse_values
         return found
 
     def gradient(self, ddense, sparse_indices, sparse_values: Spec, default_value: Spec) -> Any:
@@ -239,9 +239,12 @@ class SparseSlice(Op):
         if np.any(size < 0):
             raise invalid_argument(f"Expected a non-negative size, got {int(size.min())}")
         begin, dims = _box(shape, start, size)
-        moved = indices - begin
-        inside = np.all((moved >= 0) & (moved < dims), axis=1)
-        return moved[inside], values[inside], dims
+        inside: Any = np.ones(len(indices), bool)
+        for column, first, length in zip(indices.T, begin, dims, strict=True):
+            inside &= column >= first
+            inside &= column < first + length
+        kept = np.flatnonzero(inside)
+        return indices[kept] - begin, values[kept], dims
 
     def gradient(self, doutput_values, indices, start, output_indices) -> Any:
         back = raw.SparseSliceGrad(doutput_values, indices, start, output_indices)
@@ -382,12 +385,20 @@ class SparseSplit(Op):
         sizes = _shares(size, num_split)
         ends = np.cumsum(sizes)
         part = np.searchsorted(ends, indices[:, axis], side="right")
-        order = np.argsort(part, kind="stable")
-        moved = indices[order]
-        moved[:, axis] -= (ends - sizes)[part[order]]
-        cuts = np.searchsorted(part[order], np.arange(1, num_split))
         dims = [np.array(_with(shape.tolist(), axis, s), np.int64) for s in sizes]
-        return np.split(moved, cuts), np.split(values[order], cuts), dims
+        if num_split <= _MAX_MASKED_PARTS:
+            rows = [np.flatnonzero(part == i) for i in range(num_split)]
+        else:
+            order = np.argsort(part, kind="stable")
+            rows = np.split(order, np.searchsorted(part[order], np.arange(1, num_split)))
+        tables = [indices[some] for some in rows]
+        for table, begin in zip(tables, (ends - sizes).tolist(), strict=True):
+            table[:, axis] -= begin
+        return tables, [values[some] for some in rows], dims
+
+
+# So many parts are each found in a pass of their own.
+_MAX_MASKED_PARTS = 8
 
 
 def _shares(size: int, count: int) -> list[int]:
@@ -437,18 +448,24 @@ class SparseFillEmptyRows(Op):
             raise invalid_argument(
                 f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {ids.size}"
             )
-        wrong = (ids < 0) | (ids >= rows)
-        if wrong.any():
+        if ids.size and (ids.min() < 0 or ids.max() >= rows):
+            wrong = (ids < 0) | (ids >= rows)
             at = int(np.argmax(wrong))
             relation = f"{int(ids[at])} < 0" if ids[at] < 0 else f"{int(ids[at])} >= {rows}"
             raise invalid_argument(f"indices({at}, 0) is invalid: {relation}")
         counts = np.bincount(ids, minlength=rows)
         empty = counts == 0
+        ordered = bool(np.all(ids[1:] >= ids[:-1]))
+        if ordered and not empty.any():
+            return indices, values, empty, np.arange(ids.size)
         ends = np.cumsum(counts + empty)
-        order = np.argsort(ids, kind="stable")
-        inside = np.arange(ids.size) - (np.cumsum(counts) - counts)[ids[order]]
-        targets = np.empty(ids.size, np.int64)
-        targets[order] = (ends - counts - empty)[ids[order]] + inside
+        if ordered:  # an element moves by the empty rows before its own
+            targets = np.arange(ids.size) + np.cumsum(empty)[ids]
+        else:
+            order = np.argsort(ids, kind="stable")
+            inside = np.arange(ids.size) - (np.cumsum(counts) - counts)[ids[order]]
+            targets = np.empty(ids.size, np.int64)
+            targets[order] = (ends - counts - empty)[ids[order]] + inside
         total = int(ends[-1]) if rows else 0
         table = np.zeros((total, indices.shape[1]), np.int64)
         table[ends[empty] - 1, 0] = np.flatnonzero(empty)

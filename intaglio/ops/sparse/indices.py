@@ -26,15 +26,20 @@ def keys(first: Any, *others: Any) -> list[Any]:
     The numbers are in the order of the indices and equal for equal indices.
     """
     tables = [first, *others]
+    dims = [1 + max([int(c.max(initial=0)) for c in cs]) for cs in _columns(tables)]
+    least = min([int(c.min(initial=0)) for cs in _columns(tables) for c in cs], default=0)
+    if math.prod(dims) < _MAX_FLAT_INDEX and least >= 0:
+        return [flat(table, dims) for table in tables]
+    # Sparse tensors can be larger than what a number counts.
     whole = np.concatenate(tables) if others else first
-    dims = [int(column.max(initial=0)) + 1 for column in whole.T]
-    if math.prod(dims) < _MAX_FLAT_INDEX and not (whole.size and whole.min() < 0):
-        found = flat(whole, dims)
-    else:
-        # Sparse tensors can be larger than what a number counts.
-        _, found = np.unique(whole, axis=0, return_inverse=True)
+    _, found = np.unique(whole, axis=0, return_inverse=True)
     cuts = np.cumsum([len(t) for t in tables[:-1]])
     return np.split(found.reshape(-1), cuts)
+
+
+def _columns(tables: list[Any]) -> Any:
+    """The columns of all tables, together for each dimension."""
+    return zip(*[table.T for table in tables], strict=True)
 
 
 def flat(indices: Any, dims: Any) -> Any:
@@ -73,9 +78,12 @@ def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
 def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """The sorted union of two tables of indices, and the positions of both tables' rows in it."""
     a_keys, b_keys = keys(a, b)
-    if np.array_equal(a_keys, b_keys) and np.all(a_keys[1:] > a_keys[:-1]):
+    rising = all([bool(np.all(x[1:] > x[:-1])) for x in (a_keys, b_keys)])
+    if rising and np.array_equal(a_keys, b_keys):
         same = np.arange(len(a_keys))
         return a, same, same
+    if rising:
+        return _merged_in_order(a, b, a_keys, b_keys)
     both = np.concatenate([a_keys, b_keys])
     # Two runs in order are merged in one pass; of equal indices those of `a` come first.
     order = np.argsort(both, kind="stable")
@@ -85,6 +93,22 @@ def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
     where = np.empty(both.size, np.int64)
     where[order] = np.cumsum(new, dtype=np.int64) - 1
     return np.concatenate([a, b])[first], where[: len(a)], where[len(a) :]
+
+
+def _merged_in_order(a: Any, b: Any, a_keys: Any, b_keys: Any) -> tuple[Any, Any, Any]:
+    """As `merged`, of tables whose keys rise."""
+    at = np.searchsorted(a_keys, b_keys)
+    new = np.ones(len(b_keys), bool)
+    within = at < len(a_keys)
+    new[within] = a_keys[at[within]] != b_keys[within]
+    before = np.cumsum(new) - new
+    b_rows = at + before
+    a_rows = np.arange(len(a_keys))
+    a_rows += np.cumsum(np.bincount(at[new], minlength=len(a_keys) + 1))[:-1]
+    table = np.empty((len(a) + int(new.sum()), a.shape[1]), np.int64)
+    table[a_rows] = a
+    table[b_rows[new]] = b[new]
+    return table, a_rows, b_rows
 
 
 # -- checks ----------------------------------------------------------------------------
@@ -121,8 +145,17 @@ def check(indices: Any, values: Any, shape: Any, name: str = "input") -> None:
         )
 
 
+def inside(indices: Any, dims: Any) -> bool:
+    """Whether all indices are inside of a shape."""
+    if not len(indices):
+        return True
+    return all([c.min() >= 0 and c.max() < int(d) for c, d in zip(indices.T, dims, strict=True)])
+
+
 def check_bounds(indices: Any, dims: Any) -> None:
     """Raises InvalidArgumentError that names the first index outside a shape."""
+    if inside(indices, dims):
+        return
     outside = np.any((indices < 0) | (indices >= np.asarray(dims)), axis=1)
     if outside.any():
         at = int(np.argmax(outside))

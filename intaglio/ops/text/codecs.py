@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import re
+
+import numpy as np
 
 from intaglio.base.errors import invalid_argument
 from intaglio.opdef.op import op
-from intaglio.ops.text.strings import StringMap, mapped, one_of
+from intaglio.ops.text import joined
+from intaglio.ops.text.strings import StringMap, filled, mapped, one_of
 
 _BASE64 = re.compile(rb"[-_0-9A-Za-z]*={0,2}\Z")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -23,10 +26,19 @@ class EncodeBase64(StringMap):
 
     def kernel(self, input, pad):
         def encode(text: bytes) -> bytes:
-            encoded = base64.urlsafe_b64encode(text)
+            encoded = binascii.b2a_base64(text, newline=False)
             return encoded if pad else encoded.rstrip(b"=")
 
-        return mapped(encode, input)
+        texts = list(map(encode, np.asarray(input).reshape(-1).tolist()))
+        return filled(joined.mapped(_web_safe, texts), np.shape(input))
+
+
+_WEB_SAFE = bytes.maketrans(b"+/", b"-_")
+_PLAIN = bytes.maketrans(b"-_", b"+/")
+
+
+def _web_safe(text: bytes) -> bytes:
+    return text.translate(_WEB_SAFE)
 
 
 @op
@@ -39,13 +51,16 @@ class DecodeBase64(StringMap):
         return mapped(_decoded, input)
 
 
+_PADDING = (b"", b"=", b"==", b"===")
+
+
 def _decoded(text: bytes) -> bytes:
     bare = text.rstrip(b"=")
     if not _BASE64.match(text) or (text != bare and len(text) % 4):
         raise invalid_argument("Invalid character found in base64.")
     if len(bare) % 4 == 1:
         raise invalid_argument("Base64 string length cannot be 1 modulo 4.")
-    return base64.urlsafe_b64decode(bare + b"=" * (-len(bare) % 4))
+    return binascii.a2b_base64(bare.translate(_PLAIN) + _PADDING[-len(bare) % 4])
 
 
 @op

@@ -13,18 +13,25 @@ import numpy as np
 from intaglio.ops.compiled import compiled_function
 
 # What a text costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
-WORK = {"lengths": 8, "parts": 24, "numbers": 40}
+WORK = {
+    "lengths": 8,
+    "characters": 24,
+    "parts": 24,
+    "character_parts": 400,
+    "joined": 24,
+    "numbers": 40,
+}
 WORK_PER_HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
 MIN_NATIVE_STRINGS = 64
 
 
-def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = ()) -> Any:
+def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = (), **options: int) -> Any:
     count = np.size(texts)
     if count < MIN_NATIVE_STRINGS and name in WORK:
         return None
     run = compiled_function("texts", WORK.get(name, WORK_PER_HASH) * count, name)
-    return None if run is None else run(texts, *arrays, words=words)
+    return None if run is None else run(texts, *arrays, words=words, **options)
 
 
 def lengths(texts: Any) -> Any:
@@ -37,14 +44,29 @@ def hashes(name: str, texts: Any, buckets: int, key: Sequence[int]) -> Any:
     return _run(name, texts, words=[buckets, *key])
 
 
-def parts(texts: Any, starts: Any, counts: Any) -> Any:
+def characters(texts: Any) -> Any:
+    """How many characters of UTF-8 each has, as one int64 after the other."""
+    return _run("characters", texts)
+
+
+def joined(texts: Any, starts: Any, counts: Any, separator: bytes) -> Any:
+    """Runs of neighbours joined: where each begins, and how many texts it has."""
+    if lengths(texts) is None:
+        return None
+    bounds = [np.ascontiguousarray(x, np.int64) for x in (starts, counts)]
+    glue = np.frombuffer(separator or b"\0", np.uint8)
+    return _run("joined", texts, *bounds, glue, words=[len(separator)], count=bounds[0].size)
+
+
+def parts(texts: Any, starts: Any, counts: Any, unit: str = "BYTE") -> Any:
     """So many bytes from an offset on; both are numbers, or arrays with one for each text.
 
-    None too if an offset is outside of a text.
+    With the unit "UTF8_CHAR" these are characters. None too if an offset is outside of a text.
     """
     steps = [int(np.ndim(x) > 0) for x in (starts, counts)]
     numbers = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]
-    return _run("parts", texts, *numbers, words=steps)
+    name = "parts" if unit == "BYTE" else "character_parts"
+    return _run(name, texts, *numbers, words=steps)
 
 
 def numbers(texts: Any) -> Any:

@@ -12,7 +12,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.ragged.tensors import splits_from
-from intaglio.ops.text.strings import filled, shape_text
+from intaglio.ops.text.strings import filled, runs_joined, shape_text
 
 
 @op
@@ -48,10 +48,15 @@ class StringNGrams(Op):
             raise invalid_argument(
                 f"ngram_widths must contain positive values: {list(ngram_widths)}"
             )
-        words: list[bytes] = data.reshape(-1).tolist()
         glue, left, right = [
             t.encode("utf-8", "surrogateescape") for t in (separator, left_pad, right_pad)
         ]
+        if data_splits.size and len(ngram_widths) == 1:
+            width = ngram_widths[0]
+            pads = width - 1 if pad_width < 0 else min(pad_width, width - 1)
+            if not pads:
+                return _unpadded(data, data_splits, width, glue, preserve_short_sequences)
+        words: list[bytes] = data.reshape(-1).tolist()
         found: list[bytes] = []
         counts: list[int] = []
         bounds = data_splits.tolist()
@@ -70,6 +75,18 @@ class StringNGrams(Op):
             return filled([], -1), data_splits
         splits = splits_from(np.array(counts, np.int64), data_splits.dtype)
         return filled(found, -1), splits
+
+
+def _unpadded(data: Any, splits: Any, width: int, glue: bytes, short: bool) -> tuple[Any, Any]:
+    """Runs of one width; of rows that are shorter, none or with `short` the whole row."""
+    lengths = np.diff(splits).astype(np.int64)
+    counts = np.maximum(lengths - width + 1, 0)
+    if short:
+        counts[(lengths > 0) & (lengths < width)] = 1
+    inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    starts = np.repeat(splits[:-1].astype(np.int64), counts) + inside
+    runs = np.repeat(np.minimum(lengths, width), counts)
+    return runs_joined(data.reshape(-1), starts, runs, glue), splits_from(counts, splits.dtype)
 
 
 def _check_splits(splits: Any, size: int) -> None:
@@ -115,20 +132,28 @@ class StringSplit(Op):
                 f"delimiter must be a scalar, got shape: {shape_text(np.shape(delimiter))}"
             )
         marks = np.asarray(delimiter).item()
-        rows = [_cut(text, marks, skip_empty) for text in input]
-        counts = np.array([len(row) for row in rows], np.int64)
-        ids = np.repeat(np.arange(len(rows)), counts)
+        texts = np.asarray(input).tolist()
+        if marks:
+            rows = [_cut(text, marks, skip_empty) for text in texts]
+            counts = np.fromiter(map(len, rows), np.int64, len(rows))
+            parts = filled(list(itertools.chain.from_iterable(rows)), -1)
+        else:
+            counts = np.fromiter(map(len, texts), np.int64, len(texts))
+            parts = _BYTES[np.frombuffer(b"".join(texts), np.uint8)]
+        ids = np.repeat(np.arange(counts.size), counts)
         inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return (
-            np.stack([ids, inside], axis=1).astype(np.int64),
-            filled([part for row in rows for part in row], -1),
-            np.array([len(rows), int(counts.max(initial=0))], np.int64),
+            np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
+            parts,
+            np.array([counts.size, int(counts.max(initial=0))], np.int64),
         )
 
 
+# Every byte as a text.
+_BYTES = filled([bytes([code]) for code in range(256)], -1)
+
+
 def _cut(text: bytes, marks: bytes, skip_empty: bool) -> list[bytes]:
-    if not marks:
-        return [text[i : i + 1] for i in range(len(text))]
     first = marks[:1]
     for mark in marks[1:]:
         text = text.replace(bytes([mark]), first)

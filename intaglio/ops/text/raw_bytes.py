@@ -59,8 +59,8 @@ class DecodeRaw(Op):
     def kernel(self, bytes, out_type: DType, little_endian: bool):
         texts = np.asarray(bytes, object).ravel().tolist()
         size = len(texts[0]) if texts else 0
-        wrong = next((i for i, t in enumerate(texts) if len(t) != size), None)
-        if wrong is not None:
+        if {*map(len, texts)} - {size}:
+            wrong = next(i for i, t in enumerate(texts) if len(t) != size)
             raise invalid_argument(
                 "DecodeRaw requires input strings to all be the same size, but element "
                 f"{wrong} has size {size} != {len(texts[wrong])}"

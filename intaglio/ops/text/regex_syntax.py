@@ -88,9 +88,13 @@ class _Flags(NamedTuple):
     U: bool = False
 
 
-def translated(pattern: str) -> Translation:
-    """A pattern of RE2's for Python's `re`. Raises InvalidPattern."""
-    parser = _Parser(pattern)
+def translated(pattern: str, separator: str = "", captures: bool = True) -> Translation:
+    """A pattern of RE2's for Python's `re`. Raises InvalidPattern.
+
+    With a `separator`, it is for a text that consists of several with this character between them,
+    and matches in each of them what it would match there alone. Without `captures` it has no groups.
+    """
+    parser = _Parser(pattern, separator, captures)
     text, _ = parser.alternatives(_Flags())
     if parser.at < len(pattern):
         raise InvalidPattern(f"unexpected ): {pattern}")
@@ -172,14 +176,22 @@ def _category(name: str) -> Ranges:
     return tuple([(a, b) for a, b in ranges])
 
 
-def _as_class(ranges: Sequence[tuple[int, int]]) -> str:
-    """A class of Python's with these characters, less the bytes that are no UTF-8."""
+def _without(ranges: Sequence[tuple[int, int]], excluded: tuple[int, int]) -> Ranges:
+    """The characters less those of a range."""
     kept: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
-        if first < BYTES[0]:
-            kept.append((first, min(last, BYTES[0] - 1)))
-        if last > BYTES[1]:
-            kept.append((max(first, BYTES[1] + 1), last))
+        if first < excluded[0]:
+            kept.append((first, min(last, excluded[0] - 1)))
+        if last > excluded[1]:
+            kept.append((max(first, excluded[1] + 1), last))
+    return tuple(kept)
+
+
+def _as_class(ranges: Sequence[tuple[int, int]], separator: str) -> str:
+    """A class of Python's with these characters, less the bytes that are no UTF-8 and the separator."""
+    kept = _without(ranges, BYTES)
+    if separator:
+        kept = _without(kept, (ord(separator), ord(separator)))
     if not kept:
         return "(?!)"
     return f"[{''.join([f'{_escaped(a)}-{_escaped(b)}' for a, b in kept])}]"
@@ -195,8 +207,10 @@ def _escaped(code: int) -> str:
 class _Parser:
     """Reads a pattern from left to right, and gives Python's."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, separator: str, captures: bool) -> None:
         self.pattern = pattern
+        self.separator = separator
+        self.captures = captures
         self.at = 0
         self.linear = True
         self.branches = 1
@@ -277,29 +291,39 @@ class _Parser:
         if ch == "(":
             return [self._group(flags)]
         if ch == "[":
-            return [_Term(_as_class(self._class(flags)), True)]
+            return [_Term(self._set_of(self._class(flags)), True)]
         if ch == "\\":
             return self._escape(flags)
         self.at += 1
         if ch == ".":
             every = [(0, LAST)] if flags.s else [(0, 9), (11, LAST)]
-            return [_Term(_as_class(every), True)]
-        if ch == "^":
-            return [_Term("(?m:^)" if flags.m else "\\A")]
-        if ch == "$":
-            return [_Term("(?m:$)" if flags.m else "\\Z")]
+            return [_Term(self._set_of(every), True)]
+        if ch in "^$":
+            return [_Term(self._end(ch, flags.m))]
         return [self._literal(ch, flags)]
+
+    def _set_of(self, ranges: Sequence[tuple[int, int]]) -> str:
+        return _as_class(ranges, self.separator)
+
+    def _end(self, which: str, lines: bool) -> str:
+        """The beginning or end of the text, or of `lines`."""
+        if not self.separator:
+            return f"(?m:{which})" if lines else "\\A" if which == "^" else "\\Z"
+        ends = _escaped(ord(self.separator)) + ("\\n" if lines else "")
+        return f"(?<![^{ends}])" if which == "^" else f"(?![^{ends}])"
 
     def _literal(self, ch: str, flags: _Flags) -> _Term:
         if BYTES[0] <= ord(ch) <= BYTES[1]:
             raise InvalidPattern("invalid UTF-8")
         if flags.i and ch.lower() != ch.upper():
-            return _Term(_as_class(_folded(((ord(ch), ord(ch)),))), True)
+            return _Term(self._set_of(_folded(((ord(ch), ord(ch)),))), True)
+        if ch == self.separator:
+            return _Term("(?!)", True)
         return _Term(re.escape(ch), True)
 
     def _group(self, flags: _Flags) -> _Term:
         rest = self._rest()
-        start = "("
+        start = "(" if self.captures else "(?:"
         modified = re.match(r"\(\?([imsU]*)(?:-([imsU]+))?:", rest)
         named = re.match(r"\(\?P?<(\w+)>", rest)
         if modified:
@@ -329,7 +353,8 @@ class _Parser:
             self.at += 2
             if code == "B":  # to RE2 it is there between the bytes of a character too
                 self.linear, self.repeated = False, None
-            return [_Term(_EMPTY[code])]
+            anchor = {"A": "^", "z": "$"}.get(code)
+            return [_Term(self._end(anchor, False) if anchor else _EMPTY[code])]
         if code == "Q":
             text, _, _ = rest[2:].partition("\\E")
             self.at += min(len(text) + 4, len(rest))
@@ -338,7 +363,7 @@ class _Parser:
             raise InvalidPattern("\\C matches a byte, for which google-re2 must be installed")
         ranges = self._escaped_class(flags)
         if ranges is not None:
-            return [_Term(_as_class(ranges), True)]
+            return [_Term(self._set_of(ranges), True)]
         return [self._literal(chr(self._escaped_character()), flags)]
 
     def _escaped_class(self, flags: _Flags) -> Ranges | None:

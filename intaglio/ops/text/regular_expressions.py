@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from intaglio.base.dtypes import bool_, string
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text import regex_syntax
-from intaglio.ops.text.strings import StringMap, mapped, shape_text
+from intaglio.ops.text import joined, regex_syntax
+from intaglio.ops.text.strings import StringMap, filled, shape_text
+
+T = TypeVar("T")
 
 WRONG_ESCAPE = -1
 # Steps that Python's `re` may take for a text.
@@ -37,12 +39,12 @@ class Expression(Protocol):
 
     groups: int
 
-    def full_match(self, text: bytes) -> bool:
-        """True if it matches the whole text."""
+    def full_matches(self, texts: list[bytes]) -> list[bool]:
+        """Whether it matches the whole of each text."""
         ...
 
-    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
-        """What rewrites the first or every match in a text."""
+    def rewritten(self, texts: list[bytes], parts: Parts, every: bool) -> list[bytes]:
+        """The texts with the first or every match rewritten."""
         ...
 
 
@@ -51,35 +53,84 @@ class _LinearTime:
 
     def __init__(self, compiled: Any) -> None:
         self.groups: int = compiled.groups
-        self.full_match: Any = lambda text: compiled.fullmatch(text) is not None
+        self._full_match: Any = compiled.fullmatch
         self._search = compiled.search
+
+    def full_matches(self, texts: list[bytes]) -> list[bool]:
+        return [self._full_match(text) is not None for text in texts]
 
     def _spans(self, text: bytes, start: int) -> Spans | None:
         match = self._search(text, start)
         return match and [match.span(i) for i in range(self.groups + 1)]
 
-    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
-        return lambda text: _replaced(text, self._spans, parts, every)
+    def rewritten(self, texts: list[bytes], parts: Parts, every: bool) -> list[bytes]:
+        return [_replaced(text, self._spans, parts, every) for text in texts]
+
+
+class _Together:
+    """A pattern that Python's `re` matches in texts that are joined to one."""
+
+    def __init__(self, pattern: bytes) -> None:
+        self._pattern = _decoded(pattern)
+        self._compiled: dict[tuple[str, str, bool], re.Pattern[str]] = {}
+
+    def _for(self, form: str, separator: bytes, captures: bool = False) -> re.Pattern[str]:
+        """A form with the pattern for `{p}`, and the separator for `{s}`."""
+        key = (form, separator.decode(), captures)
+        found = self._compiled.get(key)
+        if found is None:
+            text = regex_syntax.translated(self._pattern, key[1], captures).pattern
+            mark = re.escape(key[1])
+            found = re.compile(form.replace("{s}", mark).replace("{p}", f"(?:{text})"))
+            self._compiled[key] = found
+        return found
+
+    def full_matches(self, texts: list[bytes]) -> list[bool] | None:
+        """Whether the pattern matches each of the texts; None if they cannot be joined."""
+        found = joined.whole(texts)
+        if found is None:
+            return None
+        whole, separator = found
+        matches = self._for("{p}({s})|[^{s}]*{s}", separator).findall(_decoded(whole + separator))
+        return list(map(bool, matches))
+
+    def rewritten(self, texts: list[bytes], parts: Parts, every: bool) -> list[bytes] | None:
+        """The texts with the first or every match rewritten; None if they cannot be joined."""
+        found = joined.whole(texts, b"".join([p for p in parts if isinstance(p, bytes)]))
+        if found is None:
+            return None
+        whole, separator = found
+        # Behind the first match the rest of the text is taken as it is.
+        form = "{p}" if every else "(?P<match>{p})(?P<rest>[^{s}]*)"
+        template = _template(parts) if every else rf"{_template(parts, 1)}\g<rest>"
+        replaced = self._for(form, separator, captures=True).sub(template, _decoded(whole))
+        return _encoded(replaced).split(separator)
 
 
 class _Backtracking:
     """A pattern that Python's `re` matches, translated."""
 
-    def __init__(self, compiled: re.Pattern[str]) -> None:
+    def __init__(self, compiled: re.Pattern[str], pattern: bytes) -> None:
         self.groups: int = compiled.groups
         self._compiled = compiled
+        self._together = _Together(pattern)
 
-    def full_match(self, text: bytes) -> bool:
-        return self._compiled.fullmatch(_decoded(text)) is not None
+    def full_matches(self, texts: list[bytes]) -> list[bool]:
+        found = self._together.full_matches(texts)
+        if found is None:
+            match = self._compiled.fullmatch
+            found = [match(_decoded(text)) is not None for text in texts]
+        return found
 
-    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
+    def rewritten(self, texts: list[bytes], parts: Parts, every: bool) -> list[bytes]:
         if not _takes_something(self._compiled):
-            return lambda text: self._replaced(text, parts, every)
-        template = "".join(
-            [f"\\g<{p}>" if isinstance(p, int) else _decoded(p).replace("\\", r"\\") for p in parts]
-        )
-        sub, count = self._compiled.sub, 0 if every else 1
-        return lambda text: _encoded(sub(template, _decoded(text), count))
+            return [self._replaced(text, parts, every) for text in texts]
+        found = self._together.rewritten(texts, parts, every)
+        if found is None:
+            template = _template(parts)
+            sub, count = self._compiled.sub, 0 if every else 1
+            found = [_encoded(sub(template, _decoded(text), count)) for text in texts]
+        return found
 
     def _replaced(self, text: bytes, parts: Parts, every: bool) -> bytes:
         source = _decoded(text)
@@ -105,12 +156,30 @@ class _Either:
         self.groups = long.groups
         self._short, self._long, self._most = short, long, most
 
-    def full_match(self, text: bytes) -> bool:
-        return (self._short if len(text) <= self._most else self._long).full_match(text)
+    def full_matches(self, texts: list[bytes]) -> list[bool]:
+        return self._by_length(texts, lambda e, some: e.full_matches(some))
 
-    def rewriter(self, parts: Parts, every: bool) -> Callable[[bytes], bytes]:
-        short, long = (e.rewriter(parts, every) for e in (self._short, self._long))
-        return lambda text: (short if len(text) <= self._most else long)(text)
+    def rewritten(self, texts: list[bytes], parts: Parts, every: bool) -> list[bytes]:
+        return self._by_length(texts, lambda e, some: e.rewritten(some, parts, every))
+
+    def _by_length(
+        self, texts: list[bytes], function: Callable[[Expression, list[bytes]], list[T]]
+    ) -> list[T]:
+        if max(map(len, texts), default=0) <= self._most:
+            return function(self._short, texts)
+        short = iter(function(self._short, [t for t in texts if len(t) <= self._most]))
+        long = iter(function(self._long, [t for t in texts if len(t) > self._most]))
+        return [next(short if len(text) <= self._most else long) for text in texts]
+
+
+def _template(parts: Parts, before: int = 0) -> str:
+    """The rewriting as Python's `re` takes it, of a pattern with so many groups before its own."""
+    return "".join(
+        [
+            f"\\g<{p + before}>" if isinstance(p, int) else _decoded(p).replace("\\", r"\\")
+            for p in parts
+        ]
+    )
 
 
 def _decoded(text: bytes) -> str:
@@ -156,7 +225,7 @@ def compiled(pattern: bytes) -> Expression:
             raise _refused(pattern, e) from None
         return _with_re2(pattern, module)
     try:
-        found = _Backtracking(re.compile(translated.pattern))
+        found = _Backtracking(re.compile(translated.pattern), pattern)
     except (re.error, OverflowError, RecursionError) as e:
         if module is None:
             raise _refused(pattern, e) from None
@@ -192,16 +261,18 @@ def _rewriting(rewrite: bytes) -> Parts:
     return parts
 
 
-def rewriter(expression: Expression, rewrite: bytes, every: bool) -> Callable[[bytes], bytes]:
-    """What rewrites the first or every match in a text."""
+def rewritten(
+    expression: Expression, texts: list[bytes], rewrite: bytes, every: bool
+) -> list[bytes]:
+    """The texts with the first or every match rewritten."""
     parts = _rewriting(rewrite)
     if max((p for p in parts if isinstance(p, int)), default=0) > expression.groups:
-        return bytes
+        return texts
     if WRONG_ESCAPE in parts:
         if not every:
-            return bytes
+            return texts
         parts = parts[:-1]
-    return expression.rewriter(parts, every)
+    return expression.rewritten(texts, parts, every)
 
 
 def _takes_something(pattern: re.Pattern[str]) -> bool:
@@ -279,9 +350,8 @@ class RegexReplace(Op):
         return Spec(string, input.shape)
 
     def kernel(self, input, pattern, rewrite, replace_global):
-        expression = compiled(_scalar(pattern, "Pattern"))
-        instead = _scalar(rewrite, "Rewrite")
-        return mapped(rewriter(expression, instead, replace_global), input)
+        expression = _scalar(pattern, "Pattern")
+        return _rewritten(input, expression, _scalar(rewrite, "Rewrite"), replace_global)
 
 
 @op
@@ -294,13 +364,16 @@ class StaticRegexReplace(StringMap):
     batching = "leading"
 
     def kernel(self, input, pattern, rewrite, replace_global):
-        expression, instead = compiled(_encoded(pattern)), _encoded(rewrite)
-        return mapped(rewriter(expression, instead, replace_global), input)
+        return _rewritten(input, _encoded(pattern), _encoded(rewrite), replace_global)
+
+
+def _rewritten(input: Any, pattern: bytes, rewrite: bytes, every: bool) -> np.ndarray:
+    texts = np.asarray(input).reshape(-1).tolist()
+    return filled(rewritten(compiled(pattern), texts, rewrite, every), np.shape(input))
 
 
 def _matches(input: Any, pattern: bytes) -> np.ndarray:
-    expression = compiled(pattern)
-    found = list(map(expression.full_match, np.asarray(input).reshape(-1).tolist()))
+    found = compiled(pattern).full_matches(np.asarray(input).reshape(-1).tolist())
     return np.array(found, np.bool_).reshape(np.shape(input))
 
 

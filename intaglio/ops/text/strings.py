@@ -28,6 +28,7 @@ from intaglio.base.dtypes import (
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.text import joined
 from intaglio.ops.text import native_strings as texts
 
 UNITS = ("BYTE", "UTF8_CHAR")
@@ -37,6 +38,12 @@ def mapped(function: Callable[[bytes], bytes], array: Any) -> np.ndarray:
     """The function of every string, in an array of the same shape."""
     texts = np.asarray(array).reshape(-1).tolist()
     return filled(list(map(function, texts)), np.shape(array))
+
+
+def _mapped_together(function: Callable[[bytes], bytes], array: Any) -> np.ndarray:
+    """As `mapped`, for a function of several texts with separators between them."""
+    texts = np.asarray(array).reshape(-1).tolist()
+    return filled(joined.mapped(function, texts), np.shape(array))
 
 
 def filled(values: list[bytes], dims: Any) -> np.ndarray:
@@ -85,7 +92,7 @@ def _cased(input: Any, encoding: str, narrow: Any, wide: Any) -> np.ndarray:
         return mapped(narrow, input)
     if encoding.lower() != "utf-8":
         raise invalid_argument(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
-    return mapped(lambda v: wide(v.decode("utf-8", "replace")).encode(), input)
+    return _mapped_together(lambda v: wide(v.decode("utf-8", "replace")).encode(), input)
 
 
 @op
@@ -123,7 +130,7 @@ class StringLength(Op):
 
     def kernel(self, input, unit):
         one_of(unit, UNITS, "unit")
-        found = texts.lengths(input) if unit == "BYTE" else None
+        found = texts.lengths(input) if unit == "BYTE" else texts.characters(input)
         if found is None:
             measure = _lengths if unit == "BYTE" else _characters
             found = measure(np.asarray(input).reshape(-1).tolist())
@@ -169,6 +176,10 @@ class Substr(Op):
         if unit == "BYTE":
             return _cut(np.asarray(input, object), pos, len)
         flat, starts, counts = np.broadcast_arrays(input, pos, len)
+        alike = np.ndim(pos) == 0
+        found = texts.parts(flat, *((pos, len) if alike else (starts, counts)), unit)
+        if found is not None:
+            return found.reshape(flat.shape)
         triples = zip(flat.flat, starts.flat, counts.flat, strict=True)
         substrings = [
             _characters_between(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)
@@ -248,13 +259,7 @@ class StringSplitV2(Op):
         if np.ndim(sep) != 0:
             raise invalid_argument(f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}")
         separator = np.asarray(sep).item()
-        # One list of all parts: collecting garbage would look at a list for each text many times.
-        parts: list[bytes] = []
-        ends = [0]
-        for text in np.asarray(input).tolist():
-            parts += _parts(text, separator, maxsplit)
-            ends.append(len(parts))
-        counts = np.diff(np.array(ends, np.int64))
+        parts, counts = _split(np.asarray(input).tolist(), separator, maxsplit)
         ids = np.repeat(np.arange(counts.size), counts)
         inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return (
@@ -262,6 +267,19 @@ class StringSplitV2(Op):
             filled(parts, -1),
             np.array([counts.size, counts.max(initial=0)], np.int64),
         )
+
+
+def _split(texts: list[bytes], separator: bytes, most: int) -> tuple[list[bytes], np.ndarray]:
+    """The parts of all texts, and how many each has."""
+    if most < 0 and len(separator) == 1:
+        return joined.split(texts, separator)
+    # One list of all parts: collecting garbage would look at a list for each text many times.
+    parts: list[bytes] = []
+    ends = [0]
+    for text in texts:
+        parts += _parts(text, separator, most)
+        ends.append(len(parts))
+    return parts, np.diff(np.array(ends, np.int64))
 
 
 def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
@@ -275,6 +293,16 @@ def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
 
 
 # -- joining -------------------------------------------------------------------------
+
+
+def runs_joined(array: Any, starts: Any, counts: Any, separator: bytes) -> np.ndarray:
+    """Runs of neighbours in a vector joined: where each begins, and how many texts it has."""
+    found = texts.joined(array, starts, counts, separator)
+    if found is not None:
+        return found
+    flat = array.tolist()
+    runs = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
+    return filled([separator.join(flat[a:b]) for a, b in runs], -1)
 
 
 @op
@@ -304,12 +332,15 @@ class StringJoin(Op):
                     )
                 dims = np.shape(array)
         glue = separator.encode()
-        wide = [np.broadcast_to(np.asarray(a, object), dims).reshape(-1).tolist() for a in inputs]
+        wide = [np.broadcast_to(np.asarray(a, object), dims).reshape(-1) for a in inputs]
         if not wide:
             return filled([b""], ())
-        if len(wide) == 2 and not glue:
-            return filled(list(map(operator.add, *wide)), dims)
-        return filled([glue.join(row) for row in zip(*wide, strict=True)], dims)
+        count = wide[0].size
+        if count >= texts.MIN_NATIVE_STRINGS:
+            rows = np.stack(wide, axis=1).reshape(-1)
+            starts = np.arange(count) * len(wide)
+            return runs_joined(rows, starts, np.full(count, len(wide)), glue).reshape(dims)
+        return filled(list(map(glue.join, zip(*[a.tolist() for a in wide], strict=True))), dims)
 
 
 def _merged(a: Any, b: Any) -> Any:
@@ -355,12 +386,13 @@ class ReduceJoin(Op):
         kept = [i for i in range(np.ndim(inputs)) if i not in axes]
         moved = np.transpose(inputs, kept + axes[::-1])  # the first axis goes fastest
         outer = moved.shape[: len(kept)]
-        rows = moved.reshape(math.prod(outer), -1 if moved.size else 0)
-        joined = filled([separator.encode().join(row) for row in rows], outer)
-        if keep_dims:
-            shape = np.shape(inputs)
-            return joined.reshape([1 if i in axes else d for i, d in enumerate(shape)])
-        return joined
+        moved = moved.reshape(math.prod(outer), -1 if moved.size else 0)
+        count, length = moved.shape
+        starts = np.arange(count) * length
+        rows = runs_joined(moved.reshape(-1), starts, np.full(count, length), separator.encode())
+        shape = np.shape(inputs)
+        dims = [1 if i in axes else d for i, d in enumerate(shape)] if keep_dims else outer
+        return rows.reshape(dims)
 
 
 def _no_axes(spec: Spec) -> bool:
@@ -420,15 +452,13 @@ class UnsortedSegmentJoin(Op):
                 "segment_ids are not allowed to exceed num_segments or to have negative values."
             )
         rows = np.asarray(inputs, object).reshape(len(ids), math.prod(rest))
-        parts: list[list[list[bytes]]] = [
-            [[] for _ in range(rows.shape[1])] for _ in range(int(num_segments))
-        ]
-        for segment, row in zip(ids.tolist(), rows, strict=True):
-            for column, text in enumerate(row):
-                parts[segment][column].append(text)
+        order = np.argsort(ids, kind="stable")
+        cuts = np.searchsorted(ids[order], np.arange(int(num_segments) + 1))
         glue = separator.encode()
-        texts = [glue.join(cell) for segment in parts for cell in segment]
-        return filled(texts, (int(num_segments), *rest))
+        found = np.empty((int(num_segments), rows.shape[1]), object)
+        for i, column in enumerate(rows[order].T):
+            found[:, i] = runs_joined(column, cuts[:-1], np.diff(cuts), glue)
+        return found.reshape(int(num_segments), *rest)
 
 
 # -- numbers -------------------------------------------------------------------------

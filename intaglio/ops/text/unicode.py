@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import itertools
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,14 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import check_rank
 from intaglio.ops.ragged.tensors import splits_from
-from intaglio.ops.text import unicode_scripts
+from intaglio.ops.text import joined, unicode_scripts
 from intaglio.ops.text.strings import filled, one_of
 
 _ERRORS = ("strict", "replace", "ignore")
 _OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 _REPLACEMENT = 0xFFFD
+# So many code points are looked up in a table of all.
+_MIN_FOR_TABLE = 1 << 12
 
 
 def _codec(encoding: str) -> str:
@@ -71,6 +75,16 @@ def _decoded(text: bytes, codec: str, errors: str, instead: int) -> tuple[Any, A
         at = bad
 
 
+def _one_by_one(texts: list[bytes], codec: str, errors: str, instead: int) -> tuple[Any, Any, Any]:
+    """The numbers of characters, the code points, and where these begin."""
+    parts = [_decoded(t, codec, errors, instead) for t in texts]
+    counts = np.array([p.size for p, _ in parts], np.int64)
+    none = np.zeros(0, np.int64)
+    points = np.concatenate([none, *[p for p, _ in parts]])
+    starts = np.concatenate([none, *[s for _, s in parts]])
+    return counts, points, starts
+
+
 def _is_control(points: Any) -> Any:
     return (points < 0x20) | ((points >= 0x7F) & (points < 0xA0))
 
@@ -89,11 +103,9 @@ class _Decoding(Op):
         if not 0 <= instead <= 0x10FFFF:
             raise invalid_argument(f"replacement_char out of unicode codepoint range: {instead}")
         codec = _codec(input_encoding)
-        parts = [_decoded(t, codec, errors, instead) for t in np.asarray(input).reshape(-1)]
-        counts = np.array([p.size for p, _ in parts], np.int64)
-        none = np.zeros(0, np.int64)
-        points = np.concatenate([none, *[p for p, _ in parts]])
-        starts = np.concatenate([none, *[s for _, s in parts]])
+        texts = np.asarray(input).reshape(-1).tolist()
+        together = joined.code_points(texts) if codec == "utf-8" else None
+        counts, points, starts = together or _one_by_one(texts, codec, errors, instead)
         if controls and errors == "ignore":
             kept = ~_is_control(points)
             texts = np.repeat(np.arange(counts.size), counts)[kept]
@@ -101,7 +113,7 @@ class _Decoding(Op):
             return counts, points[kept].astype(np.int32), starts[kept]
         if controls:
             points = np.where(_is_control(points), instead, points)
-        return counts, points.astype(np.int32), starts
+        return counts, points.astype(np.int32, copy=False), starts
 
 
 @op
@@ -194,11 +206,30 @@ class UnicodeEncode(Op):
                 points = points[~wrong]
             else:
                 points = np.where(wrong, replacement_char, points)
-        whole = points.astype("<u4").tobytes().decode("utf-32-le")
         codec = _OUTPUTS[output_encoding]
+        if points.size >= _MIN_FOR_TABLE and np.all(np.diff(splits) == 1):
+            return _characters(points, codec)
+        whole = points.astype("<u4").tobytes().decode("utf-32-le")
         bounds = splits.tolist()
         rows = itertools.pairwise(bounds)
         return filled([whole[a:b].encode(codec) for a, b in rows], -1)
+
+
+def _characters(points: Any, codec: str) -> np.ndarray:
+    """Each code point as a text."""
+    there = np.zeros(int(points.max()) + 1, bool)
+    there[points] = True
+    number = np.cumsum(there, dtype=np.int32) - 1
+    texts = [chr(p).encode(codec) for p in np.flatnonzero(there).tolist()]
+    return filled(texts, -1)[number[points]]
+
+
+@functools.cache
+def _script_table() -> np.ndarray:
+    """The script (int32) of every code point."""
+    starts, scripts = unicode_scripts.table()
+    lengths = np.diff([*starts.tolist(), sys.maxunicode + 1])
+    return np.repeat(scripts, lengths).astype(np.int32)
 
 
 @op
@@ -213,6 +244,9 @@ class UnicodeScript(Op):
         return Spec(int32, input.shape)
 
     def kernel(self, input):
+        if np.size(input) >= _MIN_FOR_TABLE:
+            inside = np.clip(input, 0, sys.maxunicode)
+            return np.where(inside == input, _script_table()[inside], np.int32(-1))
         starts, scripts = unicode_scripts.table()
         ranges = np.searchsorted(starts, input, side="right") - 1
         found = scripts[np.maximum(ranges, 0)]

@@ -118,3 +118,32 @@ def test_without_entries_kernels_are_called_through_ctypes(monkeypatch):
     product, above = kernel(x, np.float32(2))
     np.testing.assert_array_equal(product, x)
     assert above.dtype == bool
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.integers(1, 20), max_size=2),
+    st.integers(1, 40),
+    st.integers(2, 13),
+    st.sampled_from(["float32", "float64", "int32", "float16", "bool"]),
+    st.data(),
+)
+def test_short_innermost_axes(lead, around, inner, dtype, data):
+    """What is broadcast along and around an innermost axis of few elements: NumPy's results."""
+    shape = (*lead, around, inner)
+    forms = [tuple(n if data.draw(st.booleans()) else 1 for n in shape) for _ in range(2)]
+    x, y = (tf.cast(np.random.default_rng(i).integers(0, 4, f), dtype) for i, f in enumerate(forms))
+    z = tf.zeros(shape, dtype)
+
+    def step(x, y, z):
+        if dtype == "bool":
+            return tf.math.logical_xor(x, y) | z, tf.cast(x & y, tf.float32) + tf.cast(
+                z, tf.float32
+            )
+        return x * y + z, tf.maximum(x - y, z), tf.cast(x + z, tf.int32) * 2
+
+    for mine, theirs in zip(
+        tf.function(step, jit_compile=True)(x, y, z), step(x, y, z), strict=True
+    ):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(theirs))

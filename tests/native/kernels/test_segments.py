@@ -1,4 +1,4 @@
-"""Sums of segments in machine code are NumPy's, bit for bit."""
+"""Reductions of segments in machine code are NumPy's, bit for bit."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def _rows(dtype: str, *shape: int) -> np.ndarray:
         return RNG.randint(-99, 99, shape).astype(dtype)
     rows = RNG.standard_normal(shape).astype(dtype)
     rows[::7] = -0.0
+    rows[5] = np.nan
     return rows
 
 
@@ -28,6 +29,9 @@ CALLS = {
     "sum": lambda x: tf.math.segment_sum(x, SORTED),
     "mean": lambda x: tf.math.segment_mean(x, SORTED),
     "unsorted": lambda x: tf.math.unsorted_segment_sum(x, MIXED, 44),
+    "largest": lambda x: tf.math.segment_max(x, SORTED),
+    "smallest": lambda x: tf.math.unsorted_segment_min(x, MIXED, 44),
+    "product": lambda x: tf.math.unsorted_segment_prod(x, MIXED, 44),
     "taken": lambda x: tf.sparse.segment_sum(x, TAKEN, SORTED),
     "mean of taken": lambda x: tf.sparse.segment_mean(x, TAKEN, SORTED, 50),
     "root of taken": lambda x: tf.sparse.segment_sqrt_n(x, TAKEN, SORTED),
@@ -55,3 +59,14 @@ def test_of_no_rows(monkeypatch):
     none = np.zeros((0, 3), np.float32)
     made = tf.math.unsorted_segment_sum(none, np.zeros(0, np.int32), 4)
     np.testing.assert_array_equal(made, np.zeros((4, 3)))
+
+
+def test_many_short_rows_are_added_by_a_kernel():
+    numbers, rows = RNG.randint(0, 40, 9000), _rows("float32", 9000, 9)
+    rows[5] = 0
+    wanted = np.zeros((41, 9), np.float64)
+    np.add.at(wanted, numbers, rows)
+    np.testing.assert_allclose(tf.math.unsorted_segment_sum(rows, numbers, 41), wanted, atol=1e-4)
+    order = np.argsort(numbers, kind="stable")
+    summed = tf.math.segment_sum(rows[order], numbers[order])
+    np.testing.assert_allclose(summed, wanted[:40], atol=1e-4)

@@ -22,6 +22,7 @@ def _array(values: list[bytes]) -> np.ndarray:
 
 TEXTS = _array([RNG.bytes(n) for n in LENGTHS])
 SHORT = _array([RNG.bytes(n) for n in RNG.randint(3, 9, 100)])
+WIDE = _array([("aé日𝄞"[i % 4] * 2 + "x日é"[: 1 + i % 3]).encode() for i in range(100)])
 WHOLE = [b"%d" % n for n in RNG.randint(-(10**6), 10**6, 100)]
 UNUSUAL_WHOLE = [b"+5", b" 7", b"-0", b"9223372036854775807", b"-9223372036854775808"]
 DECIMAL = [repr(x).encode() for x in RNG.standard_normal(100).round(5).tolist()]
@@ -57,6 +58,33 @@ CALLS = {
     "substr, each its own": lambda: tf.strings.substr(
         SHORT, np.arange(100) % 7 - 3, np.arange(100) % 5
     ),
+    "characters": lambda: tf.strings.length(TEXTS, "UTF8_CHAR"),
+    "characters of an alphabet": lambda: tf.strings.length(WIDE, "UTF8_CHAR"),
+    "substr of characters": lambda: tf.strings.substr(WIDE, 1, 2, "UTF8_CHAR"),
+    "substr of characters from the end": lambda: tf.strings.substr(WIDE, -2, 9, "UTF8_CHAR"),
+    "substr of no characters": lambda: tf.strings.substr(WIDE, 1, -4, "UTF8_CHAR"),
+    "substr of characters, each its own": lambda: tf.strings.substr(
+        WIDE, np.arange(100) % 5 - 2, np.arange(100) % 4, "UTF8_CHAR"
+    ),
+    "substr of what is no UTF-8": lambda: tf.strings.substr(TEXTS, 0, 5, "UTF8_CHAR"),
+    "join": lambda: tf.strings.join([TEXTS, "-", TEXTS[::-1]], ""),
+    "join with separators": lambda: tf.strings.join([WIDE, SHORT, WIDE], ", "),
+    "join of one": lambda: tf.strings.join([SHORT], ", "),
+    "reduce_join": lambda: tf.strings.reduce_join(SHORT.reshape(5, 20), axis=1, separator="é"),
+    "reduce_join of columns": lambda: tf.strings.reduce_join(SHORT.reshape(5, 20), axis=0),
+    "reduce_join of all": lambda: tf.strings.reduce_join(TEXTS, separator="+", keepdims=True),
+    "reduce_join of nothing": lambda: tf.strings.reduce_join(SHORT[:0].reshape(3, 0), axis=1),
+    "segments": lambda: tf.strings.unsorted_segment_join(
+        SHORT.reshape(50, 2), np.arange(50) % 7, 9, ":"
+    ),
+    "ngrams": lambda: tf.strings.ngrams(SHORT.reshape(4, 25), 3, "|"),
+    "ngrams of short rows": lambda: (
+        tf.strings.ngrams(
+            tf.RaggedTensor.from_row_lengths(SHORT, [0, 1, 2, 3, 90, 4]),
+            3,
+            preserve_short_sequences=True,
+        ).values
+    ),
     "floats": lambda: tf.strings.to_number(_array(DECIMAL + UNUSUAL_DECIMAL)),
     "doubles": lambda: tf.strings.to_number(_array(DECIMAL + UNUSUAL_DECIMAL), tf.float64),
     "integers": lambda: tf.strings.to_number(_array(WHOLE + UNUSUAL_WHOLE), tf.int64),
@@ -81,6 +109,7 @@ def test_the_same_with_and_without(name, monkeypatch):
     [
         (lambda: tf.strings.substr(SHORT, 4, 1), "pos 4 out of range for string"),
         (lambda: tf.strings.substr(SHORT, -5, 1), "pos -5 out of range for string"),
+        (lambda: tf.strings.substr(WIDE, 4, 1, "UTF8_CHAR"), "pos 4 out of range for string"),
         (
             lambda: tf.strings.to_number(_array([*WHOLE, b"2147483648"]), tf.int32),
             "could not correctly convert string: 2147483648",
@@ -104,7 +133,7 @@ def test_errors_are_the_same(call, words):
         call()
 
 
-@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"parts"}))
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"parts", "character_parts", "joined"}))
 def test_what_is_no_text_is_left_to_others(name):
     run = texts(name)
     assert run is not None

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native.kernels import convolution, selection, winograd, winograd_filter_gradient
+from intaglio.native.kernels import convolution, winograd, winograd_filter_gradient
 from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.kinds import select
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM
 from tests.native.convolutions import exact, integers
 
@@ -186,7 +187,7 @@ def test_it_is_used_where_it_pays(monkeypatch):
 
     note(winograd, "forward")
     note(winograd_filter_gradient, "filter_gradient")
-    selection.select.cache_clear()
+    select.cache_clear()
     x, filters = IMAGES, FILTERS
     first = step(x, filters)
     compiled = tf.function(step, jit_compile=True)
@@ -200,7 +201,7 @@ def test_it_is_used_where_it_pays(monkeypatch):
         largest = np.abs(wanted).max()
         assert 0 < np.abs(got - wanted).max() < 1e-5 * largest
     assert {kind for kind, transform in seen if transform is F4_TRANSFORM} == {*kinds}
-    selection.select.cache_clear()
+    select.cache_clear()
 
 
 IMAGES = tf.random.stateless_normal([4, 15, 20, 40], [1, 2])

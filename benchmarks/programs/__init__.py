@@ -1,0 +1,1 @@
+"""Whole programs, as users write them, against TensorFlow: see `python -m benchmarks.programs`."""

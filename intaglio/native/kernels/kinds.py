@@ -1,0 +1,74 @@
+"""The kinds of kernels for large arrays, for eager and traced calls, each imported on its first use.
+
+The first call of a program waits for the modules that write its kernel: it should not wait for
+those of others.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.base import later
+
+Run = Callable[..., Any]
+FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Kind(NamedTuple):
+    """A function that selects a kernel, as `later.named` finds it, and its first arguments."""
+
+    target: str
+    first: tuple[Any, ...] = ()
+
+    def __call__(self, *description: Any) -> Run | None:
+        select: Callable[..., Run | None] = later.named(f"intaglio.native.kernels.{self.target}")
+        return select(*self.first, *description)
+
+
+KINDS = {
+    "batch normalization": Kind("batch_normalization:forward"),
+    "batch normalization gradient": Kind("batch_normalization:gradient"),
+    "checksums": Kind("checksums:checksums"),
+    "colors": Kind("colors:conversion"),
+    "convolution": Kind("selection:forward"),
+    "convolution filter gradient": Kind("selection:filter_gradient"),
+    "convolution input gradient": Kind("selection:input_gradient"),
+    "double convolution": Kind("selection:doubled_forward"),
+    "double convolution filter gradient": Kind("selection:doubled_filter_gradient"),
+    "double convolution input gradient": Kind("selection:doubled_input_gradient"),
+    "fourier": Kind("fourier:transform"),
+    "function": Kind("elementwise:function"),
+    "jpeg colors": Kind("jpeg_colors:smoothing"),
+    "maximum": Kind("selection:pooled_windows", ("maximum",)),
+    "product": Kind("matmul:product_of", (FLOAT,)),
+    "double product": Kind("matmul:product_of", (DOUBLE,)),
+    "permutation": Kind("random_bits:permutation"),
+    "random": Kind("random_bits:generator"),
+    "products": Kind("matmul:products_of", (FLOAT,)),
+    "double products": Kind("matmul:products_of", (DOUBLE,)),
+    "maximum gradient": Kind("selection:pooled_windows", ("maximum_gradient",)),
+    "mean": Kind("selection:pooled_windows", ("mean",)),
+    "mean gradient": Kind("selection:pooled_windows", ("mean_gradient",)),
+    "reduction": Kind("reductions:reduction_of", (FLOAT,)),
+    "double reduction": Kind("reductions:reduction_of", (DOUBLE,)),
+    "resampling": Kind("resampling:resampling"),
+    "sampling": Kind("projection:sampling"),
+    "sparse product": Kind("sparse_product:product", (np.float32,)),
+    "double sparse product": Kind("sparse_product:product", (np.float64,)),
+    "segments": Kind("segments:reduction"),
+    "small matrices": Kind("small_matrices:batched"),
+    "texts": Kind("strings:texts"),
+    "depthwise": Kind("selection:depthwise_forward"),
+    "depthwise filter gradient": Kind("selection:depthwise_filter_gradient"),
+    "depthwise input gradient": Kind("selection:depthwise_input_gradient"),
+}
+
+
+@functools.lru_cache(maxsize=1024)
+def select(kind: str, *description: Any) -> Run | None:
+    """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
+    return KINDS[kind](*description)
