@@ -133,6 +133,21 @@ class Keras(Kind):
         return [w.numpy() for w in tf.keras.models.load_model(self.path).weights]
 
 
+class KerasFolder(Keras):
+    """The folder of an unzipped model."""
+
+    name = "keras.Model.save, a folder"
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.path = self.path.removesuffix(".keras")
+
+    def save(self, version: int) -> None:
+        for weight in self.model.weights:
+            weight.assign(np.full(weight.shape, version, np.float32))
+        self.model.save(self.path, zipped=False)
+
+
 class Dataset(Kind):
     """A folder of elements."""
 
@@ -151,6 +166,7 @@ KINDS: list[Callable[[str], Kind]] = [
     SavedModel,
     SavedModelAmongFiles,
     Keras,
+    KerasFolder,
     Dataset,
 ]
 

@@ -19,8 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio import tf
-from intaglio.native import fallback, tiers
-from intaglio.native.perturbation import SCATTER, UNSTABLE, changed
+from intaglio.native import fallback, perturbation, tiers
 from trust.programs import Program, load, namespace
 
 SAMPLES, MORE_SAMPLES = 2, 14
@@ -294,39 +293,14 @@ def differing(a: Any, b: Any, others: list[Any]) -> Any:
 
     `others` are what perturbed runs computed, arrays of the same shape.
     """
-    if a.dtype.kind in "biu":
-        unstable = changed(a, others)
-        return (a != b) & ~unstable, unstable
-    return _close(a, b, others)
+    size = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
+    eps = 2.0**-7 if a.dtype.kind not in "fc" else float(np.finfo(a.dtype).eps)
+    tolerance = perturbation.Tolerance(ULPS.get(size, 0.0) * eps, TINY.get(size, 0.0))
+    return perturbation.differing(a, b, others, tolerance)
 
 
 def _same_bits(a: Any, b: Any) -> bool:
     return a.tobytes() == b.tobytes()
-
-
-def _close(a: Any, b: Any, others: list[Any]) -> Any:
-    """Which elements differ by more than the scatter allows; which are not compared."""
-    size = a.dtype.itemsize // (2 if a.dtype.kind == "c" else 1)
-    eps = 2.0**-7 if a.dtype.kind not in "fc" else float(np.finfo(a.dtype).eps)
-    wide = np.complex128 if a.dtype.kind == "c" else np.float64
-    a, b = a.astype(wide), b.astype(wide)
-    finite = np.isfinite(a)
-    unstable = np.zeros(a.shape, bool)
-    scatter = np.zeros(a.shape)
-    with np.errstate(all="ignore"):
-        for other in others:
-            other = other.astype(wide)
-            unstable |= np.isfinite(other) != finite
-            unstable |= ~finite & ~((other == a) | (np.isnan(other) & np.isnan(a)))
-            scatter = np.fmax(scatter, np.abs(other - a))
-        scatter = np.where(finite & ~unstable, scatter, 0.0)
-        # What scatters by as much as it is large is decided by rounding.
-        unstable |= finite & (scatter > UNSTABLE * np.abs(a) + 1e3 * TINY[size]) & (scatter > 1e-3)
-        tolerance = SCATTER * scatter + ULPS[size] * eps * np.abs(a) + TINY[size]
-        equal = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance)
-        # Sums that overflow give an infinity in one order and NaN in another.
-        equal |= (np.isnan(a) & np.isinf(b)) | (np.isinf(a) & np.isnan(b))
-    return ~equal & ~unstable, unstable
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from intaglio.base.dtypes import DType, resource
 from intaglio.base.locks import lasting_lock
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.keys import key
@@ -71,8 +72,9 @@ class Derivative:
         self.wanted = wanted
         # The graph that the nodes were recorded into, with its captures of outer tensors.
         self.source = graph.nodes[0].graph if graph.nodes else None
-        self.nodes: list[Node] = []
-        self._values: dict[int, SymbolicTensor] = {}
+        self._new = Rewriter(graph)
+        # The nodes of forward graphs so far: those that no output needs are left out.
+        self.nodes = self._new.nodes
         self._members: set[int] = set()
         self._names: set[str] = set()
         self._backward: dict[Any, Backward] = {}
@@ -95,36 +97,27 @@ class Derivative:
     # -- the forward graph -------------------------------------------------------------
 
     def _take_nodes(self) -> None:
-        """The graph's own nodes, or copies if there are calls that may get more outputs."""
-        if not any(n.op.has_graphs for n in self.graph.nodes):
-            self.nodes = list(self.graph.nodes)
-        else:
-            control: dict[int, Node] = {}
-            for node in self.graph.nodes:
-                new = Node(
-                    node.op,
-                    [self._values[id(v)] for v in node.inputs],
-                    node.attrs,
-                    node.name,
-                    [v.spec for v in node.outputs],
-                    control=tuple([control[id(c)] for c in node.control if id(c) in control]),
-                    origin=node.origin,
-                    graph=self,
-                    device=node.device,
-                )
-                control[id(node)] = new
-                self.nodes.append(new)
-                for old, value in zip(node.outputs, new.outputs, strict=True):
-                    self._values[id(old)] = value
+        """The graph's own nodes, with copies of those that are other ones in a forward graph.
+
+        Calls may get more outputs. Random numbers start again, as they do in TensorFlow's.
+        """
+        new = self._new
+        for node in self.graph.nodes:
+            if node.op.has_graphs or ("service", "stream") in node.op.kernel_order:
+                copied = derived(node, new.values(node.inputs), control=new.control(node))
+                copied.graph, copied.source = self, None
+                new.keep(node, copied)
+            else:
+                new.keep(node)
         self._members = {id(n) for n in self.nodes}
 
     def value(self, tensor: Any) -> Any:
         """The forward graph's value for a tensor of the graph; None for one of elsewhere."""
-        found = self._values.get(id(tensor))
-        if found is not None:
-            return found
         if type(tensor) is not SymbolicTensor:
             return self._captured(tensor)
+        found = self._new.value(tensor)
+        if found is not tensor:
+            return found
         if id(tensor.node) in self._members:
             return tensor
         if self.source is not None and tensor.node.graph is self.source:
@@ -145,12 +138,9 @@ class Derivative:
         if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
             self.append(node)
         else:
-            specs = [v.spec for v in node.outputs]
-            new = Node(node.op, inputs, node.attrs, node.name, specs, graph=node.graph)
-            self.append(new)
-            for old, value in zip(node.outputs, new.outputs, strict=True):
-                self._values[id(old)] = value
-        return self._values.get(id(tensor), tensor)
+            revived = self._new.keep(node, derived(node, inputs))
+            self._members.add(id(revived))
+        return self._new.value(tensor)
 
     def owns(self, value: Any) -> bool:
         """True for a value of the forward graph."""
@@ -174,7 +164,7 @@ class Derivative:
 
     def append(self, node: Node) -> None:
         """Adds a node that backward graphs need something of."""
-        self.nodes.append(node)
+        self._new.add(node)
         self._members.add(id(node))
 
     def forward(self, outputs: Sequence[SymbolicTensor]) -> Graph:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.autodiff import registered
 from intaglio.autodiff.plan import light, or_zeros
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import raw
@@ -133,3 +134,13 @@ class RegisterGradient:
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
         register(self._op_type, f)
         return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Says that an op type is not differentiable. Raises TypeError, KeyError if registered.
+
+    >>> tf.no_gradient("SomeOpOfYourOwn")
+    """
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    registered.register(op_type, None)

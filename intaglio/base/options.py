@@ -52,3 +52,94 @@ class Options:
 
 
 OPTIONS = Options()
+
+
+# TensorFlow's names of optimizations. Others are ignored, as it ignores them.
+OPTIMIZATIONS = (
+    "layout_optimizer",
+    "constant_folding",
+    "shape_optimization",
+    "remapping",
+    "arithmetic_optimization",
+    "dependency_optimization",
+    "loop_optimization",
+    "function_optimization",
+    "debug_stripper",
+    "disable_model_pruning",
+    "scoped_allocator_optimization",
+    "pin_to_host_optimization",
+    "implementation_selector",
+    "auto_mixed_precision",
+    "disable_meta_optimizer",
+    "min_graph_nodes",
+    "auto_parallel",
+)
+
+
+_ALWAYS_SHOWN = ("disable_model_pruning", "disable_meta_optimizer")
+
+
+def get_experimental_options() -> dict[str, Any]:
+    """The optimisations that were switched on or off by name.
+
+    >>> isinstance(tf.config.optimizer.get_experimental_options(), dict)
+    True
+    """
+    chosen = {k: v for k, v in OPTIONS.optimizer.items() if k in OPTIMIZATIONS}
+    ordered = {name: chosen[name] for name in OPTIMIZATIONS if name in chosen}
+    return {
+        **{k: v for k, v in ordered.items() if k not in _ALWAYS_SHOWN},
+        **{k: ordered.get(k, False) for k in _ALWAYS_SHOWN},
+    }
+
+
+def set_experimental_options(options: dict[str, Any]) -> None:
+    """Switches optimisations on or off by TensorFlow's names.
+
+    >>> tf.config.optimizer.set_experimental_options({"constant_folding": True})
+    >>> tf.config.optimizer.get_experimental_options()["constant_folding"]
+    True
+    """
+    OPTIONS.optimizer.update({k: v for k, v in options.items() if k in OPTIMIZATIONS})
+
+
+def get_jit() -> str:
+    """`"autoclustering"` if every function is to be compiled, else nothing.
+
+    >>> tf.config.optimizer.get_jit()
+    ''
+    """
+    return OPTIONS.optimizer.get("jit", "")
+
+
+def set_jit(enabled: bool | str) -> None:
+    """Compiles every function, where a compiler is there. Raises ValueError for other texts.
+
+    >>> tf.config.optimizer.set_jit("autoclustering")
+    >>> tf.config.optimizer.get_jit()
+    'autoclustering'
+    >>> tf.config.optimizer.set_jit(False)
+    """
+    if enabled not in (True, False, "autoclustering"):
+        raise ValueError(f"set_jit takes True, False or 'autoclustering', not {enabled!r}")
+    OPTIONS.optimizer["jit"] = "autoclustering" if enabled else ""
+
+
+DEVICE_POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
+
+
+def set_device_policy(device_policy: str | None) -> None:
+    """Sets what happens to inputs on another device. Raises ValueError for other names.
+
+    >>> tf.config.experimental.set_device_policy("warn")
+    >>> tf.config.experimental.get_device_policy()
+    'warn'
+    >>> tf.config.experimental.set_device_policy(None)
+    """
+    if device_policy is not None and device_policy not in DEVICE_POLICIES:
+        raise ValueError(
+            f"Invalid argument `device_policy`: {device_policy!r}. Please refer to "
+            "https://www.tensorflow.org/api_docs/python/tf/config/experimental/"
+            "set_device_policy for valid `device_policy` arguments."
+        )
+    OPTIONS.device_policy = device_policy or "silent"

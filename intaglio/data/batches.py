@@ -13,10 +13,12 @@ from intaglio.base.dtypes import int64
 from intaglio.data import building, folding, selecting
 from intaglio.data.specs import DatasetSpec
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import public_methods
 
 Function = Callable[..., Any]
 
 
+@public_methods
 class Batches:
     """Batches, windows and groups of a dataset's elements."""
 

@@ -22,10 +22,12 @@ from intaglio.data.dataset import Dataset
 from intaglio.data.record_files import opened
 from intaglio.data.stage import AUTOTUNE
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import public_methods
 from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.type_spec import TensorSpec
 
 
+@public_methods
 class CsvDatasetV2(Dataset):
     """The records of CSV files as tuples, each field of the type of its default.
 

@@ -29,6 +29,7 @@ from intaglio.data.options import Options
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.stage import INFINITE, UNKNOWN
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import public_methods
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
@@ -49,6 +50,7 @@ def checked(value: Any, name: str = "dataset") -> Dataset:
     return value  # type: ignore[return-value]  # the only kind there is
 
 
+@public_methods
 class Dataset(Batches, DatasetV2, CompositeTensor):
     """A sequence of elements of one type, computed lazily.
 

@@ -17,11 +17,13 @@ from intaglio.base.dtypes import as_dtype, string
 from intaglio.data import building, element
 from intaglio.data.dataset import Dataset
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import public_methods
 from intaglio.type_specs.type_spec import TensorSpec
 
 _LINES = TensorSpec((), string)
 
 
+@public_methods
 class _FileDataset(Dataset):
     """Elements of files named by a tensor, or by the elements of a dataset."""
 
@@ -88,6 +90,7 @@ def _number(value: Any) -> Any:
     return building.scalar(0 if value is None else value, "buffer_size")
 
 
+@public_methods
 class TextLineDatasetV2(_FileDataset):
     """The lines of text files, without their ends.
 
@@ -111,6 +114,7 @@ class TextLineDatasetV2(_FileDataset):
         )
 
 
+@public_methods
 class TFRecordDatasetV2(_FileDataset):
     """The records of TFRecord files. Raises DataLossError at a corrupted record."""
 
@@ -131,6 +135,7 @@ class TFRecordDatasetV2(_FileDataset):
         )
 
 
+@public_methods
 class FixedLengthRecordDatasetV2(_FileDataset):
     """Records of `record_bytes` bytes, between a head and a foot that are left out."""
 
@@ -160,6 +165,7 @@ class FixedLengthRecordDatasetV2(_FileDataset):
         )
 
 
+@public_methods
 class SqlDatasetV2(Dataset):
     """The rows of a query to a database; `driver_name` is "sqlite".
 
@@ -181,6 +187,7 @@ class SqlDatasetV2(Dataset):
         self._element_spec = structure
 
 
+@public_methods
 class RandomDatasetV2(Dataset):
     """Random int64 numbers below 2**32, without end; as `Dataset.random`."""
 

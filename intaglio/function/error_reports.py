@@ -19,16 +19,14 @@ import numpy as np
 from intaglio.autograph import causes, source
 from intaglio.base import shapes
 from intaglio.base.errors import take_steps
-from intaglio.base.generated_code import GeneratedCode
 from intaglio.ir import walk
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
+from intaglio.runtime import interpreter
 
 # Arrays of at most this many elements are shown.
 MAX_SHOWN_ELEMENTS = 8
-# What kernels take that is no input of theirs.
-_SERVICES = frozenset({"self", "run", "wrap", "resources", "stream", "raises"})
 
 
 class LastError(threading.local):
@@ -57,10 +55,9 @@ last_error = LastError()
 
 def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     """Tells of an error that a node of a graph raised when it ran; `raised` is as it was."""
-    frames = _frames(raised.__traceback__)
-    inside = [k for k, f in enumerate(frames) if _is_graph(f)]
+    inputs = interpreter.failing_inputs(raised)
     last_error.node = node.traced_name
-    last_error.inputs = _inputs(frames[inside[-1] + 1 :]) if inside else {}
+    last_error.inputs = {name: v for name, v in inputs.items() if _is_data(v)}
     last_error.path = _steps(raised)
     reported = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
     lines = [f"The inputs were {'; '.join(reported)}."] if reported else []
@@ -122,35 +119,18 @@ def _name_reported(name: str, frame: FrameType) -> str:
 # -- what a run was doing -----------------------------------------------------------------
 
 
-def _frames(trace: TracebackType | None) -> list[FrameType]:
-    found: list[FrameType] = []
-    while trace is not None:
-        found.append(trace.tb_frame)
-        trace = trace.tb_next
-    return found
-
-
-def _is_graph(frame: FrameType) -> bool:
-    code = GeneratedCode.of(frame)
-    return code is not None and bool(code.line_map)
-
-
-def _inputs(frames: list[FrameType]) -> dict[str, Any]:
-    """The arrays that the kernel on these frames took, by its names for them."""
-    kernel = next((f for f in frames if f.f_code.co_name == "kernel"), None)
-    if kernel is None:
-        return {}
-    code = kernel.f_code
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    found = {n: kernel.f_locals[n] for n in names if n in kernel.f_locals}
-    return {n: v for n, v in found.items() if n not in _SERVICES and _is_array(v)}
-
-
-def _is_array(value: Any) -> bool:
+def _is_data(value: Any) -> bool:
+    """True for an array and a list of arrays; the others are resources."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_data, value))
     return isinstance(value, (np.ndarray, np.generic))
 
 
 def _shown(value: Any) -> str:
+    """The dtype and shape of an array, and its elements if they are few; of a list, each one's."""
+    if isinstance(value, list):
+        shown = [_shown(v) for v in value[:MAX_SHOWN_ELEMENTS]]
+        return f"[{', '.join(shown)}{', ...' if len(value) > len(shown) else ''}]"
     text = (
         f"{value.dtype.name if value.dtype != object else 'string'}{shapes.brackets(value.shape)}"
     )
@@ -159,24 +139,12 @@ def _shown(value: Any) -> str:
 
 def _steps(raised: BaseException) -> list[str]:
     """The iterations and branches that an error came through, with the lines of their nodes."""
-    nodes = _nodes(raised.__traceback__)
+    nodes = interpreter.failing_nodes(raised)
     found: list[str] = []
     for step in take_steps(raised):
         owner = next((n for n in nodes if any(g is step.graph for g in walk.attached(n))), None)
         line = f" of line {owner.frames[0].lineno}" if owner is not None and owner.frames else ""
         found.append(step.text + line)
-    return found
-
-
-def _nodes(trace: TracebackType | None) -> list[Node]:
-    """The nodes that were running, outermost first: those of the generated code's frames."""
-    found: list[Node] = []
-    while trace is not None:
-        code = GeneratedCode.of(trace.tb_frame)
-        node = code.at(trace.tb_lineno) if code is not None else None
-        if node is not None:
-            found.append(node)
-        trace = trace.tb_next
     return found
 
 

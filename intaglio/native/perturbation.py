@@ -9,7 +9,7 @@ a step of Adam on a gradient that is nothing but rounding, the sign of a sum tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,22 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter, derived, map_attached
 from intaglio.opdef import door, raw
 
-# How many times the scatter, and how many times a value itself, still counts as rounding. The
-# second is coarse: what a compiler gets wrong is rarely right to three digits.
-SCATTER, RELATIVE = 24.0, 1e-3
-# A value that scatters by as much as it is large is not compared at all.
-UNSTABLE = 0.02
+# How many times the scatter still counts as rounding.
+SCATTER = 24.0
+# A value that scatters by as much as it is large is not compared at all, unless the scatter is less
+# than the second: that many times it is a tolerance already.
+UNSTABLE, MIN_UNSTABLE = 0.02, 1e-3
+
+
+class Tolerance(NamedTuple):
+    """What counts as rounding whatever the scatter: a share of the value, and how much of a zero."""
+
+    relative: float
+    absolute: float
+
+
+# Coarse: what a compiler gets wrong is rarely right to three digits.
+COARSE = Tolerance(1e-3, float(np.finfo(np.float32).tiny))
 
 
 def perturbed(graph: Graph, generator: np.random.Generator) -> Graph:
@@ -59,29 +70,46 @@ def _is_float(value: SymbolicTensor) -> bool:
 def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
     """Whether an array is what `reference` is, given what perturbed runs computed instead.
 
-    Integers and bools have to be equal, unless a perturbed run has another value there; what is not
-    finite in one has to be so in the other. Arrays of another shape agree only if a perturbed
-    one has another shape, too.
+    See `differing`. Arrays of another shape agree only if a perturbed one has another shape, too.
     """
     if not isinstance(reference, np.ndarray) or reference.dtype.kind in "OSU":
         return True
     others = [s for s in scattered if np.shape(s) == reference.shape]
     if np.shape(other) != reference.shape:
         return len(others) < len(scattered)
+    wrong, _ = differing(reference, np.asarray(other), others, COARSE)
+    return not wrong.any()
+
+
+def differing(reference: Any, other: Any, scattered: Sequence[Any], tolerance: Tolerance) -> Any:
+    """Which elements of an array are wrong if `reference` is right; which are not to be compared.
+
+    `scattered` are what perturbed runs computed, arrays of the same shape. Integers and bools have
+    to be equal, unless a perturbed run has another value there. A number may differ by rounding.
+    An infinity has to be the same one, and what is NaN has to be NaN: only sums that overflow give
+    an infinity in one order and NaN in another.
+    """
     if reference.dtype.kind in "biu":
-        return bool(np.all((other == reference) | changed(reference, others)))
-    kind = np.complex128 if reference.dtype.kind == "c" else np.float64
-    a, b = reference.astype(kind), np.asarray(other).astype(kind)
+        unstable = changed(reference, scattered)
+        return (other != reference) & ~unstable, unstable
+    wide = np.complex128 if reference.dtype.kind == "c" else np.float64
+    a, b = reference.astype(wide), other.astype(wide)
+    finite, nan = np.isfinite(a), np.isnan(a)
+    scatter, unstable = np.zeros(a.shape), np.zeros(a.shape, bool)
     with np.errstate(all="ignore"):
-        samples = [s.astype(kind) for s in others]
-        scatter = np.max([np.abs(s - a) for s in samples], axis=0) if samples else 0.0
-        scatter = np.where(np.isfinite(scatter), scatter, 0.0)
-        near = np.abs(b - a) <= SCATTER * scatter + RELATIVE * np.abs(a) + np.finfo(np.float32).tiny
-        unstable = changed(np.isfinite(a), [np.isfinite(s) for s in samples])
-        unstable |= scatter > UNSTABLE * np.abs(a)
-        # Sums that overflow give an infinity in one order and NaN in another.
-        infinite = ~np.isfinite(a) & ~np.isfinite(b)
-    return bool(np.all((a == b) | near | unstable | infinite))
+        for sample in scattered:
+            c = sample.astype(wide)
+            unstable |= np.isfinite(c) != finite
+            unstable |= ~finite & (c != a) & ~(np.isnan(c) & nan)
+            scatter = np.fmax(scatter, np.abs(c - a))
+        scatter = np.where(finite & ~unstable, scatter, 0.0)
+        # What scatters by as much as it is large is decided by rounding.
+        decided = UNSTABLE * np.abs(a) + 1e3 * tolerance.absolute
+        unstable |= finite & (scatter > decided) & (scatter > MIN_UNSTABLE)
+        limit = SCATTER * scatter + tolerance.relative * np.abs(a) + tolerance.absolute
+        equal = (a == b) | (finite & (np.abs(a - b) <= limit)) | (nan & np.isnan(b))
+        equal |= (nan & np.isinf(b)) | (np.isinf(a) & np.isnan(b))
+    return ~equal & ~unstable, unstable
 
 
 def changed(reference: Any, others: Sequence[Any]) -> Any:

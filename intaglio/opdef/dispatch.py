@@ -163,6 +163,9 @@ class Entry:
 # -- public functions ---------------------------------------------------------------------
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+# The flags of code that takes `*args`, or `**kwargs`.
+_ANY_NUMBER = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _LEAVE_OUT = types.CellType(levels.leave_out_package)
 
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
@@ -178,16 +181,28 @@ def dispatchable(function: F) -> F:
     package. Raises TypeError for a function with `*args` or `**kwargs`.
     """
     assert isinstance(function, types.FunctionType)
-    code = function.__code__
-    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or function.__closure__:
+    if function.__code__.co_flags & _ANY_NUMBER or function.__closure__:
         raise TypeError(f"{function.__name__} takes any number of arguments, or has a closure")
+    public = filtering(function)
+    _bodies[public] = function
+    return public  # type: ignore[return-value]  # callable as the function is
+
+
+def filtering(function: types.FunctionType) -> types.FunctionType:
+    """A public function that calls another, and leaves this package's frames out of its errors.
+
+    It has the signature, name and source position of the function. Where a graph is recorded
+    errors stay as they are: see `leave_out_package`.
+    """
+    code = function.__code__
     count, named = code.co_argcount, code.co_kwonlyargcount
-    parameters = code.co_varnames[: count + named]
-    template = _forwarding(count, parameters[count:])
+    more = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    parameters = code.co_varnames[: count + named + more]
+    template = _forwarding(count, parameters[count : count + named], code.co_flags & _ANY_NUMBER)
     public = types.FunctionType(
         template.replace(
             co_posonlyargcount=code.co_posonlyargcount,
-            co_varnames=(*parameters, *template.co_varnames[count + named :]),
+            co_varnames=(*parameters, *template.co_varnames[len(parameters) :]),
             co_name=code.co_name,
             co_qualname=code.co_qualname,
             co_filename=code.co_filename,
@@ -202,20 +217,37 @@ def dispatchable(function: F) -> F:
     public.__annotations__ = function.__annotations__
     public.__doc__ = function.__doc__
     public.__dict__.update(function.__dict__)
-    _bodies[public] = function
-    return public  # type: ignore[return-value]  # callable as the function is
+    return public
+
+
+def public_methods(cls: C) -> C:
+    """Decorates a class whose public methods, and its constructor, are `filtering` ones."""
+    for name, value in [*vars(cls).items()]:
+        if name[0] == "_" and name not in ("__init__", "__len__", "__iter__", "__bool__"):
+            continue
+        if isinstance(value, types.FunctionType):
+            setattr(cls, name, filtering(value))
+        elif isinstance(value, (staticmethod, classmethod)) and isinstance(
+            value.__func__, types.FunctionType
+        ):
+            setattr(cls, name, type(value)(filtering(value.__func__)))
+    return cls
 
 
 @functools.cache
-def _forwarding(count: int, named: tuple[str, ...]) -> types.CodeType:
+def _forwarding(count: int, named: tuple[str, ...], flags: int) -> types.CodeType:
     """The code of a function of `count` parameters, and others by name, that passes them on.
 
     One is compiled for each number of parameters: public functions, of which there are hundreds,
-    get theirs with names put in, which takes microseconds at import.
+    get theirs with names put in, which takes microseconds at import. `flags` say whether there are
+    `*args` and `**kwargs`.
     """
     head = [f"p{i}" for i in range(count)]
-    parameters = ", ".join([*head, *(["*", *named] if named else [])])
-    arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])
+    rest = ["*args"] * bool(flags & inspect.CO_VARARGS)
+    others = ["**kwargs"] * bool(flags & inspect.CO_VARKEYWORDS)
+    star = rest or ["*"] * bool(named)
+    parameters = ", ".join([*head, *star, *named, *others])
+    arguments = ", ".join([*head, *rest, *[f"{n}={n}" for n in named], *others])
     # Free variables are in the order of their names.
     source = (
         "def defined(_implementation, _leave_out):\n"

@@ -1,4 +1,4 @@
-"""Kernels that a compiler offers for large arrays; without a compiler NumPy computes everything.
+"""Selection of compiled kernels for large arrays; without a compiler NumPy computes everything.
 
 Whether a kernel is used depends on shapes and dtypes alone, so that the same call gives the
 same bits every time, eagerly and in graphs; only one that gives NumPy's own bits may depend on
@@ -8,10 +8,11 @@ what went before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from intaglio.opdef.op import Op
 from intaglio.ops.hooks import HOOKS
 
 Kernel = Callable[..., Any]
@@ -23,22 +24,20 @@ MIN_COMPILED_WORK = 1 << 18
 MIN_TOTAL_WORK = 1 << 22
 # What a function of a number costs, in multiplications.
 WORK_PER_FUNCTION = 32
-# The ops registered by `as_function`.
-FUNCTIONS: set[str] = set()
 # The kinds that there are for float64 too.
 DOUBLED = (
     "product",
     "products",
     "convolution",
-    "convolution by filters",
-    "convolution by images",
+    "convolution filter gradient",
+    "convolution input gradient",
     "reduction",
     "sparse product",
 )
 _done: dict[str, int] = {}
 
 
-def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
+def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
     """A kernel for arrays of this dtype and description, if there is one and it is worth it."""
     if work < MIN_COMPILED_WORK:
         return None
@@ -49,19 +48,18 @@ def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | Non
     return _selected(kind, *description)
 
 
-def as_function(name: str, kernel: Kernel) -> Kernel:
-    """The kernel of an op of one tensor: machine code for large arrays of float32, else as given.
+class CompiledFunction(Op):
+    """A function of one tensor that NumPy computes in several passes: `numpy_kernel`.
 
-    It is for functions that NumPy computes in several passes.
+    Large arrays of float32 are computed by machine code of the rule `scalar`.
     """
 
-    FUNCTIONS.add(name)
+    compiled_when_large = True
+    numpy_kernel: ClassVar[Kernel]
 
-    def chosen(x: Any) -> Any:
-        run = offered("function", x.dtype, WORK_PER_FUNCTION * x.size, name)
-        return kernel(x) if run is None else run(x)
-
-    return chosen
+    def kernel(self, x):
+        run = select_kernel("function", x.dtype, WORK_PER_FUNCTION * x.size, self)
+        return self.numpy_kernel(x) if run is None else run(x)
 
 
 def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:

@@ -12,6 +12,7 @@ from intaglio.autograph import loops
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import public_methods
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import (
     bounds,
@@ -31,6 +32,7 @@ from intaglio.ragged.partition import RowPartition, check_flag
 from intaglio.trace.scopes import name_scope
 
 
+@public_methods
 class RaggedTensor(Ragged):
     """A tensor with one or more dimensions whose slices have different lengths.
 

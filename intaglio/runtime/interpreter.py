@@ -8,8 +8,9 @@ value that only one elementwise kernel takes gives that kernel its memory for th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -164,6 +165,13 @@ def _is_fresh(node: Node) -> bool:
 _NUMBER = re.compile(r"_\d+$")
 
 
+class _Line(NamedTuple):
+    """A line of a graph's code: the node that it runs, and the variables that hold its inputs."""
+
+    node: Node
+    inputs: tuple[str, ...]
+
+
 class _GraphSource:
     """Writes the Python text of a graph."""
 
@@ -176,7 +184,7 @@ class _GraphSource:
         self.space: dict[str, Any] = {}
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
-        self.nodes: list[Node | None] = [None]
+        self.line_map: list[_Line | None] = [None]
         self.shared: set[int] = set()  # ids of values that several nodes or the caller take
 
     def function(self) -> Compiled:
@@ -190,7 +198,7 @@ class _GraphSource:
             self._write(index, node)
             for value in last.get(node, ()):
                 self.lines.append(f" {self.names[id(value)]} = None")
-                self.nodes.append(None)
+                self.line_map.append(None)
         results = ", ".join([self.names[id(v)] for v in self.graph.outputs])
         inputs = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         text = (
@@ -199,7 +207,7 @@ class _GraphSource:
             + f"\n return ({results}{',' if results else ''})\n"
         )
         name = f"graph {_NUMBER.sub('', self.graph.name)}"
-        return GeneratedCode(name, text, self.space, self.nodes).function("run")
+        return GeneratedCode(name, text, self.space, self.line_map).function("run")
 
     def _last_uses(self) -> dict[Node, list[SymbolicTensor]]:
         kept = {id(v) for v in self.graph.outputs}
@@ -279,7 +287,7 @@ class _GraphSource:
             self.lines.append(f" {left} = {call}" if targets else f" {call}")
         else:
             self.lines.append(f" {targets[0]} = {call}" if targets else f" {call}")
-        self.nodes.append(node)
+        self.line_map.append(_Line(node, tuple([self.names[id(v)] for v in node.inputs])))
 
     def _arguments(self, index: int, node: Node) -> list[str]:
         op = node.op
@@ -349,17 +357,43 @@ def kept(node: Node, service: PerNode) -> Any:
         return traced.kept
 
 
-def failing_node(error: BaseException) -> Node | None:
-    """The node whose kernel raised, from the generated code's line in the traceback."""
+def _lines(error: BaseException) -> Iterator[tuple[_Line, FrameType]]:
+    """The lines of graphs' code that an error came through, outermost first, with their frames."""
     traceback = error.__traceback__
-    found = None
     while traceback is not None:
         code = GeneratedCode.of(traceback.tb_frame)
         if code is not None and code.line_map:
             code.show()
-            found = code.at(traceback.tb_lineno)
+            line = code.at(traceback.tb_lineno)
+            if line is not None:
+                yield line, traceback.tb_frame
         traceback = traceback.tb_next
-    return found
+
+
+def failing_nodes(error: BaseException) -> list[Node]:
+    """The nodes that an error came through: calls, branches and loops, then the one that raised."""
+    return [line.node for line, _ in _lines(error)]
+
+
+def failing_node(error: BaseException) -> Node | None:
+    """The node whose kernel raised."""
+    nodes = failing_nodes(error)
+    return nodes[-1] if nodes else None
+
+
+def failing_inputs(error: BaseException) -> dict[str, Any]:
+    """The arrays that the node whose kernel raised took, by the op's names; lists of them too.
+
+    The variables that hold them are those that the code of the graph was written with.
+    """
+    lines = list(_lines(error))
+    if not lines:
+        return {}
+    (node, names), frame = lines[-1]
+    local, constants = frame.f_locals, frame.f_globals
+    values = [local[n] if n in local else constants[n] for n in names]
+    grouped = node.op.sig.group(values, node.attrs)
+    return dict(zip(node.op.input_names, grouped, strict=True))
 
 
 def is_users(error: BaseException) -> bool:

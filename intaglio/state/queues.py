@@ -13,6 +13,7 @@ from intaglio.base.dtypes import as_dtype, int32, int64
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import public_methods
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.random_state import op_seeds
 from intaglio.trace.scopes import executing_eagerly, init_scope
@@ -32,6 +33,7 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape] | None:
     return [TensorShape(s) for s in shapes]
 
 
+@public_methods
 class QueueBase:
     """What all queues do; created by its subclasses."""
 
@@ -220,6 +222,7 @@ def _new_queue(op: Any, types: Any, shapes: Any, capacity: int, shared: Any, **a
         )
 
 
+@public_methods
 class FIFOQueue(QueueBase):
     """A queue whose elements come out as they went in.
 
@@ -244,6 +247,7 @@ class FIFOQueue(QueueBase):
         super().__init__(types, listed, names, ref, name)
 
 
+@public_methods
 class PaddingFIFOQueue(QueueBase):
     """As FIFOQueue; elements whose shapes differ are filled up with zeros when stacked.
 
@@ -272,6 +276,7 @@ class PaddingFIFOQueue(QueueBase):
         super().__init__(types, listed, names, ref, name)
 
 
+@public_methods
 class PriorityQueue(QueueBase):
     """A queue whose elements begin with a priority, int64; the lowest comes out first.
 
@@ -297,6 +302,7 @@ class PriorityQueue(QueueBase):
         super().__init__([int64, *others], listed, names, ref, name)
 
 
+@public_methods
 class RandomShuffleQueue(QueueBase):
     """A queue of which any element may come out; `min_after_dequeue` stay in to choose from.
 

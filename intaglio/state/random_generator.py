@@ -13,6 +13,7 @@ from intaglio.base.dtypes import DType, as_dtype, float32, int32, int64, uint32,
 from intaglio.composite_ops.random.sampling import shape_tensor, shifted, stretched
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import public_methods
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.random.algorithm import Algorithm, algorithm
 from intaglio.ops.random.generator import STATE_SIZE
@@ -44,6 +45,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     raise ValueError("seed should be of shape [n]; the number of elements must be known")
 
 
+@public_methods
 class Generator(AutoTrackable):
     """A source of random numbers with a state of its own, on the Philox algorithm.
 

@@ -21,6 +21,7 @@ from intaglio.base.dtypes import NUMERIC, DType, as_dtype
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
 from intaglio.opdef import convert, door, raw, slicing
+from intaglio.opdef.dispatch import filtering
 from intaglio.opdef.keys import fresh, key
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Reference, Tensor
@@ -435,6 +436,7 @@ def _value_text(array: Any) -> str:
 class ResourceVariable(Variable):
     """What `tf.Variable(...)` makes."""
 
+    @filtering
     def __init__(
         self,
         initial_value: Any = None,

@@ -19,11 +19,19 @@ from intaglio.composite_ops.array.creation import *
 from intaglio.composite_ops.array.indexing import *
 from intaglio.composite_ops.array.rearranging import *
 from intaglio.composite_ops.array.sorting import *
+from intaglio.composite_ops.assertions import (
+    Assert,
+    assert_equal,
+    assert_greater,
+    assert_less,
+    assert_rank,
+)
 from intaglio.composite_ops.math.arithmetic import linspace, realdiv, truncatediv, truncatemod
 from intaglio.composite_ops.math.casting import bitcast, cast, complex, saturate_cast
 from intaglio.composite_ops.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
 from intaglio.composite_ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
 from intaglio.composite_ops.printing import print
+from intaglio.composite_ops.strings import as_string
 from intaglio.graphdef import spec_classes
 from intaglio.ir.graph import Node as Operation
 from intaglio.opdef import raw as raw_ops
@@ -53,7 +61,6 @@ from intaglio.tf import (
     version,
 )
 from intaglio.tf.control_flow import *
-from intaglio.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from intaglio.tf.differentiation import *
 from intaglio.tf.dtypes import (
     bfloat16,
@@ -137,7 +144,6 @@ from intaglio.tf.math import (
     tanh,
     truediv,
 )
-from intaglio.tf.strings import as_string
 from intaglio.tf.tensor_array import TensorArray, TensorArraySpec
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
@@ -153,6 +159,9 @@ if TYPE_CHECKING:
     from intaglio.composite_ops.linalg.factorisations import eig as eig
     from intaglio.composite_ops.linalg.factorisations import eigvals as eigvals
     from intaglio.composite_ops.linalg.factorisations import sqrtm as matrix_square_root  # pyright: ignore[reportUnusedImport]  # its name here
+    from intaglio.composite_ops.random.index_shuffles import (
+        random_index_shuffle as random_index_shuffle,
+    )
     from intaglio.composite_ops.random.initializers import (
         constant_initializer as constant_initializer,
     )
@@ -166,12 +175,19 @@ if TYPE_CHECKING:
     from intaglio.composite_ops.random.initializers import zeros_initializer as zeros_initializer
     from intaglio.data.element import NoneTensorSpec as NoneTensorSpec
     from intaglio.data.specs import OptionalSpec as OptionalSpec
+    from intaglio.function.batch_functions import (
+        nondifferentiable_batch_function as nondifferentiable_batch_function,
+    )
     from intaglio.graphdef.tensor_protos import make_ndarray as make_ndarray
     from intaglio.graphdef.tensor_protos import make_tensor_proto as make_tensor_proto
+    from intaglio.opdef.op_libraries import check_pinned as check_pinned
+    from intaglio.opdef.op_libraries import load_library as load_library
+    from intaglio.opdef.op_libraries import load_op_library as load_op_library
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
     from intaglio.sparse.api import SparseTensor as SparseTensor
     from intaglio.sparse.api import SparseTensorSpec as SparseTensorSpec
+    from intaglio.sparse.edit_distances import edit_distance as edit_distance
     from intaglio.state.critical_section import CriticalSection as CriticalSection
     from intaglio.tf import audio as audio
     from intaglio.tf import compat as compat
@@ -198,9 +214,6 @@ if TYPE_CHECKING:
     from intaglio.tf.any_axes import ifftnd as ifftnd
     from intaglio.tf.any_axes import irfftnd as irfftnd
     from intaglio.tf.any_axes import rfftnd as rfftnd
-    from intaglio.tf.batching import (
-        nondifferentiable_batch_function as nondifferentiable_batch_function,
-    )
     from intaglio.tf.convolution_gradients import conv as conv
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
@@ -208,18 +221,13 @@ if TYPE_CHECKING:
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
-    from intaglio.tf.edit_distances import edit_distance as edit_distance
     from intaglio.tf.fingerprints import fingerprint as fingerprint
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
-    from intaglio.tf.plugins import check_pinned as check_pinned
-    from intaglio.tf.plugins import load_library as load_library
-    from intaglio.tf.plugins import load_op_library as load_op_library
     from intaglio.tf.ragged.filling import ragged_fill_empty_rows as ragged_fill_empty_rows
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
-    from intaglio.tf.random.index_shuffles import random_index_shuffle as random_index_shuffle
     from intaglio.tf.volume_patches import extract_volume_patches as extract_volume_patches
 
 __version__ = "2.21.0"
@@ -377,16 +385,16 @@ LATER: dict[str, str] = {
     "distribute": "intaglio.tf.distribute",
     "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",
     "conv": "intaglio.tf.convolution_gradients:conv",
-    "nondifferentiable_batch_function": "intaglio.tf.batching:nondifferentiable_batch_function",
-    "random_index_shuffle": "intaglio.tf.random.index_shuffles:random_index_shuffle",
+    "nondifferentiable_batch_function": "intaglio.function.batch_functions:nondifferentiable_batch_function",
+    "random_index_shuffle": "intaglio.composite_ops.random.index_shuffles:random_index_shuffle",
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",
     "required_space_to_batch_paddings": "intaglio.composite_ops.array.space_paddings:required_space_to_batch_paddings",
     "timestamp": "intaglio.composite_ops.array.space_paddings:timestamp",
-    "check_pinned": "intaglio.tf.plugins:check_pinned",
-    "load_library": "intaglio.tf.plugins:load_library",
-    "load_op_library": "intaglio.tf.plugins:load_op_library",
+    "check_pinned": "intaglio.opdef.op_libraries:check_pinned",
+    "load_library": "intaglio.opdef.op_libraries:load_library",
+    "load_op_library": "intaglio.opdef.op_libraries:load_op_library",
     "fftnd": "intaglio.tf.any_axes:fftnd",
     "ifftnd": "intaglio.tf.any_axes:ifftnd",
     "irfftnd": "intaglio.tf.any_axes:irfftnd",
@@ -415,7 +423,7 @@ LATER: dict[str, str] = {
     "ragged": "intaglio.tf.ragged",
     "SparseTensor": "intaglio.sparse.api:SparseTensor",
     "SparseTensorSpec": "intaglio.sparse.api:SparseTensorSpec",
-    "edit_distance": "intaglio.tf.edit_distances:edit_distance",
+    "edit_distance": "intaglio.sparse.edit_distances:edit_distance",
     "lookup": "intaglio.tf.lookup",
     "sets": "intaglio.tf.sets",
     "sparse": "intaglio.tf.sparse",
@@ -441,7 +449,7 @@ _OF_KERAS = {name: f"intaglio.tensorflow_name.package:{name}" for name in KERAS}
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})
-    later.advise(__name__, "intaglio.tf.absent:advice")
+    later.advise(__name__, "intaglio.opdef.absent_names:advice")
 
 # The type specs of higher layers, by their numbers in saved structures.
 spec_classes.expect(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.autodiff import registered
 from intaglio.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from intaglio.autodiff.gradient_tape import GradientTape, UnconnectedGradients
 from intaglio.autodiff.graph_gradient import graph_gradients, graph_hessians
-from intaglio.autodiff.registered import RegisterGradient
+from intaglio.autodiff.registered import RegisterGradient, no_gradient
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
 
@@ -23,16 +22,6 @@ class AggregationMethod:
     DEFAULT = ADD_N
     EXPERIMENTAL_TREE = 1
     EXPERIMENTAL_ACCUMULATE_N = 2
-
-
-def no_gradient(op_type: str) -> None:
-    """Says that an op type is not differentiable. Raises TypeError, KeyError if registered.
-
-    >>> tf.no_gradient("SomeOpOfYourOwn")
-    """
-    if not isinstance(op_type, str):
-        raise TypeError("op_type must be a string")
-    registered.register(op_type, None)
 
 
 def gradients(

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import as_dtype, float32
-from intaglio.composite_ops.printing import formatted
-from intaglio.opdef import door, raw
-from intaglio.opdef.convert import to_tensor
+from intaglio.composite_ops.strings import (
+    as_string,
+    format,
+    reduce_join,
+    regex_full_match,
+    regex_replace,
+)
+from intaglio.opdef import raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
@@ -31,60 +36,6 @@ if TYPE_CHECKING:
 
 
 @dispatchable
-def as_string(
-    input: Any,
-    precision: int = -1,
-    scientific: bool = False,
-    shortest: bool = False,
-    width: int = -1,
-    fill: str = "",
-    name: str | None = None,
-) -> Tensor:
-    """Numbers, bools or strings as text, of the same shape, in C's printf formats.
-
-    Raises InvalidArgumentError for options that the dtype does not have.
-
-    >>> print(tf.strings.as_string([1.5, 2.25], precision=1).numpy())
-    [b'1.5' b'2.2']
-    """
-    if not isinstance(fill, (str, bytes)):
-        raise TypeError(f"Expected string for argument 'fill' not {fill!r}.")
-    return raw.AsString(
-        input,
-        precision=precision,
-        scientific=scientific,
-        shortest=shortest,
-        width=width,
-        fill=fill,
-        name=name,
-    )
-
-
-@dispatchable
-def format(
-    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
-) -> Tensor:
-    """The template with its placeholders replaced by tensors as `tf.print` shows them.
-
-    Raises ValueError unless there is an input for every placeholder.
-
-    >>> print(tf.strings.format("x = {}", tf.constant([1, 2])).numpy())
-    b'x = [1 2]'
-    """
-    if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)):
-        inputs = [inputs]
-    if not isinstance(template, str) or not isinstance(placeholder, str):
-        raise TypeError(f"template and placeholder must be texts, got {template!r}")
-    holes = template.count(placeholder)
-    if holes != len(inputs):
-        raise ValueError(
-            f"The template expects {holes} tensors, but the inputs only has {len(inputs)}. "
-            "Please ensure the number of placeholders in template matches inputs length."
-        )
-    return formatted(template, list(inputs), placeholder, summarize, name)
-
-
-@dispatchable
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Strings joined elementwise; scalars are broadcast.
 
@@ -94,34 +45,6 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     [b'a-c' b'b-c']
     """
     return raw.StringJoin(inputs, separator=separator, name=name)
-
-
-@dispatchable
-def reduce_join(
-    inputs: Any,
-    axis: Any = None,
-    keepdims: bool = False,
-    separator: str = "",
-    name: str | None = None,
-) -> Tensor:
-    """Strings joined along axes: all of them, in order, by default.
-
-    >>> print(
-    ...     tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator="+").numpy()
-    ... )
-    [b'a+b' b'c+d']
-    """
-    with door.level().scoped(name or "ReduceJoin"):
-        texts = to_tensor(inputs)
-        if axis is None:
-            axis = _all_axes(texts)
-        return raw.ReduceJoin(texts, axis, keep_dims=keepdims, separator=separator)
-
-
-def _all_axes(texts: Tensor) -> Any:
-    if texts.dims is not None:
-        return to_tensor(list(range(len(texts.dims)))[::-1] or [], as_dtype("int32"))
-    return raw.Range(raw.Sub(raw.Rank(texts), 1), -1, -1)
 
 
 @dispatchable
@@ -187,34 +110,6 @@ def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> T
     [ 1.5 -2. ]
     """
     return raw.StringToNumber(input, out_type=as_dtype(out_type), name=name)
-
-
-@dispatchable
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """True where the pattern, in RE2's syntax, matches the whole string.
-
-    >>> print(tf.strings.regex_full_match(["abc", "abd"], "ab[c-e]").numpy())
-    [ True  True]
-    """
-    if isinstance(pattern, (str, bytes)):
-        return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
-    return raw.RegexFullMatch(input, pattern, name=name)
-
-
-@dispatchable
-def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
-) -> Tensor:
-    r"""Matches of the pattern, in RE2's syntax, rewritten; \1 to \9 are its groups.
-
-    >>> print(tf.strings.regex_replace(["a1b22"], "[0-9]+", "#").numpy())
-    [b'a#b#']
-    """
-    if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
-        return raw.StaticRegexReplace(
-            input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
-        )
-    return raw.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
 @dispatchable

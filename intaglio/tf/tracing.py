@@ -5,10 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/function.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from intaglio.function.polymorphic import Function, Options
+from intaglio.function.decorator import function
 from intaglio.trace.scopes import (
     control_dependencies,
     device,
@@ -19,48 +16,6 @@ from intaglio.trace.scopes import (
 )
 from intaglio.trace.scopes import current_name_scope as get_current_name_scope
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
-
-
-def function(
-    func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
-) -> Any:
-    """Makes a function that runs as a graph; a decorator with or without arguments.
-
-    `input_signature` is a sequence of (nested) specs that every call must fit;
-    `reduce_retracing` joins shapes of repeated traces; `jit_compile` is accepted. Raises
-    TypeError for what is not callable or a signature that does not fit the function.
-
-    >>> square = tf.function(lambda x: x * x)
-    >>> print(square(tf.constant(3)).numpy())
-    9
-    """
-
-    def decorated(inner: Callable[..., Any]) -> Function:
-        if not callable(inner):
-            raise TypeError(f"{inner} is not a callable object")
-        options = Options(
-            input_signature=input_signature,
-            autograph=autograph,
-            autograph_options=experimental_autograph_options,
-            jit_compile=experimental_compile if jit_compile is None else jit_compile,
-            reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
-            implements=experimental_implements,
-            attributes=experimental_attributes,
-        )
-        return Function(inner, getattr(inner, "__name__", "function"), options)
-
-    return decorated if func is None else decorated(func)
-
 
 __all__ = [
     "TensorSpec",

@@ -104,7 +104,7 @@ def test_nothing_is_defined_twice() -> None:
         "saved_model",
         "train",
         "experimental",
-        "v1",  # functions as TensorFlow 1 had them
+        "where_v1",  # as TensorFlow 1 had it
         "any_axes",  # tf.fftnd has no defaults and no `norm`, as tf.signal.fftnd does
     )
     seen: dict[str, str] = {}

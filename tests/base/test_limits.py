@@ -82,6 +82,41 @@ ALLOCATED: dict[str, Callable[[], Any]] = {
     "resize": lambda: tf.image.resize(tf.ones([1, 2, 2, 1]), [1 << 14, 1 << 14]),
     "to_dense": lambda: tf.sparse.to_dense(tf.sparse.SparseTensor([[1]], [1.0], [LARGE])),
     "stitch": lambda: tf.dynamic_stitch([[LARGE]], [[1.0]]),
+    "ragged range": lambda: tf.ragged.range(LARGE),
+    "ragged ranges": lambda: tf.ragged.range([0.0, 1.0], [3.0, float(LARGE)]),
+    "poisson of each": lambda: tf.random.poisson([LIMIT // 16], tf.ones([8])),
+    "gamma of each": lambda: tf.random.gamma([LIMIT // 16], tf.ones([8])),
+    "stateless gamma": lambda: tf.random.stateless_gamma([LIMIT // 4], [1, 2], 1.0),
+    "double": lambda: tf.random.normal([LIMIT // 4], dtype=tf.float64),
+    "stateless double": lambda: tf.random.stateless_normal([LIMIT // 4], [1, 2], dtype=tf.float64),
+    "numpy's normal": lambda: tf.experimental.numpy.random.standard_normal(LIMIT // 4),
+    "numpy's randint": lambda: tf.experimental.numpy.random.randint(0, 5, size=LIMIT // 4),
+    "multinomial": lambda: tf.random.categorical([[0.0, 1.0]], LARGE),
+    "histogram": lambda: tf.histogram_fixed_width([1.0], [0.0, 2.0], nbins=LARGE),
+    "linspace of a vector": lambda: tf.raw_ops.LinSpace(start=0.0, stop=1.0, num=LARGE),
+    "sorted segments": lambda: tf.math.segment_max([1.0], [LARGE]),
+    "sparse segments": lambda: tf.sparse.segment_sum([1.0], [0], [LARGE]),
+    "sparse segments of a number": lambda: tf.sparse.segment_mean([1.0], [0], [0], LARGE),
+    "sparse product": lambda: tf.sparse.sparse_dense_matmul(
+        tf.SparseTensor([[0, 0]], [1.0], [LARGE, 1]), [[1.0]]
+    ),
+    "classes": lambda: tf.random.uniform_candidate_sampler([[1]], 1, LARGE, False, 5),
+    "crops": lambda: tf.image.crop_and_resize(
+        tf.ones([1, 2, 2, 1]), [[0.0, 0.0, 1.0, 1.0]], [0], [1 << 14, 1 << 14]
+    ),
+    "patches": lambda: tf.image.extract_patches(
+        tf.ones([1, 4, 4, 1]), [1, 1 << 12, 1 << 12, 1], [1] * 4, [1] * 4, "SAME"
+    ),
+    "wide patches": lambda: tf.image.extract_patches(
+        tf.ones([1, 4, 4, 1]), [1, 2, 2, 1], [1] * 4, [1, 1 << 20, 1, 1], "SAME"
+    ),
+    "projected": lambda: tf.raw_ops.ImageProjectiveTransformV2(
+        images=tf.ones([1, 2, 2, 1]),
+        transforms=[[1.0, 0, 0, 0, 1.0, 0, 0, 0]],
+        output_shape=[1 << 14, 1 << 14],
+        interpolation="NEAREST",
+    ),
+    "all classes": lambda: tf.random.all_candidate_sampler([[1]], 1, LARGE, True),
 }
 
 

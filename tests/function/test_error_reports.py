@@ -107,6 +107,60 @@ def test_large_inputs_are_shown_by_their_shape() -> None:
     assert "params: float32[10,10]; indices: int32[] = 99" in notes_of(caught.value)
 
 
+def test_inputs_are_those_of_the_node_and_not_of_a_function_named_like_a_kernel() -> None:
+    def kernel(weight: Any) -> Any:
+        raise ValueError(f"no {weight.numpy()}")
+
+    @tf.function
+    def f(x: Any) -> Any:
+        return tf.py_function(kernel, [x], tf.int32)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no 5"):
+        f(tf.constant(5))
+    assert list(intaglio.last_error.inputs) == ["input"]
+    np.testing.assert_array_equal(intaglio.last_error.inputs["input"], [5])
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_lists_of_inputs_and_constants_are_reported_before_and_after_optimization(
+    calls: int,
+) -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)] * 2)
+    def f(x: Any, y: Any) -> Any:
+        return tf.reshape(tf.concat([x, y], 0), [2, 2])
+
+    for _ in range(calls):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            f(tf.ones([2]), tf.ones([1]))
+    assert "tensor: float32[3] = [1.0, 1.0, 1.0]; shape: int32[2] = [2, 2]" in notes_of(
+        caught.value
+    )
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)] * 2)
+    def g(x: Any, y: Any) -> Any:
+        return tf.concat([x, y], 0)
+
+    for _ in range(calls):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            g(tf.ones([1, 1]), tf.ones([1, 2]))
+    assert (
+        "values: [float32[1,1] = [[1.0]], float32[1,2] = [[1.0, 1.0]]]; axis: int32[] = 0"
+        in notes_of(caught.value)
+    )
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_the_kernel_that_an_op_fits_to_its_node_reports_inputs_too(calls: int) -> None:
+    @tf.function
+    def f(x: Any, i: Any) -> Any:
+        return tf.tensor_scatter_nd_add(x, i, [1.0])
+
+    for _ in range(calls):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            f(tf.ones([2]), tf.constant([[7]]))
+    assert "indices: int32[1,1] = [[7]]" in notes_of(caught.value)
+
+
 def test_what_the_user_raises_gets_no_report_of_inputs() -> None:
     class Refused(Exception):
         pass

@@ -5,6 +5,8 @@ The numbers are those that TensorFlow 2.21 printed for the same programs.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from intaglio import tf
@@ -54,3 +56,28 @@ def test_passes_can_be_switched_off() -> None:
         assert concrete._run is concrete.frozen.compiled
     finally:
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+
+
+@pytest.mark.parametrize("branches", [False, True])
+def test_a_forward_function_has_streams_of_its_own(branches: bool) -> None:
+    """TensorFlow 2.21 starts again for calls under a tape, with and without control flow."""
+    tf.random.set_seed(7)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        number = tf.random.normal([])
+        if branches and x > 0.0:
+            x = x * 1.0
+        return x * number
+
+    x = tf.constant(1.0)
+    plain = [float(f(x)) for _ in range(3)]
+    taped: list[float] = []
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert tape.gradient(y, x) == y
+        taped.append(float(y))
+    assert taped == plain
+    assert float(f(x)) not in plain

@@ -176,3 +176,40 @@ def test_perturbed_graphs_scatter_by_rounding_alone() -> None:
         assert twice == 6
     assert perturbation.agree(want[0], want[0] * np.float32(1 + 1e-5), [r[0] for r in runs])
     assert not perturbation.agree(want[0], want[0] * np.float32(1.01), [r[0] for r in runs])
+
+
+INF, NAN = float("inf"), float("nan")
+LARGE = float(np.finfo(np.float32).max)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.complex64])
+def test_what_is_not_finite_agrees_with_itself_alone(kind: Any) -> None:
+    """But for sums that overflow, which are an infinity in one order and NaN in another."""
+    values = [1.0, 0.0, -2.0, INF, -INF, NAN]
+    for a in values:
+        for b in values:
+            same = a == b or (np.isnan(a) and np.isnan(b))
+            overflows = {np.isnan(a), np.isnan(b)} == {np.isinf(a), np.isinf(b)} == {True, False}
+            agree = perturbation.agree(np.array([1, a], kind), np.array([1, b], kind), [])
+            assert agree == (same or overflows), (a, b)
+
+
+@pytest.mark.parametrize(
+    ("reference", "other", "samples", "agree"),
+    [
+        (INF, LARGE, [INF, INF], False),
+        (INF, LARGE, [INF, LARGE], True),
+        (INF, -INF, [INF, -INF], True),
+        (LARGE, INF, [LARGE], False),
+        (LARGE, INF, [LARGE, INF], True),
+        (1.0, 1.1, [1.0, 1.0001], False),
+        (1.0, 1.1, [1.0, 1.01], True),
+        (1.0, -1.0, [1.0, 0.9], True),
+        (1e-6, -1e-6, [1e-6, 1e-6], False),
+    ],
+)
+def test_what_perturbed_runs_have_is_rounding(
+    reference: float, other: float, samples: list[float], agree: bool
+) -> None:
+    a, b, *others = (np.array([x], np.float32) for x in (reference, other, *samples))
+    assert perturbation.agree(a, b, others) is agree

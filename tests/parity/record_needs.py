@@ -1,4 +1,4 @@
-"""Writes down which op types TensorFlow's documented functions call: `intaglio/tf/needs.json`.
+"""Writes down which op types TensorFlow's documented functions call: `intaglio/opdef/needs.json`.
 
     path/to/python-with-tensorflow -m tests.parity.record_needs
 
@@ -106,7 +106,7 @@ def main() -> None:
         name = line.partition("(")[0]
         if name.startswith("tf.") and not name.startswith(("tf.keras", "tf.raw_ops")):
             table[name[3:]] = " ".join(sorted(needs(resolved(name))))
-    path = ROOT / "intaglio" / "tf" / "needs.json"
+    path = ROOT / "intaglio" / "opdef" / "needs.json"
     path.write_text(json.dumps(table, indent=0) + "\n", encoding="utf-8")
     print(len(table), "names,", sum(map(bool, table.values())), "with op types")
 

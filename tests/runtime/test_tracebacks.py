@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.base import origins
+from intaglio.opdef.dispatch import filtering
 
 
 def _broken(value: Any) -> Any:
@@ -56,6 +58,49 @@ def unfiltered() -> Iterator[None]:
 @pytest.mark.parametrize("name", CALLS)
 def test_few_frames_are_ours(name: str) -> None:
     assert len(_frames(CALLS[name])) <= MOST_FRAMES
+
+
+DATASET = tf.data.Dataset
+METHODS: dict[str, Callable[[], Any]] = {
+    "from_tensor_slices": lambda: DATASET.from_tensor_slices(5),
+    "range": lambda: DATASET.range("a"),
+    "zip": lambda: DATASET.zip(3),
+    "map": lambda: DATASET.range(3).map(_broken),
+    "batch": lambda: DATASET.range(3).batch("a"),
+    "padded_batch": lambda: DATASET.range(3).padded_batch(2, padded_shapes=[3, 4]),
+    "concatenate": lambda: DATASET.range(3).concatenate(DATASET.from_tensors("a")),
+    "reduce": lambda: DATASET.range(3).reduce(0, lambda a, b: "x"),
+    "single": lambda: DATASET.range(3).get_single_element(),
+    "bool": lambda: len(DATASET.range(3).repeat()),
+    "lines": lambda: tf.data.TextLineDataset("a", compression_type=3),
+    "enqueue": lambda: tf.queue.FIFOQueue(2, [tf.float32]).enqueue("a"),
+    "normal": lambda: tf.random.Generator.from_seed(1).normal("a"),
+    "from_row_splits": lambda: tf.RaggedTensor.from_row_splits([1, 2], [0, 5]),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_leave_their_frames_out(name: str) -> None:
+    assert not _frames(METHODS[name])
+
+
+@pytest.mark.usefixtures("unfiltered")
+def test_frames_of_methods_when_filtering_is_off() -> None:
+    assert all(len(_frames(call)) > 1 for call in METHODS.values())
+
+
+def test_filtering_functions_take_what_the_functions_take() -> None:
+    def all_kinds(a: Any, /, b: Any = 2, *args: Any, c: Any, d: Any = 4, **kwargs: Any) -> Any:
+        """Said."""
+        return a, b, args, c, d, kwargs
+
+    public = filtering(all_kinds)
+    assert inspect.signature(public) == inspect.signature(all_kinds)
+    assert (public.__name__, public.__doc__) == ("all_kinds", "Said.")
+    assert public(1, c=3) == (1, 2, (), 3, 4, {})
+    assert public(1, 5, 6, 7, c=3, d=0, e=8) == (1, 5, (6, 7), 3, 0, {"e": 8})
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'c'"):
+        public(1)
 
 
 @pytest.mark.usefixtures("unfiltered")

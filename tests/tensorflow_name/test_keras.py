@@ -118,6 +118,42 @@ def test_models_are_exported_and_kept_in_checkpoints(tmp_path: object) -> None:
     assert lines[-4:] == ["True", "True", "False", "True"]
 
 
+def test_a_folder_stays_as_it_was_where_a_model_cannot_be_saved(tmp_path: object) -> None:
+    lines = printed_by(
+        f"""
+        import errno, os
+        from intaglio import tf
+        folder = {str(tmp_path)!r}
+        path = os.path.join(folder, "model")
+        model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(4)])
+        def save(number):
+            model.layers[0].bias.assign([float(number)] * 4)
+            model.save(path, zipped=False)
+        def loaded():
+            return float(tf.keras.models.load_model(path).layers[0].bias[0])
+        save(1)
+        open(os.path.join(path, "mine"), "w").close()
+        save(2)
+        print(loaded(), sorted(os.listdir(path)))
+        fsync = os.fsync
+        def full(_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        os.fsync = full
+        try:
+            save(3)
+        except tf.errors.ResourceExhaustedError:
+            print("error")
+        os.fsync = fsync
+        print(loaded(), os.listdir(folder))
+        save(4)
+        print(loaded())
+        """
+    )
+    assert lines[0].startswith("2.0 ['assets'") or lines[0].startswith("2.0 ['config.json'")
+    assert "'mine', 'model.weights.h5'" in lines[0]
+    assert lines[1:] == ["error", "2.0 ['model']", "4.0"]
+
+
 def test_a_file_stays_as_it_was_where_a_model_cannot_be_saved(tmp_path: object) -> None:
     lines = printed_by(
         f"""

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from intaglio.base import dtypes
-from intaglio.base.dtypes import as_dtype
+from intaglio.base.dtypes import as_dtype, int32
 from intaglio.composite_ops.array.axes import all_axes
 from intaglio.composite_ops.math.constants import constant_of
-from intaglio.opdef import convert, door, raw
+from intaglio.opdef import convert, door, operators, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
@@ -332,3 +334,84 @@ def cumulative_logsumexp(
     [0.     0.6931 1.0986]
     """
     return raw.CumulativeLogsumexp(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+@dispatchable
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """A scalar: whether no element of x, in row-major order, is below the one before it.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/is_non_decreasing
+
+    >>> print(tf.math.is_non_decreasing([1, 2, 2]).numpy())
+    True
+    """
+    with door.level().scoped(name or "is_non_decreasing"):
+        steps = _differences(x)
+        return raw.All(raw.GreaterEqual(steps, constant_of(0, steps)), 0)
+
+
+@dispatchable
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """A scalar: whether each element of x, in row-major order, is above the one before it.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/is_strictly_increasing
+
+    >>> print(tf.math.is_strictly_increasing([1, 2, 2]).numpy())
+    False
+    """
+    with door.level().scoped(name or "is_strictly_increasing"):
+        steps = _differences(x)
+        return raw.All(raw.Greater(steps, constant_of(0, steps)), 0)
+
+
+def _differences(x: Any) -> Tensor:
+    flat: Any = raw.Reshape(x, np.asarray([-1], np.int32))
+    return raw.Sub(flat[1:], flat[:-1])
+
+
+@dispatchable
+def unsorted_segment_mean(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The means of rows with the same number, in any order; 0 for numbers without rows.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
+
+    >>> print(tf.math.unsorted_segment_mean([1.0, 5.0, 3.0], [1, 0, 1], 2).numpy())
+    [5. 2.]
+    """
+    with door.level().scoped(name or "UnsortedSegmentMean"):
+        data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
+        count = convert.to_tensor(num_segments)
+        sizes = _segment_sizes(data, ids, count)
+        return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
+
+
+@dispatchable
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The sums of rows with the same number, over the square root of how many they are.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
+
+    >>> print(
+    ...     tf.math.unsorted_segment_sqrt_n([1.0, 5.0, 3.0], [1, 0, 1], 2).numpy().round(4)
+    ... )
+    [5.     2.8284]
+    """
+    with door.level().scoped(name or "UnsortedSegmentSqrtN"):
+        data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
+        count = convert.to_tensor(num_segments)
+        sizes = raw.Sqrt(_segment_sizes(data, ids, count))
+        return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
+
+
+def _segment_sizes(data: Any, ids: Any, count: Any) -> Tensor:
+    """How many rows each number has, at least 1, in the shape of the result's rows."""
+    ones = raw.Fill(raw.Shape(ids), constant_of(1, data))
+    sizes = raw.UnsortedSegmentSum(ones, ids, count)
+    extra = raw.Sub(raw.Rank(data), raw.Rank(ids))
+    column = raw.Fill(raw.ExpandDims(extra, 0), np.asarray(1, np.int32))
+    shape = raw.ConcatV2([raw.Reshape(raw.Cast(count, DstT=int32), [1]), column], 0)
+    return raw.Maximum(raw.Reshape(sizes, shape), constant_of(1, data))

@@ -87,12 +87,14 @@ def _exchange(rank: Any, axis: int) -> Any:
 
 @dispatchable
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: int = -1, name: str | None = None
+    labels: Any, logits: Any, axis: int | None = -1, name: str | None = None
 ) -> Tensor:
-    """-sum(labels * log_softmax(logits)) along `axis`.
+    """-sum(labels * log_softmax(logits)) along `axis` (None: the last).
 
-    `labels` are probabilities of the classes, of the shape of `logits`. float16 and
-    bfloat16 are computed as float32. Gradients flow into the labels, too.
+    `labels` are probabilities of the classes, of the shape of `logits` or broadcast to it.
+    float16 and bfloat16 are computed as float32. Gradients flow into the labels, too. Raises
+    InvalidArgumentError (ValueError in a graph) for scalars, for shapes that do not fit and for
+    an axis that is not there.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits
 
@@ -111,9 +113,12 @@ def softmax_cross_entropy_with_logits(
             logits = raw.Cast(logits, DstT=dtypes.float32)
         if labels.dtype is not logits.dtype:
             labels = raw.Cast(labels, DstT=logits.dtype)
-        rank = None if logits.dims is None else len(logits.dims)
-        if axis != -1 and rank is not None and axis % max(rank, 1) != rank - 1:
-            logits, labels = _moved(logits, axis, rank), _moved(labels, axis, rank)
+        if axis is not None and axis != -1 and logits.dims is not None:
+            rank = len(logits.dims)
+            if not -rank <= axis < rank:
+                raise _refused(f"the logits have shape {logits.shape} and no axis {axis}")
+            if axis % rank != rank - 1:
+                logits, labels = _moved(logits, axis, rank), _moved(labels, axis, rank)
         loss = _rows_loss(logits, labels, scope)
         return raw.Cast(loss, DstT=logits_dtype) if loss.dtype is not logits_dtype else loss
 
@@ -127,11 +132,26 @@ def _moved(x: Tensor, axis: int, rank: int) -> Tensor:
 def _rows_loss(logits: Tensor, labels: Tensor, scope: str) -> Tensor:
     """The loss along the last dimension, for any number of dimensions."""
     name = scope or None
-    rank = None if logits.dims is None else len(logits.dims)
-    if rank == 2 and labels.dims is not None and len(labels.dims) == 2:
-        return raw.SoftmaxCrossEntropyWithLogits(logits, labels, name=name).loss
-    flat = raw.SoftmaxCrossEntropyWithLogits(_matrix(logits), _matrix(labels), name=name)
-    return raw.Reshape(flat.loss, _lead(logits))
+    if () in (logits.dims, labels.dims):
+        raise _refused("logits and labels must not be scalars")
+    if any(x.dims is None or len(x.dims) != 2 for x in (logits, labels)):
+        loss = raw.SoftmaxCrossEntropyWithLogits(_matrix(logits), _matrix(labels), name=name).loss
+        return raw.Reshape(loss, _lead(logits))
+    loss = raw.SoftmaxCrossEntropyWithLogits(logits, labels, name=name).loss
+    if _covers(logits.dims[0], labels.dims[0]):  # type: ignore[index]  # they are matrices
+        return loss
+    # The op broadcasts each to the other: one row of logits does not go with several of labels.
+    return raw.Reshape(loss, _lead(logits))
+
+
+def _covers(rows: int | None, others: int | None) -> bool:
+    """Whether other rows can only be as many, or one that is broadcast."""
+    return others == 1 or (rows is not None and (rows > 1 or rows == others))
+
+
+def _refused(text: str) -> Exception:
+    """What bad arguments raise: InvalidArgumentError eagerly, ValueError in a graph."""
+    return errors.invalid_argument(text) if door.level().eager else ValueError(text)
 
 
 def _matrix(x: Tensor) -> Tensor:

@@ -19,7 +19,10 @@ from intaglio.opdef.tensor import Tensor
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
 
-def _axes(axes: Any) -> Any:
+def _axes(x: Tensor, axes: Any) -> Any:
+    """Axes as an int32 vector, or the tensor that they are; None stands for all of `x`."""
+    if axes is None:
+        return all_axes(x)
     if isinstance(axes, Tensor):
         return axes
     return np.atleast_1d(np.asarray(axes, np.int32))
@@ -53,7 +56,7 @@ def moments(
     """
     with door.level().scoped(name or "moments"):
         tensor = convert.to_tensor(x, name="x")
-        axes = _axes(axes)
+        axes = _axes(tensor, axes)
         x = raw.Cast(tensor, DstT=dtypes.float32) if tensor.dtype in HALVES else tensor
         mean = raw.Mean(x, axes, keep_dims=True, name="mean")
         fixed = raw.StopGradient(mean)
@@ -88,7 +91,7 @@ def weighted_moments(
     with door.level().scoped(name or "weighted_moments"):
         x = convert.to_tensor(x, name="x")
         weights = convert.to_tensor(frequency_weights, name="frequency_weights")
-        axes = _axes(axes)
+        axes = _axes(x, axes)
         dtype = x.dtype
         if dtype in HALVES:
             x = raw.Cast(x, DstT=dtypes.float32)
@@ -119,6 +122,8 @@ def sufficient_statistics(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """(count, sum, sum of squares, shift) over `axes`, of the elements less `shift`.
 
+    `axes` is a list, tuple or vector. Raises TypeError for a number.
+
     https://www.tensorflow.org/api_docs/python/tf/nn/sufficient_statistics
 
     >>> [
@@ -129,7 +134,7 @@ def sufficient_statistics(
     """
     with door.level().scoped(name or "sufficient_statistics"):
         x = convert.to_tensor(x, name="x")
-        at = _axes(axes)
+        at = _axes(x, axes if isinstance(axes, Tensor) else [*dict.fromkeys(axes)])
         dims = x.dims
         if shapes.known(dims) and not isinstance(at, Tensor):
             for i in at:
@@ -282,7 +287,9 @@ def compute_average_loss(
 ) -> Tensor:
     """sum(loss * weight) / global_batch_size; by default the number of examples.
 
-    Raises ValueError for a scalar loss.
+    A weight with one dimension less than the loss goes along its first ones, and one with a
+    dimension of 1 more goes without it; then they broadcast. Raises ValueError for a scalar loss,
+    InvalidArgumentError (ValueError in a graph) for shapes that do not fit.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss
 
@@ -303,15 +310,22 @@ def compute_average_loss(
         weight = convert.to_tensor(sample_weight)
         loss = raw.Cast(loss, DstT=dtypes.float32)
         weight = raw.Cast(weight, DstT=dtypes.float32)
-        if weight.dims is not None and loss.dims is not None:
-            for _ in range(len(loss.dims) - len(weight.dims)):
-                weight = raw.ExpandDims(weight, np.int32(-1))
-        loss = raw.Mul(loss, weight)
+        loss = raw.Mul(loss, _aligned(weight, loss))
     loss = raw.Cast(loss, DstT=dtype)
     if global_batch_size is None:
         global_batch_size = raw.StridedSlice(raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1)
     size = raw.Cast(convert.to_tensor(global_batch_size), DstT=dtype)
     return raw.DivNoNan(raw.Sum(loss, all_axes(loss)), size)
+
+
+def _aligned(weight: Tensor, loss: Tensor) -> Tensor:
+    """The weight with the last dimension that it has more or less than the loss put right."""
+    if not weight.dims or loss.dims is None:
+        return weight
+    more = len(weight.dims) - len(loss.dims)
+    if more == 1:
+        return raw.Squeeze(weight, axis=[-1])
+    return raw.ExpandDims(weight, np.int32(-1)) if more == -1 else weight
 
 
 @dispatchable

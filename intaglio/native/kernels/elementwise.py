@@ -24,6 +24,7 @@ from intaglio.native.llvm.builder import module
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 
@@ -193,11 +194,11 @@ def _by_ctypes(
     return run
 
 
-def function(name: str) -> Callable[[Any], Any]:
+def function(op: Op) -> Callable[[Any], Any]:
     """An op of one tensor as a function of arrays of float32."""
     spec = Spec(float32, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     x = Node(raw.Placeholder, (), attrs, "x", [spec]).outputs[0]
-    node = Node(getattr(raw, name), [x], {}, "y", [spec])
-    kernel = FusedKernel(Graph(name, [x], [x.node, node], node.outputs))
+    node = Node(op, [x], {}, "y", [spec])
+    kernel = FusedKernel(Graph(op.name, [x], [x.node, node], node.outputs))
     return lambda x: kernel(x)[0]

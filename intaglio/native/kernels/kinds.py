@@ -35,11 +35,11 @@ KINDS = {
     "checksums": Kind("checksums:checksums"),
     "colors": Kind("colors:conversion"),
     "convolution": Kind("selection:forward"),
-    "convolution by filters": Kind("selection:filter_gradient"),
-    "convolution by images": Kind("selection:input_gradient"),
+    "convolution filter gradient": Kind("selection:filter_gradient"),
+    "convolution input gradient": Kind("selection:input_gradient"),
     "double convolution": Kind("selection:doubled_forward"),
-    "double convolution by filters": Kind("selection:doubled_filter_gradient"),
-    "double convolution by images": Kind("selection:doubled_input_gradient"),
+    "double convolution filter gradient": Kind("selection:doubled_filter_gradient"),
+    "double convolution input gradient": Kind("selection:doubled_input_gradient"),
     "fourier": Kind("fourier:transform"),
     "function": Kind("elementwise:function"),
     "jpeg colors": Kind("jpeg_colors:smoothing"),
@@ -63,8 +63,8 @@ KINDS = {
     "small matrices": Kind("small_matrices:batched"),
     "texts": Kind("strings:texts"),
     "depthwise": Kind("selection:depthwise_forward"),
-    "depthwise by filters": Kind("selection:depthwise_filter_gradient"),
-    "depthwise by images": Kind("selection:depthwise_input_gradient"),
+    "depthwise filter gradient": Kind("selection:depthwise_filter_gradient"),
+    "depthwise input gradient": Kind("selection:depthwise_input_gradient"),
 }
 
 

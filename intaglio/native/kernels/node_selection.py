@@ -157,7 +157,7 @@ def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
 
 
 def _sliding(kind: str, x: Any, *description: Any) -> Run | None:
-    """What is offered for arrays of the type of one of them."""
+    """The kernel selected for arrays of the type of one of them."""
     return select(f"double {kind}" if x.dtype == np.float64 else kind, *description)
 
 
@@ -181,7 +181,7 @@ def _convolution_input_gradient(
         or (len(d), d.shape[-1]) != (shape[0], filters.shape[-1])
     ):
         return None
-    run = _sliding("convolution by images", d, shape, filters.shape, along)
+    run = _sliding("convolution input gradient", d, shape, filters.shape, along)
     return run and Taking(run, 1, 2)
 
 
@@ -191,7 +191,7 @@ def _convolution_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: A
     along = along_of(attrs, x.shape, shape)
     if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (len(x), shape[-1]):
         return None
-    run = _sliding("convolution by filters", x, x.shape, shape, along)
+    run = _sliding("convolution filter gradient", x, x.shape, shape, along)
     return run and Taking(run, 0, 2)
 
 
@@ -211,7 +211,7 @@ def _depthwise_input_gradient(
     along = _depthwise_along(attrs, shape, filters.shape)
     if along is None or d.shape[::3] != shape[::3] or not _fits(along, d):
         return None
-    run = select("depthwise by images", shape, filters.shape, along)
+    run = select("depthwise input gradient", shape, filters.shape, along)
     return run and Taking(run, 1, 2)
 
 
@@ -221,7 +221,7 @@ def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any
     along = _depthwise_along(attrs, x.shape, shape)
     if along is None or d.shape[::3] != x.shape[::3] or not _fits(along, d):
         return None
-    run: Any = select("depthwise by filters", x.shape, shape, along)
+    run: Any = select("depthwise filter gradient", x.shape, shape, along)
     if run is None:
         return None
     chain = Chain(2)

@@ -116,13 +116,13 @@ class _TopKBuilder:
                 every = Lanes(self.wide, (code.splat(lanes, inner, only),))
                 some = s.any(self._better(s, self._load(s, row, i), every))
                 with code.when(some):
-                    self._offered(row, best, where, i, code.integer("add", i, lanes))
-            self._offered(row, best, where, middle, length)
+                    self._insert_range(row, best, where, i, code.integer("add", i, lanes))
+            self._insert_range(row, best, where, middle, length)
         code.do("ret void")
         return code
 
-    def _offered(self, row: str, best: str, where: str, start: str, stop: str) -> None:
-        """Takes those of a range that are better than the last of the best."""
+    def _insert_range(self, row: str, best: str, where: str, start: str, stop: str) -> None:
+        """Inserts those of a range that are better than the last of the best."""
         code = self.code
         last = code.integer("sub", self.dims["count"], 1)
         with code.loop(start, stop) as i:

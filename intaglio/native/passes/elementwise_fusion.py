@@ -64,8 +64,8 @@ def is_exact(node: Node) -> bool:
 
 
 def _is_machine_code(node: Node) -> bool:
-    value, name = node.outputs[0], node.op.name
-    if name not in compiled.FUNCTIONS or value.dtype is not float32:
+    value = node.outputs[0]
+    if not node.op.compiled_when_large or value.dtype is not float32:
         return False
     return compiled.WORK_PER_FUNCTION * _least(value) >= compiled.MIN_COMPILED_WORK
 

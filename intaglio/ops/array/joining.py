@@ -39,6 +39,8 @@ class ConcatV2(Op):
 
     def infer(self, values: list[Spec], axis: Spec) -> Spec:
         dtype = values[0].dtype
+        if axis.shape:
+            raise ShapeError(f"Shape must be rank 0 but is rank {len(axis.shape)}")
         ranked = next((v.shape for v in values if v.shape is not None), None)
         if ranked is None:
             return Spec(dtype, None)
@@ -51,6 +53,10 @@ class ConcatV2(Op):
 
     def kernel(self, values, axis):
         check_length("N", values)
+        if axis.size != 1:
+            raise invalid_argument(
+                f"axis tensor should be a scalar integer, but got shape {brackets(axis.shape)}"
+            )
         at, rank = int(axis.item()), values[0].ndim
         if not -rank <= at < rank:  # NumPy 1 takes large ones
             raise _concat_error(values, at, rank)

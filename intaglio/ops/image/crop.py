@@ -17,6 +17,7 @@ from intaglio.base.dtypes import (
     uint16,
 )
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -161,6 +162,10 @@ def _rank(x: Spec, rank: int) -> None:
         raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
 
 
+# The size of an element of a crop, and of the gradient while it is summed.
+CROPPED_BYTES, SUMMED_BYTES = 4, 8
+
+
 def _checked(image: Any, boxes: Any, box_ind: Any, crop_size: Any) -> tuple[int, int]:
     if image.ndim != 4:
         raise invalid_argument(f"input image must be 4-D{list(image.shape)}")
@@ -170,6 +175,8 @@ def _checked(image: Any, boxes: Any, box_ind: Any, crop_size: Any) -> tuple[int,
     height, width = crop_size.tolist()
     if height <= 0 or width <= 0:
         raise invalid_argument("crop dimensions must be positive")
+    dims = (len(boxes), height, width, image.shape[3])
+    check_allocated(dims, CROPPED_BYTES, "Crops of images")
     return height, width
 
 
@@ -199,6 +206,7 @@ class CropAndResizeGradImage(Op):
         batch, height, width, depth = image_size.tolist()
         if min(height, width, depth) < 1 or batch < 0:
             raise invalid_argument(f"image dimensions must be positive: {image_size.tolist()}")
+        check_allocated((batch, height, width, depth), SUMMED_BYTES, "The gradient of crops")
         check_boxes(boxes, box_ind, batch)
         rows, columns = _lines(boxes, (height, width), grads.shape[1:3])
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]

@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import COMPLEX, FLOATING, INTEGRAL, DType, bool_
 from intaglio.base.errors import OutOfRangeError, ShapeError, UnimplementedError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -61,8 +62,10 @@ class Patches(Op):
             along = windows.axes(x.shape[1:-1], *plan, padding)
         except ShapeError as e:
             raise invalid_argument(str(e)) from None
-        seen = windows.patches(windows.padded(x, along), along)
         out = [a.out for a in along]
+        dims = (len(x), *out, *[a.window for a in along], x.shape[-1])
+        check_allocated(dims, x.dtype.itemsize, "Patches of images")
+        seen = windows.patches(windows.padded(x, along), along)
         return seen.reshape(len(x), *out, -1)
 
     def scattered(self, d: Any, x: Any, plan: tuple[Any, Any, Any], padding: str) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType, bfloat16, float16, float32, float64, int32, int64, uint8
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -128,6 +129,8 @@ def _check(images: Any, transforms: Any, size: Any, how: str, mode: str) -> None
         )
     if (size <= 0).any():
         raise invalid_argument(f"new_height, new_width must be positive: {size.tolist()}")
+    dims = (len(images), *size.tolist(), images.shape[-1])
+    check_allocated(dims, images.dtype.itemsize, "A projected image")
     if how not in INTERPOLATIONS:
         raise invalid_argument(f"Invalid interpolation {how}. Supported types: NEAREST, BILINEAR")
     if mode not in FILLS:

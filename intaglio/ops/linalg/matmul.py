@@ -28,7 +28,7 @@ from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import MIN_COMPILED_WORK, offered
+from intaglio.ops.compiled import MIN_COMPILED_WORK, select_kernel
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
 from intaglio.ops.math.summation import is_long_product, long_product
 
@@ -92,7 +92,7 @@ def dot(a: Any, b: Any) -> Any:
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
     transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
-    run = offered("product", a.dtype, work, a.shape, b.shape, *transposed)
+    run = select_kernel("product", a.dtype, work, a.shape, b.shape, *transposed)
     if run is None:
         return a.dot(b)
     return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
@@ -277,7 +277,7 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         raise invalid_argument(f"In[{at}] ndims must be >= 2: {(x.ndim, y.ndim)[at]}")
     work = x.size * y.shape[-2 if adj_y else -1]
     if work >= MIN_COMPILED_WORK and x.ndim > 2:
-        run = offered("products", x.dtype, work, x.shape, y.shape, adj_x, adj_y)
+        run = select_kernel("products", x.dtype, work, x.shape, y.shape, adj_x, adj_y)
         if run is not None:
             return run(x, y)
     left = _adjoint(x) if adj_x else x

@@ -147,6 +147,7 @@ class HistogramFixedWidth(Op):
         count = int(nbins)
         if count <= 0:
             raise invalid_argument(f"nbins should be a positive number, but got '{count}'")
+        check_allocated((count,), dtype.size, "A histogram")
         step = (high - low) / count
         bins = np.subtract(values.reshape(-1), low, dtype=np.float64)
         bins /= step

@@ -17,7 +17,7 @@ from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import in_blocks, select
-from intaglio.ops.compiled import as_function
+from intaglio.ops.compiled import CompiledFunction
 from intaglio.ops.families import Unary, constant
 
 FLOATS = (bfloat16, float16, float32, float64)
@@ -227,10 +227,10 @@ def erfinv(x: Any) -> Any:
     return np.where(size > 1, np.nan, np.where(small, better, y))
 
 
-def _kernel(
-    name: str, single: Callable[[Any], Any], double: Callable[[Any], Any]
+def _by_precision(
+    single: Callable[[Any], Any], double: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """The kernel of an op, of a function of float32 and one of float64."""
+    """The NumPy kernel of an op, of a function of float32 and one of float64."""
 
     def of_part(x: Any) -> Any:
         if x.dtype.itemsize <= 4:
@@ -238,7 +238,7 @@ def _kernel(
             return result.astype(x.dtype, copy=False)
         return double(x).astype(x.dtype, copy=False)
 
-    return as_function(name, in_blocks(of_part))
+    return in_blocks(of_part)
 
 
 class ErrorFunction(Unary):
@@ -248,18 +248,12 @@ class ErrorFunction(Unary):
     blockwise = True
 
 
-_erf = _kernel("Erf", erf_single, erf)
-_erfc = _kernel("Erfc", erfc_single, erfc)
-
-
 @op
-class Erf(ErrorFunction):
+class Erf(CompiledFunction, ErrorFunction):
     """The error function."""
 
-    blockwise = False  # its kernel sees to that
-
-    def kernel(self, x):
-        return _erf(x)
+    blockwise = False  # its NumPy kernel sees to that
+    numpy_kernel = staticmethod(_by_precision(erf_single, erf))
 
     def scalar(self, s, x):
         return s.erf(x)
@@ -270,13 +264,11 @@ class Erf(ErrorFunction):
 
 
 @op
-class Erfc(ErrorFunction):
+class Erfc(CompiledFunction, ErrorFunction):
     """1 - erf(x)."""
 
-    blockwise = False  # its kernel sees to that
-
-    def kernel(self, x):
-        return _erfc(x)
+    blockwise = False  # its NumPy kernel sees to that
+    numpy_kernel = staticmethod(_by_precision(erfc_single, erfc))
 
     def scalar(self, s, x):
         return s.erfc(x)

@@ -170,7 +170,7 @@ class Sum(Reduction):
 
 def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum or mean of a large array by a compiled kernel; None if there is none."""
-    run = compiled.offered(
+    run = compiled.select_kernel(
         "reduction", x.dtype, WORK_PER_ELEMENT * x.size, how, x.shape, axes, keep_dims
     )
     return None if run is None else run(x)

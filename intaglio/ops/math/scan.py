@@ -21,6 +21,7 @@ from intaglio.base.dtypes import (
     uint16,
 )
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -248,6 +249,7 @@ class LinSpace(Op):
         count = int(num)
         if count <= 0:
             raise invalid_argument(f"Requires num > 0: {count}")
+        check_allocated((count,), start.dtype.itemsize, "LinSpace")
         if count == 1:
             return np.reshape(start, (1,))
         wide = np.float32 if start.dtype.itemsize <= 4 else np.float64

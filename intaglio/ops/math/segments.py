@@ -139,7 +139,9 @@ def sorted_ids(data: Any, ids: Any) -> int:
         raise invalid_argument("segment_ids should be a vector.")
     if not data.ndim or data.shape[0] != ids.size:
         raise invalid_argument("segment_ids should be the same size as dimension 0 of input.")
-    return risen(ids)
+    count = risen(ids)
+    check_allocated((count, *data.shape[1:]), data.dtype.itemsize, "A reduction of segments")
+    return count
 
 
 def risen(ids: Any) -> int:

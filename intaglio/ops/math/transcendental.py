@@ -11,7 +11,7 @@ from intaglio.base.dtypes import bfloat16, complex64, complex128, float16, float
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import NumpyScalars, in_blocks
-from intaglio.ops.compiled import as_function
+from intaglio.ops.compiled import CompiledFunction
 from intaglio.ops.families import (
     Binary,
     Unary,
@@ -163,18 +163,14 @@ def _logistic(s: Any, x: Any) -> Any:
     return s.div(one, s.add(one, s.exp(s.neg(x))))
 
 
-_sigmoid = as_function("Sigmoid", in_blocks(functools.partial(_logistic, NumpyScalars)))
-
-
 @op
-class Sigmoid(Analytic):
+class Sigmoid(CompiledFunction, Analytic):
     """1 / (1 + exp(-x))."""
+
+    numpy_kernel = staticmethod(in_blocks(functools.partial(_logistic, NumpyScalars)))
 
     def scalar(self, s, x):
         return _logistic(s, x)
-
-    def kernel(self, x):
-        return _sigmoid(x)
 
     def gradient(self, dy, y) -> Any:
         return raw.SigmoidGrad(conjugate(y), dy)

@@ -12,7 +12,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.families import check_rank, shape_of, spec_of
 from intaglio.ops.linalg.matmul import brackets
 from intaglio.ops.math.summation import add_reduce
@@ -72,7 +72,7 @@ def normalize(
     check_rank("variance", variance, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     kind = scale.dtype
-    run = _offered("batch normalization", wide, column, wide.shape, training, epsilon, factor)
+    run = _selected("batch normalization", wide, column, wide.shape, training, epsilon, factor)
     if run is not None:
         parameters = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]
         y, *kept = run(wide, *parameters)
@@ -137,7 +137,7 @@ def normalize_gradient(
     kind = mean.dtype
     # Gradients of sums and means are one number everywhere.
     same = not any(d.strides)
-    run = _offered(
+    run = _selected(
         "batch normalization gradient", wide, column, wide.shape, training, epsilon, "", same
     )
     if run is not None:
@@ -177,13 +177,13 @@ def _gradient(
     return (scale * rate).reshape(column) * inner, by_scale, by_offset
 
 
-def _offered(kind: str, x: Any, column: tuple[int, ...], *rest: Any) -> Any:
+def _selected(kind: str, x: Any, column: tuple[int, ...], *rest: Any) -> Any:
     """A compiled kernel for images that have their channels last."""
     channels = column[-1]
     if channels != x.shape[-1] or not x.size:
         return None
     # Each kernel does what takes NumPy several passes.
-    return offered(kind, x.dtype, 8 * x.size, x.size // channels, channels, *rest)
+    return select_kernel(kind, x.dtype, 8 * x.size, x.size // channels, channels, *rest)
 
 
 def _infer(x: Spec, scale: Spec, data_format: str, extra: int) -> Any:

@@ -44,8 +44,10 @@ def _add(value: Any, bias: Any, data_format: str) -> Any:
 
 def _infer(value: Spec, bias: Spec, data_format: str) -> Spec:
     windows.check_format(data_format, FORMATS)
-    if value.shape is not None and len(value.shape) < 2:
-        raise ShapeError(f"Shape must be at least rank 2 but is rank {len(value.shape)}")
+    # Eagerly a matrix may have its channels first, as in TensorFlow.
+    least = 3 if windows.channels_first(data_format) else 2
+    if value.shape is not None and len(value.shape) < least:
+        raise ShapeError(f"Shape must be at least rank {least} but is rank {len(value.shape)}")
     if bias.rank not in (None, 1):
         raise ShapeError(f"Shape must be rank 1 but is rank {bias.rank}")
     if value.shape is None or bias.shape is None:

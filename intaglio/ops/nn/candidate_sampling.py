@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base import files
 from intaglio.base.dtypes import float32, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
@@ -66,6 +67,10 @@ def _specs(true_classes: Spec, num_true: int, num_sampled: int) -> Any:
     )
 
 
+# The size of the number of a class.
+CLASS_BYTES = 8
+
+
 class Sampler(Op):
     """(sampled classes, expected counts of the true classes, and of the sampled ones)."""
 
@@ -83,6 +88,7 @@ class Sampler(Op):
             raise invalid_argument(f"num_sampled must be at least 1, not {count}")
         if unique and count > size:
             raise invalid_argument("Sampler's range is too small.")
+        check_allocated((count,), CLASS_BYTES, "A sample of classes")
         outside = true[(true < 0) | (true >= size)]
         if len(outside):
             raise invalid_argument(
@@ -323,6 +329,7 @@ class AllCandidateSampler(Op):
             raise invalid_argument(
                 f"`true_candidate` out of range [0, {num_sampled}), received {wrong[0]}"
             )
+        check_allocated((num_sampled,), CLASS_BYTES, "A sample of classes")
         one = np.float32(1)
         return (np.arange(num_sampled), np.full(true_classes.shape, one), np.full(num_sampled, one))
 

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
@@ -84,7 +84,7 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
         result.fill(0)  # sums of nothing
         return result
     work = result.size * matrix.shape[0]
-    run = offered("convolution", x.dtype, work, x.shape, filters.shape, tuple(along))
+    run = select_kernel("convolution", x.dtype, work, x.shape, filters.shape, tuple(along))
     if run is not None:
         return run(x, filters)
     x = windows.padded(x, along)
@@ -104,8 +104,8 @@ def filter_gradient(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.n
         x, along = _taken(x, along)
     depth = prod([a.window for a in along]) * x.shape[-1]
     shape = (*[a.window for a in along], x.shape[-1], d.shape[-1])
-    kind = "convolution by filters"
-    run = offered(kind, x.dtype, d.size * depth, x.shape, shape, tuple(along))
+    kind = "convolution filter gradient"
+    run = select_kernel(kind, x.dtype, d.size * depth, x.shape, shape, tuple(along))
     if run is not None:
         return run(x, d)
     if not (d.size and depth and x.size):
@@ -127,8 +127,8 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     """The gradient of `forward` by its input, (N, *S, C)."""
     channels, outputs = filters.shape[-2:]
     shape = (len(d), *[a.size for a in along], channels)
-    kind, work = "convolution by images", d.size * filters.size // max(outputs, 1)
-    run = offered(kind, d.dtype, work, shape, filters.shape, tuple(along))
+    kind, work = "convolution input gradient", d.size * filters.size // max(outputs, 1)
+    run = select_kernel(kind, d.dtype, work, shape, filters.shape, tuple(along))
     if run is not None:
         return run(filters, d)
     if _skips(along):
@@ -238,7 +238,7 @@ def depthwise(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.n
     channels, many = filters.shape[-2:]
     outs = [a.out for a in along]
     work = len(x) * prod(outs) * filters.size
-    run = offered("depthwise", x.dtype, work, x.shape, filters.shape, tuple(along))
+    run = select_kernel("depthwise", x.dtype, work, x.shape, filters.shape, tuple(along))
     if run is not None:
         return run(x, filters)
     result = np.zeros((len(x), *outs, channels, many), x.dtype)
@@ -256,8 +256,8 @@ def depthwise_filter_gradient(
     """The gradient of `depthwise` by the filters."""
     channels = x.shape[-1]
     shape = (*[a.window for a in along], channels, many)
-    kind, work = "depthwise by filters", d.size * prod(shape[:-2])
-    run = offered(kind, x.dtype, work, x.shape, shape, tuple(along))
+    kind, work = "depthwise filter gradient", d.size * prod(shape[:-2])
+    run = select_kernel(kind, x.dtype, work, x.shape, shape, tuple(along))
     if run is not None:
         return run(x, d).reshape(shape)
     result = np.empty(shape, x.dtype)
@@ -273,8 +273,8 @@ def depthwise_by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]
     """The gradient of `depthwise` by its input."""
     channels, many = filters.shape[-2:]
     images = (len(d), *[a.size for a in along], channels)
-    kind, work = "depthwise by images", d.size * prod(filters.shape[:-2])
-    run = offered(kind, d.dtype, work, images, filters.shape, tuple(along))
+    kind, work = "depthwise input gradient", d.size * prod(filters.shape[:-2])
+    run = select_kernel(kind, d.dtype, work, images, filters.shape, tuple(along))
     if run is not None:
         return run(filters, d)
     shape = (len(d), *[a.before + a.size + a.after for a in along], channels)

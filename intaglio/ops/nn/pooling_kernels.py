@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
 
@@ -64,7 +64,16 @@ def plan(
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
     """The slices of each tap of the window, for all windows at once."""
-    for index in itertools.product(*[range(a.window) for a in along]):
+    return _slices(along, [range(a.window) for a in along])
+
+
+def inner_taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
+    """The same without taps that see padding only: a window may be larger than the array."""
+    return _slices(along, [a.inner_taps for a in along])
+
+
+def _slices(along: Sequence[Axis], numbers: Sequence[range]) -> Iterator[tuple[slice, ...]]:
+    for index in itertools.product(*numbers):
         yield tuple([a.slice_of(i) for a, i in zip(along, index, strict=True)])
 
 
@@ -108,18 +117,14 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The greatest element of every window."""
     if 0 in outs(along):
         return np.zeros(outs(along), x.dtype)
-    run = offered("maximum", x.dtype, _work(along), tuple(along))
+    run = select_kernel("maximum", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)
     full = padded(x, along, lowest(x.dtype))
-    result: Any = None
-    for slices in taps(along):
-        part = full[slices]
-        # As in TensorFlow the search begins at the least finite number and passes over NaN.
-        if result is None:
-            result = np.fmax(part, _least_finite(x.dtype))
-        else:
-            np.fmax(result, part, out=result)
+    # As in TensorFlow the search begins at the least finite number and passes over NaN.
+    result = np.full(outs(along), _least_finite(x.dtype), x.dtype)
+    for slices in inner_taps(along):
+        np.fmax(result, full[slices], out=result)
     return result
 
 
@@ -150,7 +155,7 @@ def maximum_gradient(
     x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
 ) -> np.ndarray:
     """Each window's gradient goes to its first maximum."""
-    run = offered("maximum gradient", d.dtype, _work(along), tuple(along))
+    run = select_kernel("maximum gradient", d.dtype, _work(along), tuple(along))
     if run is not None and x.dtype == y.dtype == d.dtype:
         return run(x, y, d)
     result = _gradient_array(along, d.dtype)
@@ -189,14 +194,14 @@ def _counts(along: tuple[Axis, ...]) -> np.ndarray:
 
 def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     """The mean of every window's elements inside the array."""
-    run = offered("mean", x.dtype, _work(along), tuple(along))
+    run = select_kernel("mean", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     result = np.zeros(outs(along), wide.dtype)
     if result.size:
         full = padded(wide, along, 0)
-        for slices in taps(along):
+        for slices in inner_taps(along):
             result += full[slices]
         result /= _counts(along).astype(wide.dtype)
     return result.astype(x.dtype, copy=False)
@@ -204,13 +209,13 @@ def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
 
 def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     """Each window's gradient, shared among its elements."""
-    run = offered("mean gradient", d.dtype, _work(along), tuple(along))
+    run = select_kernel("mean gradient", d.dtype, _work(along), tuple(along))
     if run is not None:
         return run(d)
     wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
     result = _gradient_array(along, wide.dtype)
     if d.size:
         share = wide / _counts(along).astype(wide.dtype)
-        for slices in taps(along):
+        for slices in inner_taps(along):
             result[slices] += share
     return np.ascontiguousarray(result[inside(along)]).astype(d.dtype, copy=False)

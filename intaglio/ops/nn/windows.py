@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base.errors import ShapeError
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims
 
 PADDINGS = ("SAME", "VALID", "EXPLICIT")
@@ -34,6 +35,13 @@ class Axis(NamedTuple):
     def padded(self) -> bool:
         """True if there is padding."""
         return self.before != 0 or self.after != 0
+
+    @property
+    def inner_taps(self) -> range:
+        """The taps under which some window has an element of the array, not of the padding."""
+        last = (self.out - 1) * self.stride
+        first = max(-(-(self.before - last) // self.dilation), 0)
+        return range(first, min(-(-(self.before + self.size) // self.dilation), self.window))
 
     def slice_of(self, tap: int) -> slice:
         """The slice of the padded array under tap `tap`, for all windows."""
@@ -179,6 +187,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any = 0) -> np.ndarray:
     if not any(a.padded for a in along):
         return x
     shape = (x.shape[0], *[a.before + a.size + a.after for a in along], x.shape[-1])
+    check_allocated(shape, x.dtype.itemsize, "Padding for windows")
     result = np.full(shape, fill, x.dtype) if fill else np.zeros(shape, x.dtype)
     result[inside(along)] = x
     return result

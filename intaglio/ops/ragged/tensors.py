@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, bfloat16, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
@@ -32,6 +33,12 @@ def splits_from(lengths: Any, dtype: Any) -> Any:
     splits = np.zeros(lengths.size + 1, dtype)
     np.cumsum(lengths, out=splits[1:])
     return splits
+
+
+# No range has more numbers.
+MAX_RANGE = 1 << 63
+# The size of a position, from which the values of ranges are computed.
+POSITION_BYTES = 8
 
 
 @op
@@ -72,6 +79,7 @@ class RaggedRange(Op):
         dtype = np.result_type(starts)
         begin, end, step = np.broadcast_arrays(*map(np.atleast_1d, parts.values()))
         lengths = _range_lengths(begin, end, step)
+        check_allocated((int(lengths.sum(dtype=np.float64)),), POSITION_BYTES, "RaggedRange")
         splits = splits_from(lengths, Tsplits.numpy)
         inside = positions(np.zeros(lengths.size, np.int64), lengths).astype(dtype)
         values = np.repeat(begin, lengths) + inside * np.repeat(step, lengths)
@@ -84,6 +92,8 @@ def _range_lengths(begin: Any, end: Any, step: Any) -> Any:
         count = -((-gap) // step.astype(np.int64))
         return np.where((gap > 0) == (step > 0), np.maximum(count, 0), 0)
     gap = (end.astype(np.float64) - begin.astype(np.float64)) / step.astype(np.float64)
+    if not np.all(gap < MAX_RANGE):
+        raise invalid_argument(f"Requires ((limit - start) / delta) <= {MAX_RANGE - 1}")
     return np.maximum(np.ceil(gap), 0).astype(np.int64)
 
 

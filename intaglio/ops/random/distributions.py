@@ -18,7 +18,7 @@ from intaglio.ops.random import philox
 from intaglio.ops.random.generator import moved_on
 from intaglio.ops.random.philox import MASK64, RESERVED, Stream
 from intaglio.ops.random.rejection_sampling import binomial, gamma, poisson
-from intaglio.ops.random.stateful import dims_of, drawn_shape
+from intaglio.ops.random.stateful import SAMPLED_BYTES, dims_of, drawn_shape
 from intaglio.ops.random.stateless import keyed, seeded
 
 HALF_TO_DOUBLE = (float16, float32, float64)
@@ -78,7 +78,7 @@ class RandomGamma(Op):
         return Spec(alpha.dtype, _for_each(shape, alpha))
 
     def kernel(self, shape, alpha, stream):
-        dims = (*dims_of(shape), *np.shape(alpha))
+        dims = (*dims_of(shape, SAMPLED_BYTES, np.shape(alpha)), *np.shape(alpha))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
         return _sampled(gamma, start, alpha, dims).astype(alpha.dtype)
 
@@ -99,7 +99,7 @@ class StatelessRandomGammaV2(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, alpha):
-        result = _sampled(gamma, seeded(seed), alpha, dims_of(shape))
+        result = _sampled(gamma, seeded(seed), alpha, dims_of(shape, SAMPLED_BYTES))
         return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
@@ -121,7 +121,7 @@ class StatelessRandomGammaV3(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, alpha):
-        result = _sampled(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
+        result = _sampled(gamma, keyed(key, counter, alg), alpha, dims_of(shape, SAMPLED_BYTES))
         return result.astype(alpha.dtype)
 
     def gradient(self, alpha, output, doutput) -> Any:
@@ -157,7 +157,7 @@ class RandomPoissonV2(Op):
         return Spec(dtype, _for_each(shape, rate))
 
     def kernel(self, shape, rate, dtype: DType, stream):
-        dims = (*dims_of(shape), *np.shape(rate))
+        dims = (*dims_of(shape, SAMPLED_BYTES, np.shape(rate)), *np.shape(rate))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
         return _poisson(start, rate, dims, dtype)
 
@@ -177,7 +177,7 @@ class StatelessRandomPoisson(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, lam, dtype: DType):
-        return _poisson(seeded(seed), lam, dims_of(shape), dtype)
+        return _poisson(seeded(seed), lam, dims_of(shape, SAMPLED_BYTES), dtype)
 
 
 def _parameters(counts: Any, probs: Any, dims: tuple[int, ...]) -> int:
@@ -218,7 +218,7 @@ class StatelessRandomBinomial(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, counts, probs, dtype: DType):
-        return _binomial(seeded(seed), counts, probs, dims_of(shape), dtype)
+        return _binomial(seeded(seed), counts, probs, dims_of(shape, SAMPLED_BYTES), dtype)
 
 
 @op
@@ -239,7 +239,7 @@ class StatefulRandomBinomial(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, resource, algorithm, shape, counts, probs, dtype: DType):
-        dims = dims_of(shape)
+        dims = dims_of(shape, SAMPLED_BYTES)
         own = _parameters(counts, probs, dims) or 1
         each = (shapes.count(dims) or 0) // own
         skipped = 50 * own * (each + 3)
@@ -294,7 +294,7 @@ class StatelessParameterizedTruncatedNormal(TruncatedNormals):
 
     def kernel(self, shape, seed, means, stddevs, minvals, maxvals):
         parameters = (means, stddevs, minvals, maxvals)
-        dims = dims_of(shape)
+        dims = dims_of(shape, SAMPLED_BYTES)
         both = np.broadcast_shapes(*(np.shape(g) for g in parameters))
         if dims[max(len(dims) - len(both), 0) :] != both:
             raise invalid_argument(
@@ -325,7 +325,7 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
         return Spec(means.dtype, drawn_shape(shape))
 
     def kernel(self, shape, means, stdevs, minvals, maxvals, stream):
-        dims = dims_of(shape)
+        dims = dims_of(shape, SAMPLED_BYTES)
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
         for g in (means, stdevs, minvals, maxvals):
             if np.ndim(g) > 1:

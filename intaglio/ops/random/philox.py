@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from intaglio.ops.compiled import compiled_function, offered
+from intaglio.ops.compiled import compiled_function, select_kernel
 
 MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
@@ -64,7 +64,7 @@ def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
 
 def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     """So many numbers of a kind from machine code; None where there is none."""
-    draw = offered("random", np.float32, WORK_PER_NUMBER * count, kind, count)
+    draw = select_kernel("random", np.float32, WORK_PER_NUMBER * count, kind, count)
     if draw is None and kind != "normal":  # the others are the same bits
         draw = compiled_function("random", WORK_PER_NUMBER * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))

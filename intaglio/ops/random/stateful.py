@@ -34,12 +34,16 @@ def drawn_shape(shape: Spec) -> Any:
     return shape.as_shape()
 
 
-# The size of most random numbers.
-RANDOM_BYTES = 4
+# The size of numbers of distributions, which are computed in double precision.
+SAMPLED_BYTES = 8
 
 
-def dims_of(shape: Any) -> tuple[int, ...]:
-    """A shape input's value as a tuple. Raises InvalidArgumentError."""
+def dims_of(shape: Any, item_bytes: int, each: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """A shape input's value as a tuple. Raises InvalidArgumentError.
+
+    `item_bytes` is the size of a number, of which there are `each` for every element: raises
+    ResourceExhaustedError for more of them than may be allocated.
+    """
     if np.ndim(shape) != 1:
         text = _text(np.shape(shape))
         raise invalid_argument(f"shape must be a vector of {{int32,int64}}, got shape {text}")
@@ -47,7 +51,7 @@ def dims_of(shape: Any) -> tuple[int, ...]:
     for dim in dims:
         if dim < 0:
             raise invalid_argument(f"Dimension {dim} must be >= 0")
-    check_allocated(dims, RANDOM_BYTES, "A random tensor")
+    check_allocated((*dims, *each), item_bytes, "A random tensor")
     return dims
 
 
@@ -86,7 +90,7 @@ class StatefulFloats(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, dtype: DType, stream):
-        dims = dims_of(shape)
+        dims = dims_of(shape, dtype.size)
         check_float(dtype)
         count = shapes.count(dims) or 0
         start = stream.take(count * RESERVED)
@@ -136,7 +140,7 @@ class RandomUniformInt(Op):
         return Spec(minval.dtype, drawn_shape(shape))
 
     def kernel(self, shape, minval, maxval, stream):
-        dims = dims_of(shape)
+        dims = dims_of(shape, minval.dtype.itemsize)
         check_range(minval, maxval)
         count = shapes.count(dims) or 0
         start = stream.take(count * RESERVED)
@@ -209,3 +213,4 @@ def check_categorical(logits: Any, num_samples: Any) -> None:
         raise invalid_argument(f"num_samples should be non-negative, got {num_samples}")
     if logits.shape[1] <= 0:
         raise invalid_argument(f"num_classes should be positive, got {logits.shape[1]}")
+    check_allocated((len(logits), int(num_samples)), SAMPLED_BYTES, "A random tensor")

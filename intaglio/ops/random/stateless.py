@@ -132,7 +132,7 @@ class KeyedFloats(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, dtype: DType):
-        dims = dims_of(shape)
+        dims = dims_of(shape, dtype.size)
         check_float(dtype)
         start = keyed(key, counter, alg)
         return self.draw(start, shapes.count(dims), dtype.numpy).reshape(dims)
@@ -173,7 +173,7 @@ class SeededFloats(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, dtype: DType):
-        dims = dims_of(shape)
+        dims = dims_of(shape, dtype.size)
         check_float(dtype)
         return self.draw(seeded(seed), shapes.count(dims), dtype.numpy).reshape(dims)
 
@@ -219,7 +219,7 @@ class StatelessRandomUniformIntV2(Op):
         return Spec(minval.dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, minval, maxval):
-        dims = dims_of(shape)
+        dims = dims_of(shape, minval.dtype.itemsize)
         check_range(minval, maxval)
         start = keyed(key, counter, alg)
         count = shapes.count(dims) or 0
@@ -242,7 +242,7 @@ class StatelessRandomUniformInt(Op):
         return Spec(minval.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, minval, maxval):
-        dims = dims_of(shape)
+        dims = dims_of(shape, minval.dtype.itemsize)
         check_range(minval, maxval)
         count = shapes.count(dims) or 0
         start = seeded(seed)
@@ -266,7 +266,7 @@ class StatelessRandomUniformFullIntV2(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, dtype: DType):
-        dims = dims_of(shape)
+        dims = dims_of(shape, dtype.size)
         _check_integer(dtype)
         start = keyed(key, counter, alg)
         result = philox.full_int(start, shapes.count(dims) or 0, dtype.numpy)
@@ -287,7 +287,7 @@ class StatelessRandomUniformFullInt(Op):
         return Spec(dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, dtype: DType):
-        dims = dims_of(shape)
+        dims = dims_of(shape, dtype.size)
         _check_integer(dtype)
         result = philox.full_int(seeded(seed), shapes.count(dims) or 0, dtype.numpy)
         return result.reshape(dims)

@@ -9,12 +9,13 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, QUANTIZED, REAL, int64
 from intaglio.base.errors import invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.scattering import add_rows
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.families import conjugate, constant, shape_of, spec_of
 from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.sparse import indices as coordinates
@@ -370,8 +371,9 @@ class SparseTensorDenseMatMul(Op):
         to, of = (a_indices[:, 1], a_indices[:, 0]) if adjoint_a else a_indices.T
         _check_index("m", to, rows, int(adjoint_a))
         _check_index("k", of, inner, 1 - int(adjoint_a))
+        check_allocated((rows, dense.shape[1]), dense.dtype.itemsize, "A sparse product")
         work = values.size * (dense.shape[1] + _WORK_PER_ELEMENT)
-        run = offered("sparse product", dense.dtype, work)
+        run = select_kernel("sparse product", dense.dtype, work)
         if run is not None:
             return run(to, of, values, dense, rows)
         if _is_thick(rows * inner, values, dense):

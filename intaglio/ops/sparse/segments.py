@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import FLOATING, INDEX, REAL, DType
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.op import Op, op
@@ -76,6 +77,7 @@ class GatheredSegments(Op):
             count = needed
         elif needed > count:
             raise invalid_argument("segment ids must be < num_segments")
+        check_allocated((count, *data.shape[1:]), data.dtype.itemsize, "A reduction of segments")
         if self.how == SUM:
             return sums_of_taken(data, indices, ids, count)
         if data.dtype.itemsize == 2:

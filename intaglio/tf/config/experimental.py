@@ -21,9 +21,7 @@ from intaglio.base.devices import (
 from intaglio.base.devices import (
     set_logical_device_configuration as set_virtual_device_configuration,
 )
-from intaglio.base.options import OPTIONS
-
-POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
+from intaglio.base.options import OPTIONS, set_device_policy
 
 
 def enable_op_determinism() -> None:
@@ -50,23 +48,6 @@ def get_device_policy() -> str:
     'silent'
     """
     return OPTIONS.device_policy
-
-
-def set_device_policy(device_policy: str | None) -> None:
-    """Sets what happens to inputs on another device. Raises ValueError for other names.
-
-    >>> tf.config.experimental.set_device_policy("warn")
-    >>> tf.config.experimental.get_device_policy()
-    'warn'
-    >>> tf.config.experimental.set_device_policy(None)
-    """
-    if device_policy is not None and device_policy not in POLICIES:
-        raise ValueError(
-            f"Invalid argument `device_policy`: {device_policy!r}. Please refer to "
-            "https://www.tensorflow.org/api_docs/python/tf/config/experimental/"
-            "set_device_policy for valid `device_policy` arguments."
-        )
-    OPTIONS.device_policy = device_policy or "silent"
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import int64
-from intaglio.data import building, constructors, csv_columns, csv_files, element, late, tracing
+from intaglio.data import building, constructors, element, tracing
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
+from intaglio.data.csv_datasets import make_csv_dataset
 from intaglio.data.dataset import Dataset, checked
 from intaglio.data.dataset_writer import TFRecordWriter
 from intaglio.data.iterating import Iterator, Optional
+from intaglio.data.iterator_functions import get_model_proto, get_next_as_optional, get_structure
+from intaglio.data.key_reductions import group_by_reducer
 from intaglio.data.options import (
     AutoShardPolicy,
     AutotuneAlgorithm,
@@ -39,7 +42,6 @@ from intaglio.tf.data.transformations import (
     dense_to_ragged_batch,
     dense_to_sparse_batch,
     enumerate_dataset,
-    group_by_reducer,
     group_by_window,
     ignore_errors,
     map_and_batch,
@@ -83,38 +85,6 @@ def get_single_element(dataset: Dataset) -> Any:
     7
     """
     return checked(dataset).get_single_element()
-
-
-def _checked(iterator: Any) -> Any:
-    """An argument that must be an iterator. Raises TypeError for anything else."""
-    if not isinstance(iterator, Iterator):
-        raise TypeError(f"`iterator` must be an iterator of a `tf.data.Dataset`, got {iterator!r}")
-    return iterator
-
-
-def get_next_as_optional(iterator: Iterator) -> Optional:
-    """The next element as an optional, empty after the last.
-
-    >>> iterator = iter(tf.data.Dataset.range(1))
-    >>> [bool(tf.data.experimental.get_next_as_optional(iterator).has_value()) for _ in range(2)]
-    [True, False]
-    """
-    return _checked(iterator).get_next_as_optional()
-
-
-def get_structure(dataset_or_iterator: Any) -> Any:
-    """The structure of the elements' types. Raises TypeError for other objects.
-
-    >>> tf.data.experimental.get_structure(tf.data.Dataset.range(6))
-    TensorSpec(shape=(), dtype=tf.int64, name=None)
-    """
-    try:
-        return dataset_or_iterator.element_spec
-    except AttributeError:
-        raise TypeError(
-            "Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or "
-            f"tf.data.Iterator object, but got {type(dataset_or_iterator)}."
-        ) from None
 
 
 def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
@@ -215,20 +185,6 @@ def enable_debug_mode() -> None:
     tracing.enable_debug_mode()
 
 
-def get_model_proto(iterator: Iterator) -> Any:
-    """The stages of the iterator's pipeline: names, inputs, sizes of buffers and of pools.
-
-    `num_elements` of the root is the number of elements produced. Times and bytes are not
-    measured, for no model tunes the pipeline.
-
-    >>> iterator = iter(tf.data.Dataset.range(6).batch(2))
-    >>> _ = next(iterator)
-    >>> tf.data.experimental.get_model_proto(iterator).nodes[1].num_elements
-    1
-    """
-    return late.pipeline_model.model_of(_checked(iterator)._own_resource())
-
-
 def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> Any:
     """Raises NotImplementedError: put the iterator into a `tf.train.Checkpoint`."""
     raise NotImplementedError(
@@ -281,81 +237,6 @@ def distributed_save(
     """Raises NotImplementedError: there is no data service; see `Dataset.save`."""
     raise NotImplementedError(
         "tf.data.experimental.distributed_save needs a data service: use Dataset.save"
-    )
-
-
-def make_csv_dataset(
-    file_pattern: Any,
-    batch_size: int,
-    column_names: Sequence[str] | None = None,
-    column_defaults: Sequence[Any] | None = None,
-    label_name: str | None = None,
-    select_columns: Sequence[Any] | None = None,
-    field_delim: str = ",",
-    use_quote_delim: bool = True,
-    na_value: str = "",
-    header: bool = True,
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    shuffle_buffer_size: int = 10000,
-    shuffle_seed: int | None = None,
-    prefetch_buffer_size: int | None = None,
-    num_parallel_reads: int | None = None,
-    sloppy: bool = False,
-    num_rows_for_inference: int | None = 100,
-    compression_type: str | None = None,
-    ignore_errors: bool = False,
-    encoding: str = "utf-8",
-) -> Dataset:
-    """Batches of the columns of CSV files as ordered dicts, for training.
-
-    Types are those of `column_defaults`, else the narrowest that fit the first rows. With
-    `label_name` the elements are pairs of the other columns and that one. Raises ValueError
-    if no file matches or columns do not fit together.
-
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "rows.csv")
-    ...     _ = path.write_text("a,b\\n1,x\\n2,y\\n")
-    ...     rows = tf.data.experimental.make_csv_dataset(str(path), 2, num_epochs=1, shuffle=False)
-    ...     [row["a"].numpy().tolist() for row in rows]
-    [[1, 2]]
-    """
-    files = csv_columns.matching(file_pattern)
-    dialect = csv_files.Dialect(field_delim.encode(), use_quote_delim, header)
-    top = csv_columns.Header(files, dialect, na_value, compression_type or "")
-    names = csv_columns.named_names(column_names, top, header)
-    columns = csv_columns.chosen_columns(select_columns, names)
-    defaults = csv_columns.column_defaults(
-        column_defaults, top, len(names), columns, num_rows_for_inference
-    )
-
-    def read(name: Any) -> Dataset:
-        return CsvDataset(
-            name,
-            defaults,
-            compression_type,
-            header=header,
-            field_delim=field_delim,
-            use_quote_delim=use_quote_delim,
-            na_value=na_value,
-            select_cols=columns,
-        )
-
-    return csv_columns.batches_of_columns(
-        files,
-        read,
-        [names[c] for c in columns],
-        label_name,
-        batch_size=batch_size,
-        num_epochs=num_epochs,
-        shuffle=shuffle,
-        buffer_size=shuffle_buffer_size,
-        seed=shuffle_seed,
-        prefetch=prefetch_buffer_size,
-        parallel=num_parallel_reads,
-        sloppy=sloppy,
-        ignore_errors=ignore_errors,
     )
 
 

@@ -9,12 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import int64
-from intaglio.data import building, folding, padding
-from intaglio.data.dataset import Dataset
+from intaglio.data import building, padding
 from intaglio.data.folding import Reducer
+from intaglio.data.key_reductions import Apply, group_by_reducer
 from intaglio.opdef import raw
-
-Apply = Callable[[Dataset], Dataset]
 
 
 def assert_cardinality(expected_cardinality: int) -> Apply:
@@ -221,22 +219,6 @@ def rejection_resample(
     {1}
     """
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
-
-
-def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:
-    """For each key what `reducer` makes of its elements, in the order of the keys.
-
-    >>> total = tf.data.experimental.Reducer(
-    ...     lambda key: tf.constant(0, tf.int64), lambda total, x: total + x, lambda total: total
-    ... )
-    >>> numbers = tf.data.Dataset.range(6)
-    >>> [int(x) for x in numbers.apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, total))]
-    [6, 9]
-    """
-    if not isinstance(reducer, Reducer):
-        raise TypeError(f"`reducer` must be a `tf.data.experimental.Reducer`, got {reducer!r}")
-    functions = reducer.init_func, reducer.reduce_func, reducer.finalize_func
-    return lambda dataset: folding.reduced_by_key(dataset, key_func, *functions)
 
 
 def dense_to_ragged_batch(

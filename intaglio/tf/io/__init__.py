@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.composite_ops.decoding import decode_csv as decode_csv
+    from intaglio.composite_ops.decoding import decode_raw as decode_raw
     from intaglio.composite_ops.image.files import decode_and_crop_jpeg as decode_and_crop_jpeg
     from intaglio.composite_ops.image.files import decode_bmp as decode_bmp
     from intaglio.composite_ops.image.files import decode_gif as decode_gif
@@ -38,12 +40,14 @@ if TYPE_CHECKING:
     from intaglio.example_parsing.sequence_examples import (
         parse_single_sequence_example as parse_single_sequence_example,
     )
+    from intaglio.graphdef.graph_files import write_graph as write_graph
+    from intaglio.sparse.serialization import deserialize_many_sparse as deserialize_many_sparse
+    from intaglio.sparse.serialization import serialize_many_sparse as serialize_many_sparse
+    from intaglio.sparse.serialization import serialize_sparse as serialize_sparse
     from intaglio.tf.io import gfile as gfile
     from intaglio.tf.io.codecs import decode_base64 as decode_base64
     from intaglio.tf.io.codecs import decode_compressed as decode_compressed
-    from intaglio.tf.io.codecs import decode_csv as decode_csv
     from intaglio.tf.io.codecs import decode_json_example as decode_json_example
-    from intaglio.tf.io.codecs import decode_raw as decode_raw
     from intaglio.tf.io.codecs import encode_base64 as encode_base64
     from intaglio.tf.io.codecs import parse_tensor as parse_tensor
     from intaglio.tf.io.codecs import serialize_tensor as serialize_tensor
@@ -51,12 +55,8 @@ if TYPE_CHECKING:
     from intaglio.tf.io.contents import matching_files as matching_files
     from intaglio.tf.io.contents import read_file as read_file
     from intaglio.tf.io.contents import write_file as write_file
-    from intaglio.tf.io.contents import write_graph as write_graph
     from intaglio.tf.io.protos import decode_proto as decode_proto
     from intaglio.tf.io.protos import encode_proto as encode_proto
-    from intaglio.tf.io.sparse_strings import deserialize_many_sparse as deserialize_many_sparse
-    from intaglio.tf.io.sparse_strings import serialize_many_sparse as serialize_many_sparse
-    from intaglio.tf.io.sparse_strings import serialize_sparse as serialize_sparse
 
 _HOMES = {
     "intaglio.tf.io.codecs": """
@@ -74,7 +74,7 @@ _HOMES = {
     "intaglio.example_parsing.sequence_examples": """
         parse_sequence_example parse_single_sequence_example
     """,
-    "intaglio.tf.io.sparse_strings": """
+    "intaglio.sparse.serialization": """
         deserialize_many_sparse serialize_many_sparse serialize_sparse
     """,
     "intaglio.example_parsing.features": """

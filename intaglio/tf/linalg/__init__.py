@@ -24,6 +24,14 @@ from intaglio.composite_ops.linalg.decompositions import (
     svd,
     triangular_solve,
 )
+from intaglio.composite_ops.linalg.diagonals import (
+    band_part,
+    diag,
+    diag_part,
+    set_diag,
+    tensor_diag,
+    tensor_diag_part,
+)
 from intaglio.composite_ops.linalg.norms import (
     adjoint,
     cross,
@@ -35,14 +43,6 @@ from intaglio.composite_ops.linalg.norms import (
     trace,
 )
 from intaglio.composite_ops.linalg.products import einsum, matmul, matvec, tensordot
-from intaglio.tf.diagonals import (
-    band_part,
-    diag,
-    diag_part,
-    set_diag,
-    tensor_diag,
-    tensor_diag_part,
-)
 
 __all__ = [
     "adjoint",

@@ -40,6 +40,8 @@ from intaglio.composite_ops.math.reductions import (
     cumprod,
     cumsum,
     cumulative_logsumexp,
+    is_non_decreasing,
+    is_strictly_increasing,
     reduce_all,
     reduce_any,
     reduce_euclidean_norm,
@@ -51,16 +53,17 @@ from intaglio.composite_ops.math.reductions import (
     reduce_std,
     reduce_sum,
     reduce_variance,
+    unsorted_segment_mean,
+    unsorted_segment_sqrt_n,
     zero_fraction,
 )
+from intaglio.composite_ops.math.special_functions import erfcinv, lbeta, ndtri
 from intaglio.composite_ops.nn.activations import softplus, softsign
 from intaglio.composite_ops.nn.losses import log_softmax, softmax
 from intaglio.tf.math.comparison import (
     equal,
     greater,
     greater_equal,
-    is_non_decreasing,
-    is_strictly_increasing,
     less,
     less_equal,
     logical_and,
@@ -69,18 +72,7 @@ from intaglio.tf.math.comparison import (
     logical_xor,
     not_equal,
 )
-from intaglio.tf.math.densities import (
-    digamma,
-    erf,
-    erfc,
-    erfcinv,
-    erfinv,
-    lbeta,
-    lgamma,
-    ndtri,
-    polygamma,
-    zeta,
-)
+from intaglio.tf.math.densities import digamma, erf, erfc, erfinv, lgamma, polygamma, zeta
 from intaglio.tf.math.functions import (
     acos,
     acosh,
@@ -122,10 +114,8 @@ from intaglio.tf.math.segments import (
     segment_prod,
     segment_sum,
     unsorted_segment_max,
-    unsorted_segment_mean,
     unsorted_segment_min,
     unsorted_segment_prod,
-    unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
 

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from intaglio.composite_ops.math.constants import constant_of
-from intaglio.opdef import door, operators, raw
+from intaglio.opdef import operators, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
@@ -133,36 +130,3 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     [False  True]
     """
     return operators.logical_xor(x, y, name)
-
-
-@dispatchable
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """A scalar: whether no element of x, in row-major order, is below the one before it.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/is_non_decreasing
-
-    >>> print(tf.math.is_non_decreasing([1, 2, 2]).numpy())
-    True
-    """
-    with door.level().scoped(name or "is_non_decreasing"):
-        steps = _steps(x)
-        return raw.All(raw.GreaterEqual(steps, constant_of(0, steps)), 0)
-
-
-@dispatchable
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """A scalar: whether each element of x, in row-major order, is above the one before it.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/is_strictly_increasing
-
-    >>> print(tf.math.is_strictly_increasing([1, 2, 2]).numpy())
-    False
-    """
-    with door.level().scoped(name or "is_strictly_increasing"):
-        steps = _steps(x)
-        return raw.All(raw.Greater(steps, constant_of(0, steps)), 0)
-
-
-def _steps(x: Any) -> Tensor:
-    flat: Any = raw.Reshape(x, np.asarray([-1], np.int32))
-    return raw.Sub(flat[1:], flat[:-1])

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from intaglio.base.dtypes import int32
-from intaglio.composite_ops.math.constants import constant_of
-from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef import raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
@@ -158,51 +154,3 @@ def unsorted_segment_prod(
     [5 6]
     """
     return raw.UnsortedSegmentProd(data, segment_ids, num_segments, name=name)
-
-
-@dispatchable
-def unsorted_segment_mean(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Tensor:
-    """The means of rows with the same number, in any order; 0 for numbers without rows.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
-
-    >>> print(tf.math.unsorted_segment_mean([1.0, 5.0, 3.0], [1, 0, 1], 2).numpy())
-    [5. 2.]
-    """
-    with door.level().scoped(name or "UnsortedSegmentMean"):
-        data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
-        count = convert.to_tensor(num_segments)
-        sizes = _sizes(data, ids, count)
-        return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
-
-
-@dispatchable
-def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Tensor:
-    """The sums of rows with the same number, over the square root of how many they are.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
-
-    >>> print(
-    ...     tf.math.unsorted_segment_sqrt_n([1.0, 5.0, 3.0], [1, 0, 1], 2).numpy().round(4)
-    ... )
-    [5.     2.8284]
-    """
-    with door.level().scoped(name or "UnsortedSegmentSqrtN"):
-        data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
-        count = convert.to_tensor(num_segments)
-        sizes = raw.Sqrt(_sizes(data, ids, count))
-        return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
-
-
-def _sizes(data: Any, ids: Any, count: Any) -> Tensor:
-    """How many rows each number has, at least 1, in the shape of the result's rows."""
-    ones = raw.Fill(raw.Shape(ids), constant_of(1, data))
-    sizes = raw.UnsortedSegmentSum(ones, ids, count)
-    extra = raw.Sub(raw.Rank(data), raw.Rank(ids))
-    column = raw.Fill(raw.ExpandDims(extra, 0), np.asarray(1, np.int32))
-    shape = raw.ConcatV2([raw.Reshape(raw.Cast(count, DstT=int32), [1]), column], 0)
-    return raw.Maximum(raw.Reshape(sizes, shape), constant_of(1, data))

@@ -150,8 +150,8 @@ __all__ = [
 
 # Names that are imported on first access: see `intaglio.base.later`.
 LATER: dict[str, str] = {
-    "dilation2d": "intaglio.tf.nn.morphology:dilation2d",
-    "erosion2d": "intaglio.tf.nn.morphology:erosion2d",
+    "dilation2d": "intaglio.composite_ops.nn.morphology:dilation2d",
+    "erosion2d": "intaglio.composite_ops.nn.morphology:erosion2d",
     "all_candidate_sampler": "intaglio.composite_ops.nn.sampling:all_candidate_sampler",
     "approx_max_k": "intaglio.tf.math.incomplete:approx_max_k",
     "approx_min_k": "intaglio.tf.math.incomplete:approx_min_k",
@@ -186,6 +186,8 @@ if TYPE_CHECKING:
         fractional_max_pool as fractional_max_pool,
     )
     from intaglio.composite_ops.nn.isotonic import isotonic_regression as isotonic_regression
+    from intaglio.composite_ops.nn.morphology import dilation2d as dilation2d
+    from intaglio.composite_ops.nn.morphology import erosion2d as erosion2d
     from intaglio.composite_ops.nn.sampling import all_candidate_sampler as all_candidate_sampler
     from intaglio.composite_ops.nn.sampling import (
         compute_accidental_hits as compute_accidental_hits,
@@ -206,7 +208,5 @@ if TYPE_CHECKING:
     from intaglio.tf.math.incomplete import approx_min_k as approx_min_k
     from intaglio.tf.nn.ctc_decoding import ctc_beam_search_decoder as ctc_beam_search_decoder
     from intaglio.tf.nn.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
-    from intaglio.tf.nn.morphology import dilation2d as dilation2d
-    from intaglio.tf.nn.morphology import erosion2d as erosion2d
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

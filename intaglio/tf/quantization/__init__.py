@@ -3,8 +3,7 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/quantization.
 """
 
-from intaglio.tf.quantization import experimental
-from intaglio.tf.quantization.imitated import (
+from intaglio.composite_ops.quantization.fake_quantization import (
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,
     fake_quant_with_min_max_vars,
@@ -14,7 +13,8 @@ from intaglio.tf.quantization.imitated import (
     quantize_and_dequantize,
     quantize_and_dequantize_v2,
 )
-from intaglio.tf.quantization.integers import dequantize, quantize, quantized_concat
+from intaglio.composite_ops.quantization.integers import dequantize, quantize, quantized_concat
+from intaglio.tf.quantization import experimental
 
 __all__ = [
     "dequantize",

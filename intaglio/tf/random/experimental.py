@@ -29,10 +29,12 @@ __all__ = [
 ]
 
 # Names that are imported on first access: see `intaglio.base.later`.
-LATER: dict[str, str] = {"index_shuffle": "intaglio.tf.random.index_shuffles:index_shuffle"}
+LATER: dict[str, str] = {
+    "index_shuffle": "intaglio.composite_ops.random.index_shuffles:index_shuffle"
+}
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.random.index_shuffles import index_shuffle as index_shuffle
+    from intaglio.composite_ops.random.index_shuffles import index_shuffle as index_shuffle
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

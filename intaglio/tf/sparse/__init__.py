@@ -5,13 +5,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/sparse.
 
 from intaglio.ragged import sparse_counting
 from intaglio.ragged.sparse_counting import *
-from intaglio.sparse import arithmetic, arranging, crosses
+from intaglio.sparse import arithmetic, arranging, crosses, segments
 from intaglio.sparse.api import SparseTensor
 from intaglio.sparse.arithmetic import *
 from intaglio.sparse.arranging import *
 from intaglio.sparse.crosses import *
-from intaglio.tf.sparse import segments
-from intaglio.tf.sparse.segments import *
+from intaglio.sparse.segments import *
 
 __all__ = ["SparseTensor"]
 __all__ += arithmetic.__all__

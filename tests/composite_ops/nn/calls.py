@@ -18,7 +18,7 @@ NN: dict[str, Call] = {
     "silu": lambda tf: tf.nn.silu(A - 3, beta=2.0),
     "crelu": lambda tf: tf.nn.crelu(A - 3),
     "leaky_relu int": lambda tf: tf.nn.leaky_relu([-2, 3], alpha=0.5),
-    "bias_add NC": lambda tf: tf.nn.bias_add(A, [1.0, 2.0, 3.0], data_format="NC"),
+    "bias_add NC": lambda tf: tf.nn.bias_add(A[..., None], [1.0, 2.0, 3.0], data_format="NCW"),
     "softmax axis": lambda tf: tf.nn.softmax(A, axis=0),
     "log_softmax axis": lambda tf: tf.nn.log_softmax(A, axis=-2),
     "softmax loss": lambda tf: tf.nn.softmax_cross_entropy_with_logits(A / 21, A),

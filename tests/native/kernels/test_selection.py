@@ -16,14 +16,14 @@ from intaglio.ops.nn import convolution_kernels
 
 def test_eager_and_traced_are_the_same_bits(monkeypatch):
     asked = []
-    offered = compiled.offered
+    select = compiled.select_kernel
 
     def watched(kind, *given):
-        run = offered(kind, *given)
+        run = select(kind, *given)
         asked.append((kind, run is not None))
         return run
 
-    monkeypatch.setattr(convolution_kernels, "offered", watched)
+    monkeypatch.setattr(convolution_kernels, "select_kernel", watched)
 
     def step(x, k):
         with tf.GradientTape() as tape:
@@ -36,7 +36,7 @@ def test_eager_and_traced_are_the_same_bits(monkeypatch):
     eager, traced = step(x, k), tf.function(step)(x, k)
     for one, other in zip(eager, traced, strict=True):
         np.testing.assert_array_equal(one, other)
-    kinds = ("convolution", "convolution by filters", "convolution by images")
+    kinds = ("convolution", "convolution filter gradient", "convolution input gradient")
     assert sorted(asked) == sorted([(kind, True) for kind in kinds] * 2)
 
 

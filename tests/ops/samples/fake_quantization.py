@@ -4,7 +4,7 @@ from tests.ops.samples import f32, sample
 
 WRONG = "InvalidArgumentError"
 X = f32([-7.0, -6.0, -3.03, -0.5, -0.01, 0.0, 0.024, 1.0, 2.5, 5.9, 8.0])
-STEPS = "float32 only, and the steps have no slope: tests/tf/test_quantization.py"
+STEPS = "float32 only, and the steps have no slope: tests/composite_ops/quantization/test_quantization.py"
 RANGES = (
     (-6.0, 6.0, 8, False),
     (-6.0, 6.0, 8, True),

@@ -1,4 +1,4 @@
-"""Sparse tensors as strings.
+"""Sparse tensors as strings, and back.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/io/serialize_sparse.
 """

@@ -1,4 +1,4 @@
-"""Quantisation imitated in floats, for training, of `tf.quantization`.
+"""Quantization simulated in floats, for training.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/quantization. Results are floats on the
 steps that `num_bits` bits have; the range is moved a little so that 0 is one of them.
@@ -238,6 +238,7 @@ def quantize_and_dequantize(
 
 
 __all__ = [
+    "Backprops",
     "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars",

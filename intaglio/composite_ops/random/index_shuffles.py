@@ -1,4 +1,4 @@
-"""Permutations that are never written out: `tf.random.experimental.index_shuffle`."""
+"""Permutations that are never written out."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ def random_index_shuffle(
     return raw.RandomIndexShuffle(index, seed, max_index, rounds=rounds, name=name)
 
 
-__all__ = ["index_shuffle", "random_index_shuffle"]
+__all__ = ["FIRST", "index_shuffle", "random_index_shuffle"]

@@ -1,4 +1,4 @@
-"""`tf.nondifferentiable_batch_function`: one computation for the calls of several threads.
+"""One computation for the calls of several threads.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/nondifferentiable_batch_function.
 """
@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import nest
+from intaglio.function.decorator import function
 from intaglio.opdef import convert, raw
-from intaglio.tf.tracing import function
 from intaglio.type_specs.type_spec import TensorSpec
 
 _numbers = itertools.count()

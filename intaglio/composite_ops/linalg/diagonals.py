@@ -1,4 +1,4 @@
-"""Diagonals and bands of matrices, for `tf.linalg`.
+"""Diagonals and bands of matrices.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/linalg.
 """

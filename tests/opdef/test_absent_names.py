@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from intaglio import tf
-from intaglio.tf import absent
+from intaglio.opdef import absent_names
 
-NEEDS = Path(absent.__file__).with_name("needs.json")
+NEEDS = Path(absent_names.__file__).with_name("needs.json")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_op_types_that_are_missing_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "needs.json").write_text('{"math.dream": "Add NoSuchOp Dream"}')
-    monkeypatch.setattr(absent, "__file__", str(tmp_path / "absent.py"))
+    monkeypatch.setattr(absent_names, "__file__", str(tmp_path / "absent_names.py"))
     with pytest.raises(AttributeError, match="the op types NoSuchOp, Dream; docs"):
         getattr(tf.math, "dream")  # noqa: B009 - not known to type checkers
 

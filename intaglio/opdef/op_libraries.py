@@ -1,4 +1,4 @@
-"""What belongs to TensorFlow's own binary: op libraries, pinned memory, dumps of its debugger.
+"""Compiled libraries of ops and kernels, which are refused, and pinned memory.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/load_op_library and
 https://www.tensorflow.org/api_docs/python/tf/load_library.

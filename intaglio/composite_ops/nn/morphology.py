@@ -1,4 +1,4 @@
-"""Greyscale dilation and erosion of `tf.nn`.
+"""Greyscale dilation and erosion.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d.
 """
@@ -83,3 +83,6 @@ def erosion2d(
             raw.Neg(value), flipped, strides=strides, rates=dilations, padding=padding
         )
         return raw.Neg(dilated)
+
+
+__all__ = ["dilation2d", "erosion2d"]

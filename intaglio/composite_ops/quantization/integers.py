@@ -1,4 +1,4 @@
-"""Floats as quantised integers with a range, and back, of `tf.quantization`.
+"""Floats as quantized integers with a range, and back.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/quantization.
 """
@@ -128,4 +128,4 @@ def quantized_concat(
     return Concatenated(*outputs)
 
 
-__all__ = ["dequantize", "quantize", "quantized_concat"]
+__all__ = ["Concatenated", "Quantized", "dequantize", "quantize", "quantized_concat"]

@@ -1,0 +1,1 @@
+"""Numbers as quantized integers, of `tf.quantization`."""

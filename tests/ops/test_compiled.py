@@ -1,0 +1,33 @@
+"""Functions whose large arrays are computed by machine code in every mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.opdef import raw
+from intaglio.ops.compiled import MIN_COMPILED_WORK, WORK_PER_FUNCTION, CompiledFunction
+
+COMPILED = [op for op in raw.catalogue().values() if op.compiled_when_large]
+
+
+def test_the_trait_and_the_family_are_one() -> None:
+    assert {op.name for op in COMPILED} >= {"Sigmoid", "Erf", "Erfc"}
+    assert all(isinstance(op, CompiledFunction) and "scalar" in op.rules for op in COMPILED)
+
+
+@pytest.mark.parametrize("op", COMPILED, ids=lambda op: op.name)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_small_and_large_arrays_have_one_value(op, dtype: str) -> None:
+    """At the size from which machine code computes, values are NumPy's up to rounding."""
+    least = MIN_COMPILED_WORK // WORK_PER_FUNCTION
+    numbers = tf.cast(np.linspace(-6, 6, 64), dtype)
+    many = tf.tile(numbers, [least // 64 + 1])
+    small, large = op(numbers), op(many)
+    graph = tf.function(op.__call__)(many)
+    np.testing.assert_array_equal(large, graph)
+    limit = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-6, "float64": 1e-15}[dtype]
+    np.testing.assert_allclose(
+        tf.cast(large[-64:], "float64"), tf.cast(small, "float64"), rtol=limit, atol=1e-9
+    )

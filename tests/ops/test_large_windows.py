@@ -1,0 +1,43 @@
+"""Pooling windows larger than the array: taps that see padding only cost nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.ops.nn import pooling_kernels
+
+POOLS = {
+    "maximum": lambda x, k, s: tf.nn.max_pool(x, k, s, "SAME"),
+    "mean": lambda x, k, s: tf.nn.avg_pool(x, k, s, "SAME"),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+@pytest.mark.parametrize("window", [1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("stride", [1, 2, 5, 9])
+def test_skipped_taps_change_nothing(
+    name: str, dtype: str, window: int, stride: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = tf.cast(tf.random.stateless_normal([2, 5, 4, 3], [1, window]), dtype)
+
+    def both() -> list[np.ndarray]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = POOLS[name](x, window, stride)
+            squares = y * y
+        return [y.numpy(), tape.gradient(squares, x).numpy()]
+
+    got = both()
+    monkeypatch.setattr(pooling_kernels, "inner_taps", pooling_kernels.taps)
+    for one, other in zip(got, both(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_window_of_millions_is_one_of_the_whole_array() -> None:
+    x = tf.cast(tf.random.stateless_normal([1, 3, 4, 1], [1, 2]), tf.float64)
+    for name, over in (("maximum", tf.reduce_max), ("mean", tf.reduce_mean)):
+        got = POOLS[name](x, [1 << 20, 1], 1)
+        np.testing.assert_allclose(got, tf.tile(over(x, 1, keepdims=True), [1, 3, 1, 1]))
