@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.ir.graph import Node
+from intaglio.native.kernels.vector_memory import VectorMemory
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported
+from intaglio.native.llvm.vectors import Kind, Unsupported
 from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 
-# Rows that are computed together, to hide the latency of multiplications.
-ROWS_PER_STEP = 5
+# Rows that are computed together, to hide the latency of multiplications, vectors of columns, and
+# terms of each sum: what of the right matrix they need stays in the cache for all rows.
+ROWS_PER_STEP, VECTORS_PER_STEP, TERMS_PER_BLOCK = 5, 4, 256
 # Of more multiplications NumPy's products of float64 are faster.
 MAX_MULTIPLICATIONS = 1 << 15
+# Of so many multiplications threads share the rows.
+MIN_PARALLEL_MULTIPLICATIONS = 1 << 18
 
 
 def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
@@ -31,9 +35,14 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         kind.letter == "f" and rows * inner * columns > MAX_MULTIPLICATIONS
     ):
         raise Unsupported("MatMul of no elements, or of many float64")
-    name = f"product_{kind.letter}{kind.bits}"
+    lanes = jit.WIDTH // kind.bytes
+    vectors = min(VECTORS_PER_STEP, -(-columns // lanes))
+    name = f"product_{kind.letter}{kind.bits}_{vectors}"
     if name not in w.functions:
-        w.functions[name] = _kernel(name, kind)
+        w.functions[name] = _kernel(name, kind, vectors)
+    if rows * inner * columns >= MIN_PARALLEL_MULTIPLICATIONS:
+        name = w.on_all_threads(name, ROWS_PER_STEP)
+        w.long = True
     result = w.allocate(node.outputs[0], kind, (rows, columns))
     pointers = [w.pointer(a), w.pointer(b)]
     w.call_function(name, pointers, [result.pointer], (rows, inner, columns))
@@ -41,7 +50,7 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     return [result]
 
 
-def _kernel(name: str, kind: Kind) -> Code:
+def _kernel(name: str, kind: Kind, vectors: int) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     dims = entry.load_dims(code, ("rows", "inner", "columns"))
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
@@ -49,65 +58,68 @@ def _kernel(name: str, kind: Kind) -> Code:
     count = code.integer("sub", "%to", "%from")
     blocks = code.integer("mul", code.integer("sdiv", count, ROWS_PER_STEP), ROWS_PER_STEP)
     middle = code.integer("add", "%from", blocks)
-    for start, stop, step in (("%from", middle, ROWS_PER_STEP), (middle, "%to", 1)):
-        with code.loop(start, stop, step) as i:
-            _rows(code, kind, (a, b, c), dims, i, step)
+    memory = VectorMemory(code, jit.WIDTH // kind.bytes)
+    with code.loop("0", dims["columns"], memory.lanes * vectors) as j:
+        columns = [code.integer("add", j, v * memory.lanes) for v in range(vectors)]
+        masks = [memory.mask(column, dims["columns"]) for column in columns]
+        with code.loop("0", dims["inner"], TERMS_PER_BLOCK) as k:
+            last = code.least(code.integer("add", k, TERMS_PER_BLOCK), dims["inner"])
+            for start, stop, step in (("%from", middle, ROWS_PER_STEP), (middle, "%to", 1)):
+                with code.loop(start, stop, step) as i:
+                    tile = _Tile(memory, kind, dims, columns, masks)
+                    tile.write(
+                        (a, b, c), [code.integer("add", i, r) for r in range(step)], (k, last)
+                    )
     code.do("ret void")
     return code
 
 
-def _rows(
-    code: Code,
-    kind: Kind,
-    arrays: tuple[str, str, str],
-    dims: dict[str, str],
-    first: str,
-    count: int,
-) -> None:
-    """Some rows of the result, vector by vector."""
-    a, b, c = arrays
-    lanes = jit.WIDTH // kind.bytes
-    vector, inner, columns = f"<{lanes} x {kind.llvm}>", dims["inner"], dims["columns"]
-    suffix = f"v{lanes}{'f' if kind.letter == 'f' else 'i'}{kind.bits}"
-    rows = [code.integer("add", first, r) for r in range(count)]
-    lefts = [code.at(kind.llvm, a, code.integer("mul", r, inner)) for r in rows]
-    results = [code.at(kind.llvm, c, code.integer("mul", r, columns)) for r in rows]
-    with code.loop("0", columns, lanes) as j:
-        mask = code.call(
-            f"<{lanes} x i1>",
-            f"llvm.get.active.lane.mask.v{lanes}i1.i64",
-            ("i64", j),
-            ("i64", columns),
-        )
-        tested = (f"<{lanes} x i1>", mask)
-        zeros = [(vector, "zeroinitializer")] * count
-        with code.carrying("0", inner, 1, *zeros) as sums:
-            there = code.at(kind.llvm, b, code.integer("mul", sums.index, columns))
-            right = code.call(
-                vector,
-                f"llvm.masked.load.{suffix}.p0",
-                (f"ptr align {kind.bytes}", code.at(kind.llvm, there, j)),
-                tested,
-                (vector, "zeroinitializer"),
-            )
-            for left, total in zip(lefts, sums.values, strict=True):
-                one = code.load(kind.llvm, code.at(kind.llvm, left, sums.index), kind.bytes)
-                wide = code.splat(lanes, kind.llvm, one)
-                sums.following.append(_added(code, kind, vector, wide, right, total))
-        for result, total in zip(results, sums.values, strict=True):
-            code.call(
-                "void",
-                f"llvm.masked.store.{suffix}.p0",
-                (vector, total),
-                (f"ptr align {kind.bytes}", code.at(kind.llvm, result, j)),
-                tested,
-            )
+class _Tile:
+    """Writes the sums of some rows and vectors of columns over a block of terms."""
+
+    def __init__(
+        self,
+        memory: VectorMemory,
+        kind: Kind,
+        dims: dict[str, str],
+        columns: list[str],
+        masks: list[str],
+    ) -> None:
+        self.memory, self.code, self.kind = memory, memory.code, kind
+        self.dims = dims
+        self.columns, self.masks = columns, masks
+
+    def write(self, arrays: tuple[str, str, str], rows: list[str], terms: tuple[str, str]) -> None:
+        """Adds to the results, but for the first block, which stores its sums."""
+        code, kind, memory = self.code, self.kind, self.memory
+        a, b, c = arrays
+        vector = f"<{memory.lanes} x {kind.llvm}>"
+        lefts = [code.at(kind.llvm, a, code.integer("mul", r, self.dims["inner"])) for r in rows]
+        tops = [code.at(kind.llvm, c, code.integer("mul", r, self.dims["columns"])) for r in rows]
+        targets = [code.at(kind.llvm, top, column) for top in tops for column in self.columns]
+        later = code.integer("icmp ne", terms[0], 0)
+        every = code.splat(memory.lanes, "i1", later)
+        masks = self.masks * len(rows)
+        sums = [
+            (vector, memory.read(kind, t, code.let(f"and {memory.test} {every}, {m}")))
+            for t, m in zip(targets, masks, strict=True)
+        ]
+        with code.carrying(*terms, 1, *sums) as totals:
+            line = code.at(kind.llvm, b, code.integer("mul", totals.index, self.dims["columns"]))
+            rights = [
+                memory.read(kind, code.at(kind.llvm, line, column), mask)
+                for column, mask in zip(self.columns, self.masks, strict=True)
+            ]
+            before = iter(totals.values)
+            for left in lefts:
+                wide = memory.splat(kind, code.at(kind.llvm, left, totals.index))
+                for right in rights:
+                    totals.following.append(_added(code, kind, vector, wide, right, next(before)))
+        for target, total, mask in zip(targets, totals.values, masks, strict=True):
+            memory.write(kind, target, total, mask)
 
 
 def _added(code: Code, kind: Kind, vector: str, x: str, y: str, total: str) -> str:
     letter = "f" if kind.letter == "f" else ""
     product = code.let(f"{letter}mul {vector} {x}, {y}")
     return code.let(f"{letter}add {vector} {total}, {product}")
-
-
-__all__ = ["Lanes", "product"]
