@@ -12,8 +12,13 @@ Run = Callable[..., Any]
 
 
 def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
-    """The op's kernel with branches and bodies as `compiled` makes them; None for other ops."""
+    """The op's kernel with branches and bodies as `compiled` makes them; None for other ops.
+
+    What a pass has fused is no control flow: where it is not code, its body is interpreted.
+    """
     op, attrs, home = node.op, node.attrs, (kernel, compiled)
+    if op.internal:
+        return None
     order = op.kernel_order
     if ("service", "run") not in order or any(
         kind not in ("input", "attr") and (kind, key) != ("service", "run") for kind, key in order

@@ -33,7 +33,8 @@ def test_native_code_gives_the_kernels_results(op, way):
 
 
 # Their kernels are of float32, and their samples are not.
-ELSEWHERE = {"MaxPoolGrad": "test_pooling"}
+TRANSFORMS = [f"{kind}FFT{axes}" for kind in ("", "I", "R", "IR") for axes in ("", "2D", "3D")]
+ELSEWHERE = {"MaxPoolGrad": "test_pooling", **dict.fromkeys(TRANSFORMS, "test_fourier")}
 
 
 def test_every_op_with_a_rule_has_a_sample_that_is_run():

@@ -20,7 +20,8 @@ from intaglio.native.llvm.builder import module
 
 rng = np.random.default_rng(0)
 def code_of(source):
-    return source.text + module([*source.called, *[k.code for k in source.kernels]])
+    declared = source.table.declaration if source.table else ''
+    return declared + source.text + module([*source.called, *[k.code for k in source.kernels]])
 
 def some(*shape):
     return rng.integers(-4, 5, shape).astype(np.float32)

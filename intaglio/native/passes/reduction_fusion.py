@@ -9,7 +9,7 @@ take something in common become one node. Softmax and normalisations along rows 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from intaglio.base import shapes
 from intaglio.base.errors import InvalidArgumentError
@@ -42,7 +42,7 @@ def fuse_broadcast_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
 class _Producers:
     """What a reduction takes: the ops that become part of it, and the values that do not."""
 
-    def __init__(self, nodes: list[Node], leaves: list[SymbolicTensor]) -> None:
+    def __init__(self, nodes: list[Node], leaves: Sequence[SymbolicTensor]) -> None:
         self.nodes = nodes
         self.leaves = leaves
 
@@ -107,6 +107,8 @@ class _Fusion:
             if axes is not None:
                 level += 1
                 found = self._producers(node)
+                if not all(shapes.known(v.dims) for v in found.leaves):
+                    found = _Producers([], node.inputs[:1])
                 key = (tuple(node.inputs[0].dims or ()), axes, level)
                 self._join(groups.setdefault(key, []), node, found)
             levels[id(node)] = level

@@ -86,6 +86,11 @@ class SparseAddGrad(Op):
         return Spec(dtype, (counts[0],)), Spec(dtype, (counts[1],))
 
     def kernel(self, backprop_val_grad, a_indices, b_indices, sum_indices):
+        for name, indices in (("a_indices", a_indices), ("b_indices", b_indices)):
+            if indices.ndim != 2:
+                raise invalid_argument(
+                    f"Input {name} should be a matrix but received shape: {brackets(indices.shape)}"
+                )
         if backprop_val_grad.shape != sum_indices.shape[:1]:
             raise invalid_argument(
                 "# elements in backprop_val_grad and rows in sum_indices should match "

@@ -139,3 +139,16 @@ def test_gradients_of_distances(n, m, k):
 
     for mine, theirs in zip(tf.function(step, jit_compile=True)(x, y), step(x, y), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=1e-6)
+
+
+def test_operands_whose_shapes_only_calls_know():
+    """The sum is of a known shape, for the other operand has it; the result is the interpreter's."""
+
+    @tf.function(
+        jit_compile=True, input_signature=[tf.TensorSpec([None, 5]), tf.TensorSpec([8, 5])]
+    )
+    def step(x, y):
+        return tf.reduce_mean(tf.abs(x - y), -1), tf.linalg.svd(y, compute_uv=False)
+
+    x, y = tf.ones([8, 5]), tf.random.stateless_normal([8, 5], [1, 2])
+    np.testing.assert_allclose(step(x, y)[0], tf.reduce_mean(tf.abs(x - y), -1), rtol=1e-6)
