@@ -11,11 +11,7 @@ from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.native.analysis.sizes import is_small
-from intaglio.native.kernels.elementwise import (
-    MAX_CACHED_SHAPES,
-    canonical_axes,
-    strided_axes,
-)
+from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes, strided_axes
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import object_cache
@@ -75,9 +71,7 @@ def _viewed(body: Graph, inputs: Sequence[ArrayOperand]) -> tuple[Graph, Sequenc
     if found is None:
         found = body.derived[_viewed] = _without_views(body)
     graph, operands = found
-    return graph, [
-        inputs[i] if view is None else View(inputs[i], *view) for i, view in operands
-    ]
+    return graph, [inputs[i] if view is None else View(inputs[i], *view) for i, view in operands]
 
 
 def _without_views(body: Graph) -> tuple[Graph, list[tuple[int, Any]]]:
