@@ -71,8 +71,8 @@ def strided_axes(
     whole = np.broadcast_shapes(*shapes)
     rank = len(whole)
     steps: list[list[int]] = []
-    for shape, given in zip([*shapes, whole], [*strides, None], strict=True):
-        own = _packed(shape) if given is None else given
+    for shape, explicit in zip([*shapes, whole], [*strides, None], strict=True):
+        own = _packed(shape) if explicit is None else explicit
         own = [0 if n == 1 else s for n, s in zip(shape, own, strict=True)]
         steps.append([0] * (rank - len(shape)) + own)
     lengths, loops = list[int](), list[tuple[int, ...]]()
@@ -88,7 +88,7 @@ def strided_axes(
     if not lengths:
         lengths, loops = [1], [(0,) * len(steps)]
     columns = list(zip(*loops, strict=True))[:-1]
-    strided = tuple([i for i, given in enumerate(strides) if given is not None])
+    strided = tuple([i for i, explicit in enumerate(strides) if explicit is not None])
     moves = tuple([tuple([s != 0 for s in column]) for column in columns])
     pattern = Pattern(len(lengths), moves, 0, strided)
     return pattern, tuple(lengths), [s for i in strided for s in columns[i]]

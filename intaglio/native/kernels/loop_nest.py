@@ -232,7 +232,7 @@ class LoopNest:
             code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(self.pattern.rank)
         ]
         rank = self.pattern.rank
-        self.given = {
+        self.explicit_strides = {
             number: [
                 code.load("i64", code.at("i64", "%dims", str(rank * (1 + i) + level)), 8)
                 for level in range(rank)
@@ -258,7 +258,9 @@ class LoopNest:
         start, stop = ("%from", "%to") if level == 0 else ("0", self.dims[level])
         kinds = [*self.kinds, *self.results]
         strides = [
-            self.given[i][level] if i in self.given else self._stride(level, m)
+            self.explicit_strides[i][level]
+            if i in self.explicit_strides
+            else self._stride(level, m)
             for i, m in enumerate(moves)
         ]
         with code.loop(start, stop) as index:

@@ -178,8 +178,8 @@ def _operands(
     forms = [h.shape for h in inputs]
     if not any(isinstance(h, View) for h in inputs):
         return *canonical_axes(forms), [], [w.pointer(h) for h in inputs]
-    given = [h.strides if isinstance(h, View) else None for h in inputs]
-    pattern, dims, strides = strided_axes(forms, given)
+    explicit = [h.strides if isinstance(h, View) else None for h in inputs]
+    pattern, dims, strides = strided_axes(forms, explicit)
     if any(step > 1 for step in strides[pattern.rank - 1 :: pattern.rank]):
         raise Unsupported("a view whose elements are apart")
     pointers = [

@@ -35,7 +35,9 @@ def test_sums_of_slices(size, data):
     parts = [data.draw(slices(shape, size)) for _ in range(3)]
     row = data.draw(slices(shape[-1:], size[-1:]))
     random = np.random.default_rng(1)
-    x = tf.cast(random.integers(0, 2, shape) if dtype == "bool" else random.integers(-9, 9, shape), dtype)
+    x = tf.cast(
+        random.integers(0, 2, shape) if dtype == "bool" else random.integers(-9, 9, shape), dtype
+    )
     y = tf.cast(random.integers(0, 2, shape[-1:]), dtype)
 
     def step(x, y):
