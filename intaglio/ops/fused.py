@@ -11,6 +11,7 @@ import numpy as np
 from intaglio.base.dtypes import (
     FLOATING,
     NUMERIC,
+    bool_,
     complex64,
     complex128,
     int16,
@@ -113,6 +114,24 @@ class _CheckIndices(Op):
         rows = indices.reshape(-1, len(lengths))
         if np.any(rows < 0) or np.any(rows >= np.asarray(lengths)):
             raise invalid_argument(f"indices are not in [0, {list(lengths)})")
+
+
+@op
+class _View(Op):
+    """Elements of an array from `offset` on, `strides` elements apart along the axes of `shape`."""
+
+    signature = "x: T; offset: int, strides: object, shape: object -> y: T"
+    T = (*NUMERIC, bool_)
+    differentiable = False
+    internal = True
+
+    def infer(self, x: Spec, shape) -> Spec:
+        return Spec(x.dtype, shape)
+
+    def kernel(self, x, offset, strides, shape):
+        flat = np.ascontiguousarray(x).reshape(-1)[offset:]
+        steps = [s * x.dtype.itemsize for s in strides]
+        return np.array(np.lib.stride_tricks.as_strided(flat, shape, steps))
 
 
 @op

@@ -7,6 +7,7 @@ operands advance, so a trace with unknown dimensions has one kernel for all of t
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,6 +59,44 @@ def canonical_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[in
     short = len(lengths) > 1 and lengths[-1] <= MAX_UNROLLED_ITERATIONS
     pattern = Pattern(len(lengths), tuple(zip(*moves, strict=True)), lengths[-1] if short else 0)
     return pattern, tuple(lengths)
+
+
+def strided_axes(
+    shapes: Sequence[tuple[int, ...]], strides: Sequence[Sequence[int] | None]
+) -> tuple[Pattern, tuple[int, ...], list[int]]:
+    """`canonical_axes` of operands of which some have strides, in elements; and the strides in the loops.
+
+    The innermost stride of an operand may be any number.
+    """
+    whole = np.broadcast_shapes(*shapes)
+    rank = len(whole)
+    steps: list[list[int]] = []
+    for shape, explicit in zip([*shapes, whole], [*strides, None], strict=True):
+        own = _packed(shape) if explicit is None else explicit
+        own = [0 if n == 1 else s for n, s in zip(shape, own, strict=True)]
+        steps.append([0] * (rank - len(shape)) + own)
+    lengths, loops = list[int](), list[tuple[int, ...]]()
+    for d, length in enumerate(whole):
+        if length == 1:
+            continue
+        here = tuple([s[d] for s in steps])
+        if loops and loops[-1] == tuple([s * length for s in here]):
+            lengths[-1], loops[-1] = lengths[-1] * length, here
+        else:
+            lengths.append(length)
+            loops.append(here)
+    if not lengths:
+        lengths, loops = [1], [(0,) * len(steps)]
+    columns = list(zip(*loops, strict=True))[:-1]
+    strided = tuple([i for i, explicit in enumerate(strides) if explicit is not None])
+    moves = tuple([tuple([s != 0 for s in column]) for column in columns])
+    pattern = Pattern(len(lengths), moves, 0, strided)
+    return pattern, tuple(lengths), [s for i in strided for s in columns[i]]
+
+
+def _packed(shape: Sequence[int]) -> list[int]:
+    """The strides, in elements, of an array in row-major order."""
+    return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
 class FusedKernel:

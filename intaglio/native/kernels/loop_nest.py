@@ -42,6 +42,8 @@ class Pattern(NamedTuple):
     rank: int
     moves: tuple[tuple[bool, ...], ...]
     unrolled: int = 0
+    # Inputs whose strides are given behind the lengths of the loops; the innermost is 1, or 0.
+    strided: tuple[int, ...] = ()
 
 
 def numbers_of(graph: Graph) -> list[Any]:
@@ -229,8 +231,15 @@ class LoopNest:
         self.dims = [
             code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(self.pattern.rank)
         ]
-        every = (True,) * self.pattern.rank
-        moves = [*self.pattern.moves, *[every] * len(outputs)]
+        rank = self.pattern.rank
+        self.explicit_strides = {
+            number: [
+                code.load("i64", code.at("i64", "%dims", str(rank * (1 + i) + level)), 8)
+                for level in range(rank)
+            ]
+            for i, number in enumerate(self.pattern.strided)
+        }
+        moves = [*self.pattern.moves, *[(True,) * rank] * len(outputs)]
         self._loops(0, [*inputs, *outputs], moves)
         code.do("ret void")
         return code
@@ -248,7 +257,12 @@ class LoopNest:
         code = self.code
         start, stop = ("%from", "%to") if level == 0 else ("0", self.dims[level])
         kinds = [*self.kinds, *self.results]
-        strides = [self._stride(level, m) for m in moves]
+        strides = [
+            self.explicit_strides[i][level]
+            if i in self.explicit_strides
+            else self._stride(level, m)
+            for i, m in enumerate(moves)
+        ]
         with code.loop(start, stop) as index:
             inner = [
                 code.at(kind.memory, pointer, code.let(f"mul nsw i64 {index}, {stride}"))

@@ -278,6 +278,17 @@ def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     return [result]
 
 
+@lowering(raw._View)
+def view(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+    """_View outside of loops: a copy."""
+    (source,) = inputs
+    attrs = node.attrs
+    start = w.within(w.pointer(source), attrs["offset"] * source.kind.bytes)
+    result = w.allocate(node.outputs[0], source.kind, attrs["shape"])
+    copied(w, source.kind, start, result.pointer, attrs["shape"], attrs["strides"], None)
+    return [result]
+
+
 # -- copying between strides -----------------------------------------------------------------
 
 

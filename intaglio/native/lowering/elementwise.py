@@ -9,9 +9,9 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.ir.rewrite import derived
+from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.native.analysis.sizes import is_small
-from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes
+from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes, strided_axes
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import object_cache
@@ -49,13 +49,63 @@ def carried_out(
     inputs: Sequence[ArrayOperand],
 ) -> list[ArrayOperand]:
     """What a graph of such ops gives, as the values that it is known by."""
+    body, inputs = _viewed(body, inputs)
     shape = broadcast(inputs)
     if is_small(shape):
         return _small(w, shape, inputs, lambda s, args: evaluate(s, body, args))
     return loop(w, values, body, inputs, shape)
 
 
-def broadcast(inputs: Sequence[ArrayOperand]) -> tuple[int, ...]:
+class View(NamedTuple):
+    """A part of a value in memory, as an operand of a loop; strides and offset are in elements."""
+
+    source: ArrayOperand
+    offset: int
+    strides: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+def _viewed(body: Graph, inputs: Sequence[ArrayOperand]) -> tuple[Graph, Sequence[Any]]:
+    """The body without its views, and what the inputs are then: values and views of them."""
+    found = body.derived.get(_viewed)
+    if found is None:
+        found = body.derived[_viewed] = _without_views(body)
+    graph, operands = found
+    return graph, [inputs[i] if view is None else View(inputs[i], *view) for i, view in operands]
+
+
+def _without_views(body: Graph) -> tuple[Graph, list[tuple[int, Any]]]:
+    """A body whose views are inputs; for each the number of the old input, and the view if it is one."""
+    numbers = {id(v): i for i, v in enumerate(body.inputs)}
+    views = [n for n in body.nodes if n.op is raw._View]
+    if not views:
+        return body, [(i, None) for i in range(len(body.inputs))]
+    taken = {id(v) for n in body.nodes if n.op is not raw._View for v in n.inputs}
+    taken |= {id(v) for v in body.outputs}
+    new = Rewriter(body)
+    inputs: list[SymbolicTensor] = []
+    operands: list[tuple[int, Any]] = []
+    for node in body.nodes:
+        if node.op is raw._View:
+            spec = node.outputs[0].spec
+            attrs = {"dtype": spec.dtype, "shape": spec.shape}
+            placeholder = derived(node, [], op=raw.Placeholder, attrs=attrs)
+            inputs += new.keep(node, placeholder).outputs
+            view = node.attrs["offset"], node.attrs["strides"], node.attrs["shape"]
+            operands.append((numbers[id(node.inputs[0])], view))
+        elif node.outputs and id(node.outputs[0]) in numbers:
+            if id(node.outputs[0]) in taken:
+                new.keep(node)
+                inputs += node.outputs
+                operands.append((numbers[id(node.outputs[0])], None))
+            else:
+                new.drop(node)
+        else:
+            new.keep(node)
+    return Graph(body.name, inputs, new.nodes, new.values(body.outputs)), operands
+
+
+def broadcast(inputs: Sequence[Any]) -> tuple[int, ...]:
     """The shape of the result. Raises Unsupported for shapes that do not fit, or without elements."""
     try:
         shape = np.broadcast_shapes(*[h.shape for h in inputs])
@@ -93,16 +143,16 @@ def loop(
     w: FunctionLowering,
     values: Sequence[SymbolicTensor | None],
     body: Graph,
-    inputs: Sequence[ArrayOperand],
+    inputs: Sequence[Any],
     shape: tuple[int, ...],
 ) -> list[ArrayOperand]:
     """A loop nest over memory: a function of its own, written once for all that are alike."""
-    pattern, dims = canonical_axes([h.shape for h in inputs])
+    pattern, dims, strides, starts = _operands(w, inputs)
     numbers = numbers_of(body)
     nest = _nest(body, pattern, numbers)
     name = named(w, "loop", nest.code)
     # A loop over elements may overwrite its input, if that is dead afterwards.
-    pointers = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
+    pointers = [*starts, *w.numbers(numbers)]
     results: list[ArrayOperand] = []
     for value, result in zip(values, body.outputs, strict=True):
         results.append(w.allocate(value, w.kind(result), shape))
@@ -113,9 +163,32 @@ def loop(
     ):
         name = shared(w, name, nest.unit)
         w.long = True
-    w.call_function(name, pointers, [h.pointer for h in results], dims)
+    w.call_function(name, pointers, [h.pointer for h in results], [*dims, *strides])
     w.how = "one loop"
     return results
+
+
+def _operands(
+    w: FunctionLowering, inputs: Sequence[Any]
+) -> tuple[Pattern, tuple[int, ...], list[int], list[str]]:
+    """The loops over some operands, the strides of views in them, and pointers to all operands.
+
+    Raises Unsupported if the innermost loop would go over elements of a view that are apart.
+    """
+    forms = [h.shape for h in inputs]
+    if not any(isinstance(h, View) for h in inputs):
+        return *canonical_axes(forms), [], [w.pointer(h) for h in inputs]
+    explicit = [h.strides if isinstance(h, View) else None for h in inputs]
+    pattern, dims, strides = strided_axes(forms, explicit)
+    if any(step > 1 for step in strides[pattern.rank - 1 :: pattern.rank]):
+        raise Unsupported("a view whose elements are apart")
+    pointers = [
+        w.within(w.pointer(h.source), h.offset * h.source.kind.bytes)
+        if isinstance(h, View)
+        else w.pointer(h)
+        for h in inputs
+    ]
+    return pattern, dims, strides, pointers
 
 
 def add_to(w: FunctionLowering, dtype: DType, pointer: str, added: str, count: int | str) -> None:

@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.ir.rewrite import Fuel
-from intaglio.native.analysis.sizes import is_small
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
+from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.reroll import alike
 from intaglio.native.llvm.builder import Code
@@ -20,6 +23,7 @@ from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 from intaglio.ops import compiled
+from intaglio.runtime import interpreter
 
 # Elements of the arrays of which several such ops are worth a loop of their own.
 MIN_FUSED_ELEMENTS = 1 << 12
@@ -39,9 +43,66 @@ def fuse_exact(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph of a native function with all its elementwise ops in clusters, worth it or not,
-    of values that do not fit into registers."""
-    clusters = _Search(graph, small=False).clusters()
+    of values that do not fit into registers.
+
+    Slices that only one cluster takes are part of it: its loop reads the elements where they are.
+    """
+    fuel = fuel or Fuel()
+    graph = with_views(graph, fuel)
+    search = _Search(graph, small=False)
+    clusters = search.clusters()
+    users = walk.uses(graph)
+    for node in graph.nodes:
+        if node.op is raw._View:
+            homes = {id(search.home.get(id(u))) for u in users[id(node.outputs[0])]}
+            cluster = search.home.get(id(users[id(node.outputs[0])][0]))
+            if cluster is not None and len(homes) == 1:
+                cluster.nodes.append(node)
     return outline(graph, clusters, raw._FusedElementwise, fuel=fuel)
+
+
+def with_views(graph: Graph, fuel: Fuel) -> Graph:
+    """The graph with a `_View` for each slice of known bounds that only elementwise ops take."""
+    users, results = walk.uses(graph), {id(v) for v in graph.outputs}
+    new = Rewriter(graph)
+    for node in graph.nodes:
+        attrs = _view_of(node) if node.op is raw.StridedSlice else None
+        takers = users.get(id(node.outputs[0]), []) if attrs else []
+        fused = takers and all("scalar" in n.op.rules and not can_compile(n) for n in takers)
+        if not fused or id(node.outputs[0]) in results or not fuel.burn():
+            new.keep(node)
+            continue
+        source = new.value(node.inputs[0])
+        new.keep(node, derived(node, [source], op=raw._View, attrs=attrs))
+    return new.result()
+
+
+def _view_of(node: Node) -> dict[str, Any] | None:
+    """The attributes of the view that a slice of a large array is; None if it needs no copy or is none."""
+    source, *bounds = node.inputs
+    if node.control or node.device or not numeric(source.dtype):
+        return None
+    if not shapes.known(source.dims) or any(b.node.op is not raw.Const for b in bounds):
+        return None
+    if is_small(source.dims) or 0 in source.dims or source.dtype.is_complex:
+        return None
+    whole = np.empty(source.dims, np.uint8)
+    try:
+        view = interpreter.call_kernel(
+            node.op, [whole, *[b.node.attrs["value"] for b in bounds]], node.attrs
+        )
+    except Exception:  # it raises the error when it runs
+        return None
+    dims = node.outputs[0].dims
+    if tuple(view.shape) != tuple(dims or ()) or not view.size or is_small(view.shape):
+        return None
+    if view.flags.c_contiguous or not np.may_share_memory(view, whole):
+        return None
+    # Loops read vectors of elements along the last axis.
+    if min(view.strides) < 0 or view.shape[-1] == 1 or view.strides[-1] != 1:
+        return None
+    offset = view.ctypes.data - whole.ctypes.data
+    return {"offset": offset, "strides": tuple(view.strides), "shape": tuple(view.shape)}
 
 
 # What was found out about nodes, by what they have in common; when there is more it begins again.
