@@ -40,25 +40,10 @@ _compiled: dict[Any, Any] = {}
 
 def canonical_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[int, ...]]:
     """The loops over the broadcast shapes: neighbouring dims that behave alike are one loop."""
-    whole = np.broadcast_shapes(*shapes)
-    rank = len(whole)
-    padded = [(1,) * (rank - len(s)) + s for s in shapes]
-    lengths: list[int] = []
-    moves: list[tuple[bool, ...]] = []
-    for d, length in enumerate(whole):
-        if length == 1:
-            continue
-        advancing = tuple([s[d] == length for s in padded])
-        if moves and moves[-1] == advancing:
-            lengths[-1] *= length
-        else:
-            lengths.append(length)
-            moves.append(advancing)
-    if not lengths:
-        lengths, moves = [1], [(False,) * len(shapes)]
-    short = len(lengths) > 1 and lengths[-1] <= MAX_UNROLLED_ITERATIONS
-    pattern = Pattern(len(lengths), tuple(zip(*moves, strict=True)), lengths[-1] if short else 0)
-    return pattern, tuple(lengths)
+    pattern, lengths, _ = strided_axes(shapes, [None] * len(shapes))
+    innermost = lengths[-1]
+    short = pattern.rank > 1 and innermost <= MAX_UNROLLED_ITERATIONS
+    return pattern._replace(unrolled=innermost if short else 0), lengths
 
 
 def strided_axes(
@@ -72,7 +57,7 @@ def strided_axes(
     rank = len(whole)
     steps: list[list[int]] = []
     for shape, explicit in zip([*shapes, whole], [*strides, None], strict=True):
-        own = _packed(shape) if explicit is None else explicit
+        own = row_major_strides(shape) if explicit is None else explicit
         own = [0 if n == 1 else s for n, s in zip(shape, own, strict=True)]
         steps.append([0] * (rank - len(shape)) + own)
     lengths, loops = list[int](), list[tuple[int, ...]]()
@@ -94,7 +79,7 @@ def strided_axes(
     return pattern, tuple(lengths), [s for i in strided for s in columns[i]]
 
 
-def _packed(shape: Sequence[int]) -> list[int]:
+def row_major_strides(shape: Sequence[int]) -> list[int]:
     """The strides, in elements, of an array in row-major order."""
     return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 

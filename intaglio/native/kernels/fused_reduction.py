@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from intaglio.ir.graph import Graph
-from intaglio.native.kernels.loop_nest import evaluate
+from intaglio.native.kernels.loop_nest import MAX_BODY_INSTRUCTIONS, evaluate, instructions_of
 from intaglio.native.kernels.reductions import KINDS, neutral
 from intaglio.native.kernels.vector_memory import VectorMemory
 from intaglio.native.llvm import jit
@@ -27,8 +27,6 @@ from intaglio.native.vector_math.functions import Functions
 
 # Iterations of an innermost loop that are written out.
 MAX_UNROLLED_ITERATIONS = 16
-# Instructions from which on bodies are not repeated.
-MAX_BODY_INSTRUCTIONS = 1000
 # Terms of one sum, in each lane, and the fewest elements that are a chunk.
 MAX_CHAIN_TERMS = 1 << 10
 MIN_CHUNK_ELEMENTS = 1 << 13
@@ -127,18 +125,10 @@ class FusedReduction:
         self.memory = VectorMemory(self.code, self.lanes)
         # Sums side by side for each result: one for each unrolled iteration that it keeps.
         self.slots = loops.unrolled if loops.unrolled and loops.kept[-1] else 1
-        self.cost = self._measured()
+        instructions = instructions_of(graph, self.inputs, self.lanes, numbers)
+        self.cost = instructions.executed
+        self.once = instructions.written * max(loops.unrolled, 1) > MAX_BODY_INSTRUCTIONS
         self.vectors = self._vectors_per_step()
-
-    def _measured(self) -> int:
-        """The instructions of one vector of elements."""
-        trial = Code("trial", [])
-        lanes = [Lanes(kind, ("%x",)) for kind in self.inputs]
-        evaluate(Functions(trial, self.lanes, 1), self.graph, lanes, self.numbers)
-        text = trial.text()
-        calls = {name: text.count(f"@{name}(") for name in trial.callees}
-        self.once = trial.steps * max(self.loops.unrolled, 1) > MAX_BODY_INSTRUCTIONS
-        return trial.steps + sum([n * trial.callees[name].steps for name, n in calls.items()])
 
     def _vectors_per_step(self) -> int:
         """The vectors that go through the body together, for whose sums there are registers."""

@@ -163,6 +163,28 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     return result
 
 
+class Instructions(NamedTuple):
+    """What the code of a graph is for one vector of each value."""
+
+    written: int
+    calls: int
+    # With those of the functions that are called.
+    executed: int
+
+
+def instructions_of(
+    graph: Graph, kinds: Sequence[Kind], lanes: int, numbers: Sequence[Any]
+) -> Instructions:
+    """Counts the instructions of a graph; its inputs, then `numbers`, are of these kinds."""
+    trial = Code("trial", [])
+    inputs = [Lanes(kind, ("%x",)) for kind in kinds]
+    evaluate(Functions(trial, lanes, 1), graph, inputs, numbers)
+    text = trial.text()
+    calls = {name: text.count(f"@{name}(") for name in trial.callees}
+    called = sum([n * trial.callees[name].steps for name, n in calls.items()])
+    return Instructions(trial.steps, sum(calls.values()), trial.steps + called)
+
+
 class LoopNest:
     """Writes `void NAME(ptr inputs, ptr outputs, ptr dims, i64 from, i64 to)`.
 
@@ -201,19 +223,13 @@ class LoopNest:
         which each waits for the one before, for eight. Very large bodies are written once, with
         masks: more copies would take longer to compile than they save.
         """
-        trial = Code("trial", [])
-        inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
-        evaluate(Functions(trial, self.lanes, 1), self.graph, inputs, self.numbers)
-        self.steps = steps = trial.steps
-        self.once = steps > MAX_BODY_INSTRUCTIONS
-        # What one vector costs, in instructions.
-        text = trial.text()
-        calls = {name: text.count(f"@{name}(") for name in trial.callees}
-        self.cost = steps + sum([n * trial.callees[name].steps for name, n in calls.items()])
-        if sum(calls.values()) >= MIN_CHAINED_CALLS and not self.once:
+        self.steps, calls, self.cost = instructions_of(
+            self.graph, self.kinds, self.lanes, self.numbers
+        )
+        self.once = self.steps > MAX_BODY_INSTRUCTIONS
+        if calls >= MIN_CHAINED_CALLS and not self.once:
             return 8
-        count = reroll.size(self.graph)
-        return 4 if trial.callees or steps > 8 * count else 2
+        return 4 if calls or self.steps > 8 * reroll.size(self.graph) else 2
 
     def _unrolls(self, count: int) -> bool:
         """True if a loop of so many iterations is better written out, and the one around it vectorised."""

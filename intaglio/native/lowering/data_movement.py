@@ -17,6 +17,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.ir.graph import Node
 from intaglio.native.analysis.sizes import is_small
+from intaglio.native.kernels.elementwise import row_major_strides
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind, Unsupported
@@ -165,10 +166,10 @@ def _padded(
         copied(w, source.kind, w.pointer(inputs[2]), result.pointer, shape, (0,) * len(shape), None)
     else:
         zeroed(w, result)
-    steps = _steps(shape)
+    steps = row_major_strides(shape)
     first = sum(s * before for s, (before, _) in zip(steps, amounts, strict=True))
     target = w.code.at(source.kind.memory, result.pointer, str(first))
-    copied(w, source.kind, pointer, target, source.shape, _steps(source.shape), steps)
+    copied(w, source.kind, pointer, target, source.shape, row_major_strides(source.shape), steps)
     return [result]
 
 
@@ -223,7 +224,7 @@ def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, pointer: str
     offset = part.ctypes.data - part.base.ctypes.data if part.base is not None else 0
     target = w.code.at("i8", whole.pointer, str(offset))
     steps = [s // kind.bytes for s in part.strides]
-    copied(w, kind, pointer, target, part.shape, _steps(part.shape), steps)
+    copied(w, kind, pointer, target, part.shape, row_major_strides(part.shape), steps)
 
 
 def zeroed(w: FunctionLowering, operand: ArrayOperand) -> None:
@@ -237,11 +238,6 @@ BOXES: dict[Op, Callable[..., list[ArrayOperand] | None]] = {
     raw.StridedSliceGrad: _sliced_gradient,
     raw.TensorStridedSliceUpdate: _sliced_update,
 }
-
-
-def _steps(shape: Sequence[int]) -> list[int]:
-    """The strides of each dimension in elements, if all are in row-major order."""
-    return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
 @lowering(*AXES)
@@ -268,12 +264,12 @@ def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     axis %= form.ndim
     sources = [w.pointer(h) for h in data]
     result = w.allocate(node.outputs[0], data[0].kind, form.shape)
-    steps, first = _steps(form.shape), 0
+    steps, first = row_major_strides(form.shape), 0
     for operand, pointer in zip(data, sources, strict=True):
         shape = (*operand.shape[:axis], 1, *operand.shape[axis:]) if stacked else operand.shape
         if operand.count:
             target = w.code.at(operand.kind.memory, result.pointer, str(first))
-            copied(w, operand.kind, pointer, target, shape, _steps(shape), steps)
+            copied(w, operand.kind, pointer, target, shape, row_major_strides(shape), steps)
         first += shape[axis] * steps[axis]
     return [result]
 
@@ -302,7 +298,7 @@ def copied(
     target_steps: Sequence[int] | None,
 ) -> None:
     """Copies elements; `steps` are the strides of the source, the target is contiguous by default."""
-    axes = _merged(list(zip(shape, steps, target_steps or _steps(shape), strict=True)))
+    axes = _merged(list(zip(shape, steps, target_steps or row_major_strides(shape), strict=True)))
     rank = len(axes)
     form = _innermost(axes[-1], kind.bytes)
     name = f"copy_{rank}_{kind.bytes}_{form}"

@@ -49,7 +49,7 @@ def numbered(
         raise Unsupported("indices that are no integers")
     key = (id(value), tuple(lengths))
     known = value is not None and key in w.checked_indices
-    if value is not None and len(w.scopes) == 1:  # else it may not run before what follows
+    if value is not None and len(w.scopes) == 1:  # else the check need not dominate later uses
         w.checked_indices.add(key)
     if len(lengths) == 1 and indices.kind == WORD:
         if not known:

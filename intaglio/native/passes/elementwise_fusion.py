@@ -54,10 +54,9 @@ def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
     users = walk.uses(graph)
     for node in graph.nodes:
         if node.op is raw._View:
-            homes = {id(search.home.get(id(u))) for u in users[id(node.outputs[0])]}
-            cluster = search.home.get(id(users[id(node.outputs[0])][0]))
-            if cluster is not None and len(homes) == 1:
-                cluster.nodes.append(node)
+            first, *others = [search.home.get(id(u)) for u in users[id(node.outputs[0])]]
+            if first is not None and all(home is first for home in others):
+                first.nodes.append(node)
     return outline(graph, clusters, raw._FusedElementwise, fuel=fuel)
 
 

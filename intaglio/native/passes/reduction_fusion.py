@@ -25,7 +25,7 @@ from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
-# The ops that are computed once more for another reduction, at most.
+# The ops that are rematerialised for another reduction, at most.
 MAX_REPEATED_OPS = 12
 
 
@@ -187,7 +187,7 @@ class _Fusion:
         users = self.users.get(id(value), [])
         if id(value) not in self.results and all(id(u) in inside for u in users):
             return True
-        # Others need it too: it is computed again if that is cheaper than to read it.
+        # Others need it too: it is rematerialised if that is cheaper than to read it.
         repeated = [*self._repeated(value, shape)]
         if len(repeated) > MAX_REPEATED_OPS or not all(_is_cheap(n) for n in repeated):
             return False
