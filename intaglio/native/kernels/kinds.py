@@ -68,6 +68,21 @@ KINDS = {
 }
 
 
+# Kinds that there are for 16-bit floats, with the dtype's name before them.
+_SHORT = {
+    "convolution": "selection:short_forward",
+    "convolution filter gradient": "selection:short_filter_gradient",
+    "convolution input gradient": "selection:short_input_gradient",
+    "product": "narrow_matmul:product_of",
+    "products": "narrow_matmul:products_of",
+}
+KINDS |= {
+    f"{dtype} {kind}": Kind(target, (dtype,))
+    for dtype in ("bfloat16", "float16")
+    for kind, target in _SHORT.items()
+}
+
+
 @functools.lru_cache(maxsize=1024)
 def select(kind: str, *description: Any) -> Run | None:
     """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""

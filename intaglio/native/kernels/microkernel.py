@@ -58,7 +58,7 @@ class Tiles:
         self.lanes = jit.WIDTH // kind.bytes
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
-        letter = "f" if kind.letter == "f" else "i"
+        letter = "i" if kind.llvm.startswith("i") else "f"
         self.suffix = f"v{self.lanes}{letter}{kind.bits}"
         self.fused = HAS_FMA
         # The columns of a whole tile.

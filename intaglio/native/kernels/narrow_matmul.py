@@ -33,9 +33,9 @@ REGISTER_BYTES = ROWS * ROW_BYTES
 # A panel of the right matrix has so many columns, and the inner dimension blocks of so many bytes:
 # it stays in the second level of the cache.
 PANEL_COLUMNS, BLOCK_BYTES = 256, 2048
-# Rows of a packed left block are a line further apart than their bytes, for lines that are pages apart
-# share a set of the cache.
-LEFT_STEP = BLOCK_BYTES + ROW_BYTES
+# Rows of a packed left block are some lines further apart than their bytes, for lines that are pages
+# apart share a set of the cache.
+LEFT_STEP = BLOCK_BYTES + 3 * ROW_BYTES
 # Where the inner dimension has several blocks the sums of so many rows wait in memory.
 WAITING_ROWS = 256
 # A thread has this many multiplications to do before it is worth waking.
@@ -95,7 +95,19 @@ def form_of(left: Any, right: Any, result: Any) -> Form | None:
     return form if matrix_registers.available(form.feature) else None
 
 
-class _Packing(NamedTuple):
+def first_lanes(code: Code, lanes: int, count: str) -> str:
+    """A mask of the first lanes; `count` may be more or less than there are."""
+    below = code.integer("icmp sgt", count, 0)
+    some = code.let(f"select i1 {below}, i64 {count}, i64 0")
+    bits = code.integer("sub", code.integer("shl", 1, code.least(some, lanes - 1)), 1)
+    whole = code.integer("icmp sge", some, lanes)
+    bits = code.let(f"select i1 {whole}, i64 -1, i64 {bits}")
+    if lanes < 64:
+        bits = code.let(f"trunc i64 {bits} to i{lanes}")
+    return code.let(f"bitcast i{lanes} {bits} to <{lanes} x i1>")
+
+
+class Packing(NamedTuple):
     """Writes the function that packs the lines of a matrix as rows of registers.
 
     `across` says that what follows in memory are elements of different results, not
@@ -219,13 +231,11 @@ class _Packing(NamedTuple):
         vector, test = f"<{lanes} x i{bits}>", f"<{lanes} x i1>"
         if not valid:
             return code.load(vector, pointer, self.kind.bytes)
-        name = f"llvm.get.active.lane.mask.v{lanes}i1.i64"
-        mask = code.call(test, name, ("i64", "0"), ("i64", valid))
         return code.call(
             vector,
             f"llvm.masked.load.v{lanes}i{bits}.p0",
             (f"ptr align {bits // 8}", pointer),
-            (test, mask),
+            (test, first_lanes(code, lanes, valid)),
             (vector, "zeroinitializer"),
         )
 
@@ -438,7 +448,7 @@ def _pack_right(
     """Packs a panel of the right matrix, 16 columns after the other."""
     (source, target), (k, j, width, depth, chunks) = sides, at
     registers = 1 if transposed else 2
-    packing = _Packing(form.right, not transposed, transposed, registers)
+    packing = Packing(form.right, not transposed, transposed, registers)
     size = code.integer("mul", chunks, REGISTER_BYTES)
     step = dims["inner"] if transposed else dims["columns"]
     with code.loop("0", width, ROWS * registers) as column:
@@ -471,7 +481,7 @@ def _pack_left(
         count = code.integer("sub", rows, row)
         for lines, condition in ((False, plain), (True, code.let(f"xor i1 {plain}, true"))):
             step = dims["column_step" if lines else "row_step"]
-            packing = _Packing(form.left, lines, lines)
+            packing = Packing(form.left, lines, lines)
             with code.when(condition):
                 packing.call(code, start, step, to, (LEFT_STEP, ROW_BYTES, "0"), (count, depth))
 
@@ -482,10 +492,10 @@ def _source(form: Form) -> Source:
         kernels.append(Kernel(_product(form, name, name == "matmul_turned"), 2))
         kernels.append(Kernel(matmul.products_by(name, form.left.memory, form.result.memory), 2))
     packings = {
-        _Packing(form.left, False, False),
-        _Packing(form.left, True, True),
-        _Packing(form.right, True, False, 2),
-        _Packing(form.right, False, True),
+        Packing(form.left, False, False),
+        Packing(form.left, True, True),
+        Packing(form.right, True, False, 2),
+        Packing(form.right, False, True),
     }
     called = [*[p.code() for p in sorted(packings)], *BlockProduct(form).functions()]
     return Source(kernels, called, text=CONFIGURATION_TEXT)
@@ -554,3 +564,26 @@ def _parts(
     groups = min(max(wanted, -(-rows // most)), blocks)
     panel = SIDE * -(-columns // (SIDE * panels))
     return -(-columns // panel) * groups, -(-columns // panel), groups, panel
+
+
+def product_of(
+    name: str, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
+) -> Callable[[Any, Any], Any] | None:
+    """`product` of a short dtype, by the shapes of the matrices before they are transposed."""
+    form, dtype = short_form(name)
+    if form is None:
+        return None
+    left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
+    return product(left, right, transposed_a, transposed_b, form, dtype)
+
+
+def products_of(name: str, *description: Any) -> Callable[[Any, Any], Any] | None:
+    """`products` of a short dtype."""
+    form, dtype = short_form(name)
+    return None if form is None else products(*description, form, dtype)
+
+
+def short_form(name: str) -> tuple[Form | None, np.dtype[Any]]:
+    """The form of products of a dtype of 16-bit floats, and the dtype."""
+    dtype = _BFLOAT16 if name == "bfloat16" else _FLOAT16
+    return form_of(dtype, dtype, dtype), dtype

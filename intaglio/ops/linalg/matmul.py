@@ -98,6 +98,18 @@ def dot(a: Any, b: Any) -> Any:
     return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
 
 
+def _short_dot(a: Any, b: Any) -> Any:
+    """`a.dot(b)` of large matrices of 16-bit floats, if there is a kernel for them."""
+    work = a.size * b.shape[-1]
+    if work < MIN_COMPILED_WORK or a.shape[1] != b.shape[0]:
+        return None
+    if not (a.flags.forc and b.flags.forc):
+        return None
+    transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
+    run = select_kernel("product", a.dtype, work, a.shape, b.shape, *transposed)
+    return run and run(a.T if transposed[0] else a, b.T if transposed[1] else b)
+
+
 def _integer_dot(a: Any, b: Any) -> Any:
     """`a.dot(b)` of integers; large ones of 32 bits in float arithmetic.
 
@@ -173,6 +185,9 @@ class MatMul(Op):
         if transpose_b:
             b = b.T
         if a.dtype.itemsize == 2 and _is_short_float(a.dtype):
+            product = _short_dot(a, b)
+            if product is not None:
+                return product
             return self.kernel(_wide(a), _wide(b), False, False).astype(a.dtype)
         try:
             return dot(a, b)
