@@ -41,6 +41,7 @@ SHORT = (
     "convolution",
     "convolution filter gradient",
     "convolution input gradient",
+    "reduction",
 )
 _done: dict[str, int] = {}
 

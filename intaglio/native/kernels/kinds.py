@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from intaglio.base import later
@@ -75,10 +76,11 @@ _SHORT = {
     "convolution input gradient": "selection:short_input_gradient",
     "product": "narrow_matmul:product_of",
     "products": "narrow_matmul:products_of",
+    "reduction": "reductions:reduction_of",
 }
 KINDS |= {
-    f"{dtype} {kind}": Kind(target, (dtype,))
-    for dtype in ("bfloat16", "float16")
+    f"{dtype.name} {kind}": Kind(target, (dtype,))
+    for dtype in (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
     for kind, target in _SHORT.items()
 }
 

@@ -567,23 +567,22 @@ def _parts(
 
 
 def product_of(
-    name: str, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
+    dtype: Any, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
 ) -> Callable[[Any, Any], Any] | None:
     """`product` of a short dtype, by the shapes of the matrices before they are transposed."""
-    form, dtype = short_form(name)
+    form = short_form(dtype)
     if form is None:
         return None
     left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
     return product(left, right, transposed_a, transposed_b, form, dtype)
 
 
-def products_of(name: str, *description: Any) -> Callable[[Any, Any], Any] | None:
+def products_of(dtype: Any, *description: Any) -> Callable[[Any, Any], Any] | None:
     """`products` of a short dtype."""
-    form, dtype = short_form(name)
+    form = short_form(dtype)
     return None if form is None else products(*description, form, dtype)
 
 
-def short_form(name: str) -> tuple[Form | None, np.dtype[Any]]:
-    """The form of products of a dtype of 16-bit floats, and the dtype."""
-    dtype = _BFLOAT16 if name == "bfloat16" else _FLOAT16
-    return form_of(dtype, dtype, dtype), dtype
+def short_form(dtype: Any) -> Form | None:
+    """The form of products of a dtype of 16-bit floats."""
+    return form_of(dtype, dtype, dtype)

@@ -31,7 +31,7 @@ Choose = Callable[..., Run | None]
 CHOICES: dict[str, Choose] = {}
 # Ops that have kernels for doubles too.
 _DOUBLED: set[str] = set()
-# Those that have kernels for 16-bit floats, where the processor multiplies matrices of these.
+# Those that have kernels for 16-bit floats, perhaps only where the processor multiplies matrices of these.
 _SHORT: set[str] = set()
 # What precedes the kinds of kernels for other dtypes than float32.
 PREFIXES = {"float32": "", "float64": "double ", "bfloat16": "bfloat16 ", "float16": "float16 "}
@@ -100,7 +100,7 @@ def has_choice(node: Node) -> bool:
         return False
     dtype = node.outputs[0].dtype
     if dtype.is_floating and dtype.size == 2:
-        return node.op.name in _SHORT and narrow_matmul.short_form(dtype.name)[0] is not None
+        return node.op.name in _SHORT
     return dtype is float32 or (dtype is float64 and node.op.name in _DOUBLED)
 
 
@@ -152,8 +152,8 @@ def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
 
 def _product(kind: str, a: Any, b: Any, transposed_a: bool, transposed_b: bool) -> Run | None:
     if a.dtype.itemsize == 2:
-        form, dtype = narrow_matmul.short_form(a.dtype.name)
-        rest = transposed_a, transposed_b, form, dtype
+        form = narrow_matmul.short_form(a.dtype)
+        rest = transposed_a, transposed_b, form, a.dtype
         return form and getattr(narrow_matmul, kind)(a.shape, b.shape, *rest)
     return getattr(matmul, kind)(a.shape, b.shape, transposed_a, transposed_b)
 
@@ -293,14 +293,14 @@ def _reduction(how: str) -> Callable[..., Run | None]:
 
 
 def _by_rows(name: str) -> Callable[..., Run | None]:
-    return lambda attrs, logits: softmax.row_softmax(name, logits.shape)
+    return lambda attrs, logits: softmax.row_softmax(name, logits.shape, logits.dtype)
 
 
-@chooses(raw.SoftmaxCrossEntropyWithLogits)
+@chooses(raw.SoftmaxCrossEntropyWithLogits, shorts=True)
 def _cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | None:
     if logits.ndim != 2 or logits.shape != labels.shape:
         return None
-    return softmax.cross_entropy(logits.shape)
+    return softmax.cross_entropy(logits.shape, logits.dtype)
 
 
 @chooses(raw.SparseSoftmaxCrossEntropyWithLogits)
@@ -310,8 +310,8 @@ def _sparse_cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Ru
     return softmax.sparse_cross_entropy(logits.shape)
 
 
-chooses(raw.Softmax)(_by_rows("softmax"))
-chooses(raw.LogSoftmax)(_by_rows("log_softmax"))
+chooses(raw.Softmax, shorts=True)(_by_rows("softmax"))
+chooses(raw.LogSoftmax, shorts=True)(_by_rows("log_softmax"))
 chooses(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3, shorts=True)(
     _matmuls("adj_x", "adj_y")
 )

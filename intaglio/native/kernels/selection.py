@@ -258,8 +258,10 @@ def _short(
     """Convolutions of 16-bit floats where the processor multiplies such matrices; of windows of
     one pixel as one product. `operand` is what the result is the gradient of, or 2."""
 
-    def choose(name: str, x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
-        g, (form, dtype) = geometry(x, filters, along), narrow_matmul.short_form(name)
+    def choose(
+        dtype: Any, x: tuple[int, ...], filters: tuple[int, ...], along: Along
+    ) -> Run | None:
+        g, form = geometry(x, filters, along), narrow_matmul.short_form(dtype)
         if g is None or form is None:
             return None
         if not _is_product(g):

@@ -11,6 +11,7 @@ from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import softmax
 from intaglio.native.kernels.node_selection import choice_of, has_choice, kernel_of
+from intaglio.native.kernels.reductions import has_code as has_kernel
 from intaglio.native.kernels.sequence import has_steps
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import (
@@ -158,7 +159,10 @@ def sparse_cross_entropy(
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """A reduction: of small values in registers, of others by a kernel."""
-    rule = reductions.reduction if inputs[0].small else as_single(reductions.of_memory)
+    if inputs[0].small:
+        return reductions.reduction(w, node, inputs)
+    direct = has_kernel(node.op.reduces, node.inputs[0].dtype.numpy)
+    rule = reductions.of_memory if direct else as_single(reductions.of_memory)
     return rule(w, node, inputs)
 
 
