@@ -41,6 +41,7 @@ KINDS = {
     "double convolution": Kind("selection:doubled_forward"),
     "double convolution filter gradient": Kind("selection:doubled_filter_gradient"),
     "double convolution input gradient": Kind("selection:doubled_input_gradient"),
+    "exact function": Kind("elementwise:exact_function"),
     "fourier": Kind("fourier:transform"),
     "function": Kind("elementwise:function"),
     "jpeg colors": Kind("jpeg_colors:smoothing"),
