@@ -44,6 +44,7 @@ KINDS = {
     "exact function": Kind("elementwise:exact_function"),
     "fourier": Kind("fourier:transform"),
     "function": Kind("elementwise:function"),
+    "integer products": Kind("narrow_matmul:integer_products"),
     "jpeg colors": Kind("jpeg_colors:smoothing"),
     "maximum": Kind("selection:pooled_windows", ("maximum",)),
     "product": Kind("matmul:product_of", (FLOAT,)),

@@ -20,7 +20,6 @@ from intaglio.native.kernels.convolution import STRIPE_BYTES, ConvolutionBuilder
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.narrow_matmul import (
     CONFIGURATION_TEXT,
-    FORMS,
     LEFT_STEP,
     REGISTER_BYTES,
     SIDE,
@@ -28,6 +27,7 @@ from intaglio.native.kernels.narrow_matmul import (
     Form,
     Packing,
     first_lanes,
+    pack_lines,
     registers,
 )
 from intaglio.native.kernels.sequence import Chain
@@ -309,14 +309,9 @@ class NarrowConvolution(ConvolutionBuilder):
 
     def _pack_gradients(self, code: Code, source: str, panel: str, columns: str, many: str) -> None:
         """Packs the gradients of some pixels, whose terms they are."""
-        packing = Packing(self.form.right, True, False, 2)
         chunks = code.integer("add", many, self.form.chunk - 1)
         size = code.integer("mul", code.integer("sdiv", chunks, self.form.chunk), REGISTER_BYTES)
-        with code.loop("0", columns, SIDE) as j:
-            to = code.at("i8", panel, code.integer("mul", code.integer("sdiv", j, ROWS), size))
-            distances = (ROW_BYTES, REGISTER_BYTES, size)
-            count = code.integer("sub", columns, j)
-            packing.call(code, code.at(self.kind, source, j), columns, to, distances, (count, many))
+        pack_lines(code, self.form, (source, panel), columns, (columns, many, size))
 
     def _add(
         self,
@@ -421,27 +416,26 @@ class NarrowConvolution(ConvolutionBuilder):
         return code
 
 
-def _source(form: Form) -> Source:
+def _source(form: Form, kernels: str) -> Source:
+    """One of the modules: convolutions, filter gradients, or what input gradients need besides."""
     writer = NarrowConvolution(form)
-    packings = {Packing(form.right, True, False, 2), Packing(form.left, True, True)}
-    called = [*[p.code() for p in sorted(packings)], *BlockProduct(form).functions()]
-    return Source(
-        [
-            Kernel(writer.packed(), 1),
-            Kernel(writer.forward("forward"), 2),
-            Kernel(writer.filter_gradient("filter_gradient"), 2),
-            Kernel(writer.total(), 1),
-            Kernel(writer.dilated(), 1),
-            Kernel(convolution.rotated(writer.tiles, "rotated"), 1),
-        ],
-        [writer.stripe(), writer.offsets(), writer.gather(), *called],
-        text=CONFIGURATION_TEXT,
-    )
+    lines, blocks = Packing(form.right, True, False, 2).code(), BlockProduct(form).functions()
+    called = [writer.stripe(), writer.offsets(), writer.gather(), lines, *blocks]
+    if kernels == "forward":
+        written = [Kernel(writer.packed(), 1), Kernel(writer.forward("forward"), 2)]
+    elif kernels == "filter gradient":
+        called.append(Packing(form.left, True, True).code())
+        gradient = writer.filter_gradient("filter_gradient")
+        written = [Kernel(gradient, 2), Kernel(writer.total(), 1)]
+    else:
+        rotated = convolution.rotated(writer.tiles, "rotated")
+        return Source([Kernel(writer.dilated(), 1), Kernel(rotated, 1)])
+    return Source(written, called, text=CONFIGURATION_TEXT)
 
 
-LIBRARIES = {
-    form: Library(functools.partial(_source, form)) for form in FORMS.values() if form.result.short
-}
+@functools.cache
+def _library(form: Form, kernels: str) -> Library:
+    return Library(functools.partial(_source, form, kernels))
 
 
 def _works(g: Geometry) -> bool:
@@ -457,7 +451,7 @@ def forward(g: Geometry, form: Form, dtype: Any) -> Run | None:
     """The convolution: (images, filters) to the result. None where images are too wide, or filters too many."""
     if not _works(g):
         return None
-    library, inner, pairs = LIBRARIES[form], _inner(g), -(-g.filters // SIDE)
+    library, inner, pairs = _library(form, "forward"), _inner(g), -(-g.filters // SIDE)
     chunks = sum(
         [-(-min(form.block, inner - k) // form.chunk) for k in range(0, inner, form.block)]
     )
@@ -483,7 +477,7 @@ def input_gradient(g: Geometry, form: Form, dtype: Any) -> Run | None:
     run: Any = None if g.empty or opposite is None else forward(opposite, form, dtype)
     if run is None or (strides and g.solid):
         return None
-    library, chain, gradients = LIBRARIES[form], Chain(2), 1
+    library, chain, gradients = _library(form, "input gradient"), Chain(2), 1
     if strides:
         dims = (g.out_height, dense.out_height, g.out_width, dense.out_width, g.filters)
         parts = g.images * dense.out_height
@@ -501,7 +495,7 @@ def filter_gradient(g: Geometry, form: Form, dtype: Any) -> Run | None:
     """The filter gradient: (images, gradients) to it."""
     if not _works(g) or not g.band_rows:
         return None
-    library, inner, pairs = LIBRARIES[form], _inner(g), -(-g.filters // SIDE)
+    library, inner, pairs = _library(form, "filter gradient"), _inner(g), -(-g.filters // SIDE)
     divisions, heights = -(-inner // TERMS), -(-inner // SIDE)
     groups = min(-(-MIN_PARTS // divisions), g.images * g.out_depth)
     dims = [*convolution.numbers(groups * divisions, g, g.band_rows), groups, divisions]

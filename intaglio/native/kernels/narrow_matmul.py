@@ -95,15 +95,19 @@ def form_of(left: Any, right: Any, result: Any) -> Form | None:
     return form if matrix_registers.available(form.feature) else None
 
 
-def first_lanes(code: Code, lanes: int, count: str) -> str:
-    """A mask of the first lanes; `count` may be more or less than there are."""
+def lane_bits(code: Code, lanes: int, count: str) -> str:
+    """A bit for each of the first lanes; `count` may be more or less than there are."""
     below = code.integer("icmp sgt", count, 0)
     some = code.let(f"select i1 {below}, i64 {count}, i64 0")
     bits = code.integer("sub", code.integer("shl", 1, code.least(some, lanes - 1)), 1)
     whole = code.integer("icmp sge", some, lanes)
     bits = code.let(f"select i1 {whole}, i64 -1, i64 {bits}")
-    if lanes < 64:
-        bits = code.let(f"trunc i64 {bits} to i{lanes}")
+    return code.let(f"trunc i64 {bits} to i{lanes}") if lanes < 64 else bits
+
+
+def first_lanes(code: Code, lanes: int, count: str) -> str:
+    """A mask of the first lanes."""
+    bits = lane_bits(code, lanes, count)
     return code.let(f"bitcast i{lanes} {bits} to <{lanes} x i1>")
 
 
@@ -136,33 +140,34 @@ class Packing(NamedTuple):
         parameters += ["i64 %beside", "i64 %count", "i64 %depth"]
         code = Code(self.name, parameters, "internal fastcc void")
         terms = ROW_BYTES // self.kind.bytes
-        enough = code.integer("icmp sge", "%count", ROWS * self.registers)
         with code.loop("0", "%depth", terms) as k:
             left = code.integer("sub", "%depth", k)
-            long = code.integer("icmp sge", left, terms)
-            whole = code.let(f"and i1 {enough}, {long}")
-            partial = code.let(f"xor i1 {whole}, true")
             first = code.integer("mul", code.integer("sdiv", k, terms), "%chunk")
             target = code.at("i8", "%to", first)
-            for condition, masked in ((whole, False), (partial, True)):
-                with code.when(condition):
-                    self._write(code, target, self._packed(code, k, left, masked))
+            if self.across:
+                start = code.at(self.kind.memory, "%from", code.integer("mul", k, "%step"))
+                bits = lane_bits(code, ROWS * self.registers, "%count")
+                row = functools.partial(self._interleaved, code, start, bits, left)
+            else:
+                start = code.at(self.kind.memory, "%from", k)
+                row = functools.partial(self._row, code, start, lane_bits(code, terms, left))
+            self._write(code, target, row)
         code.do("ret void")
         return code
 
-    def _packed(self, code: Code, k: str, left: str, masked: bool) -> list[str]:
-        if not self.across:
-            words = self._rows(code, k, left, masked)
-        else:
-            words = self._interleaved(code, k, left, masked)
-        return Tiles(INT32).transposed(code, words) if self.transposes else words
-
-    def _write(self, code: Code, target: str, words: list[str]) -> None:
-        for number in range(self.registers):
-            there = code.at("i8", target, code.integer("mul", "%beside", number))
-            for r, word in enumerate(words[number :: self.registers]):
-                pointer = code.at("i8", there, code.integer("mul", "%row", r))
-                code.do(f"store {_WORDS} {word}, ptr {pointer}, align 4")
+    def _write(self, code: Code, target: str, row: Callable[[str], list[str]]) -> None:
+        """Writes the rows of the registers; what is not transposed one after the other."""
+        if not self.transposes:
+            with code.loop("0", str(ROWS)) as r:
+                for number, word in enumerate(row(r)):
+                    there = code.at("i8", target, code.integer("mul", "%beside", number))
+                    there = code.at("i8", there, code.integer("mul", "%row", r))
+                    code.do(f"store {_WORDS} {word}, ptr {there}, align 4")
+            return
+        words = [word for r in range(ROWS) for word in row(str(r))]
+        for r, word in enumerate(Tiles(INT32).transposed(code, words)):
+            there = code.at("i8", target, code.integer("mul", "%row", r))
+            code.do(f"store {_WORDS} {word}, ptr {there}, align 4")
 
     def call(
         self,
@@ -180,44 +185,28 @@ class Packing(NamedTuple):
             f"i64 {chunk}, i64 {beside}, i64 {count}, i64 {depth})"
         )
 
-    def _rows(self, code: Code, k: str, left: str, masked: bool) -> list[str]:
-        """Words of the terms from `k` on, for each result."""
+    def _row(self, code: Code, start: str, bits: str, r: str) -> list[str]:
+        """Words of one result."""
         terms = ROW_BYTES // self.kind.bytes
-        start = code.at(self.kind.memory, "%from", k)
-        rows: list[str] = []
-        for r in range(ROWS):
-            valid = (
-                self._valid(code, code.integer("icmp slt", str(r), "%count"), left)
-                if masked
-                else ""
-            )
-            pointer = code.at(self.kind.memory, start, code.integer("mul", "%step", r))
-            rows += self._words(code, self._loaded(code, pointer, terms, valid), terms)
-        return rows
+        there = code.integer("icmp slt", r, "%count")
+        pointer = code.at(self.kind.memory, start, code.integer("mul", "%step", r))
+        return self._words(code, self._loaded(code, pointer, terms, bits, there), terms)
 
-    def _interleaved(self, code: Code, k: str, left: str, masked: bool) -> list[str]:
-        """Words of the terms from `k` on: each of as many lines as a word has elements."""
-        per_word, lanes = 4 // self.kind.bytes, ROWS * self.registers
-        start = code.at(self.kind.memory, "%from", code.integer("mul", k, "%step"))
-        words: list[str] = []
-        for w in range(ROWS):
-            lines: list[str] = []
-            for line in range(w * per_word, (w + 1) * per_word):
-                there = code.integer("icmp slt", str(line), left)
-                valid = self._valid(code, there, "%count") if masked else ""
-                pointer = code.at(self.kind.memory, start, code.integer("mul", "%step", line))
-                lines.append(self._loaded(code, pointer, lanes, valid))
-            size = lanes
-            while len(lines) > 1:
-                half = len(lines) // 2
-                pairs = zip(lines[:half], lines[half:], strict=True)
-                lines = [self._merged(code, a, b, size) for a, b in pairs]
-                size *= 2
-            words += self._words(code, lines[0], size)
-        return words
-
-    def _valid(self, code: Code, there: str, count: str) -> str:
-        return code.let(f"select i1 {there}, i64 {count}, i64 0")
+    def _interleaved(self, code: Code, start: str, bits: str, left: str, w: str) -> list[str]:
+        """Words of all results, each of elements of as many lines as a word has elements."""
+        per_word, size = 4 // self.kind.bytes, ROWS * self.registers
+        lines: list[str] = []
+        for e in range(per_word):
+            line = code.integer("add", code.integer("mul", w, per_word), e)
+            there = code.integer("icmp slt", line, left)
+            pointer = code.at(self.kind.memory, start, code.integer("mul", "%step", line))
+            lines.append(self._loaded(code, pointer, size, bits, there))
+        while len(lines) > 1:
+            half = len(lines) // 2
+            pairs = zip(lines[:half], lines[half:], strict=True)
+            lines = [self._merged(code, a, b, size) for a, b in pairs]
+            size *= 2
+        return self._words(code, lines[0], size)
 
     def _merged(self, code: Code, a: str, b: str, size: int) -> str:
         """Two vectors, their elements in turn."""
@@ -225,17 +214,15 @@ class Packing(NamedTuple):
         vector = f"<{size} x i{self.kind.bits}>"
         return code.let(f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> <{order}>")
 
-    def _loaded(self, code: Code, pointer: str, lanes: int, valid: str) -> str:
-        """So many elements as are `valid`, zeros behind them; without it all."""
-        bits = self.kind.bits
-        vector, test = f"<{lanes} x i{bits}>", f"<{lanes} x i1>"
-        if not valid:
-            return code.load(vector, pointer, self.kind.bytes)
+    def _loaded(self, code: Code, pointer: str, lanes: int, bits: str, there: str) -> str:
+        """The elements that have a bit, zeros else; all zeros unless they are there."""
+        vector, test = f"<{lanes} x i{self.kind.bits}>", f"<{lanes} x i1>"
+        some = code.let(f"select i1 {there}, i{lanes} {bits}, i{lanes} 0")
         return code.call(
             vector,
-            f"llvm.masked.load.v{lanes}i{bits}.p0",
-            (f"ptr align {bits // 8}", pointer),
-            (test, first_lanes(code, lanes, valid)),
+            f"llvm.masked.load.v{lanes}i{self.kind.bits}.p0",
+            (f"ptr align {self.kind.bytes}", pointer),
+            (test, code.let(f"bitcast i{lanes} {some} to {test}")),
             (vector, "zeroinitializer"),
         )
 
@@ -447,20 +434,52 @@ def _pack_right(
 ) -> None:
     """Packs a panel of the right matrix, 16 columns after the other."""
     (source, target), (k, j, width, depth, chunks) = sides, at
-    registers = 1 if transposed else 2
-    packing = Packing(form.right, not transposed, transposed, registers)
     size = code.integer("mul", chunks, REGISTER_BYTES)
-    step = dims["inner"] if transposed else dims["columns"]
-    with code.loop("0", width, ROWS * registers) as column:
-        across = code.integer("add", j, column)
-        row, offset = (across, k) if transposed else (k, across)
-        start = code.integer("add", code.integer("mul", row, step), offset)
-        to = code.integer("mul", code.integer("sdiv", column, ROWS), size)
-        count = code.integer("sub", width, column)
+    start = code.integer("mul", *((j, dims["inner"]) if transposed else (k, dims["columns"])))
+    start = code.at(form.right.memory, source, code.integer("add", start, k if transposed else j))
+    if transposed:
+        packing = Packing(form.right, False, True)
+        with code.loop("0", width, ROWS) as column:
+            line = code.integer("mul", column, dims["inner"])
+            packing.call(
+                code,
+                code.at(form.right.memory, start, line),
+                dims["inner"],
+                code.at(
+                    "i8", target, code.integer("mul", code.integer("sdiv", column, ROWS), size)
+                ),
+                (ROW_BYTES, REGISTER_BYTES, "0"),
+                (code.integer("sub", width, column), depth),
+            )
+        return
+    pack_lines(code, form, (start, target), dims["columns"], (width, depth, size))
+
+
+def pack_lines(
+    code: Code, form: Form, sides: tuple[str, str], step: str, sizes: tuple[str, str, str]
+) -> None:
+    """Packs a right matrix whose lines are `step` elements apart: (columns, terms) of it, and the bytes
+    from registers to those beside them.
+
+    What belongs to some lines is packed before the next lines are, for memory is read along them.
+    """
+    (source, target), (width, depth, size) = sides, sizes
+    packing = Packing(form.right, True, False, 2)
+    with code.loop("0", depth, form.chunk) as k, code.loop("0", width, SIDE) as column:
+        first = code.integer("add", code.integer("mul", k, step), column)
+        beside = code.integer("mul", code.integer("sdiv", column, ROWS), size)
+        below = code.integer("mul", code.integer("sdiv", k, form.chunk), REGISTER_BYTES)
         packing.call(
-            code, code.at(form.right.memory, source, start), step, code.at("i8", target, to),
-            (ROW_BYTES, REGISTER_BYTES, size), (count, depth),
-        )  # fmt: skip
+            code,
+            code.at(form.right.memory, source, first),
+            step,
+            code.at("i8", target, code.integer("add", beside, below)),
+            (ROW_BYTES, REGISTER_BYTES, size),
+            (
+                code.integer("sub", width, column),
+                code.least(form.chunk, code.integer("sub", depth, k)),
+            ),
+        )
 
 
 def _pack_left(
@@ -581,6 +600,17 @@ def products_of(dtype: Any, *description: Any) -> Callable[[Any, Any], Any] | No
     """`products` of a short dtype."""
     form = short_form(dtype)
     return None if form is None else products(*description, form, dtype)
+
+
+def integer_products(
+    left: Any, right: Any, a: tuple[int, ...], b: tuple[int, ...], *transposed: bool
+) -> Callable[[Any, Any], Any] | None:
+    """Products of integers of 8 bits, or batches of them, summed in 32."""
+    form = form_of(left, right, np.int32)
+    if form is None:
+        return None
+    find = product if len(a) == len(b) == 2 else products
+    return find(a, b, *transposed, form, np.int32)
 
 
 def short_form(dtype: Any) -> Form | None:
