@@ -273,7 +273,8 @@ class Op(Traits):
         types = getattr(type(self), "quick_types", types)
         self.quick = arity
         stored = [d.numpy for d in types if d.is_numpy_compatible and d.numpy.kind != "O"]
-        if "scalar" in self.rules and self.native_exact and self.plain and not self.attr_names:
+        elementwise = "scalar" in self.rules and self.plain and not self.attr_names
+        if elementwise and self.native_exact and self.quick_fn is not None:
             run = short_floats.by_compiler(self, self.quick_fn)
             self.short = {d: run for d in stored if short_floats.is_short(d)}
         self.stored = frozenset([d for d in stored if d not in self.short])

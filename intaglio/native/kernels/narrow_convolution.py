@@ -354,7 +354,7 @@ class NarrowConvolution(ConvolutionBuilder):
             block = code.at("i8", source, code.integer("mul", at, _BLOCK))
             k = code.integer("mul", part, SIDE)
             rows = code.least(SIDE, code.integer("sub", dims["inner"], k))
-            with code.loop("0", rows) as r, code.loop("0", SIDE, ROWS) as c:
+            with code.loop("0", rows) as r, code.loop("0", str(SIDE), ROWS) as c:
                 offset = code.integer("add", code.integer("mul", r, SIDE), c)
                 start = code.at("float", block, offset)
                 with code.carrying("0", dims["groups"], 1, (vector, "zeroinitializer")) as state:

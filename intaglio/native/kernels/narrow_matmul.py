@@ -90,9 +90,9 @@ FORMS = {
 def form_of(left: Any, right: Any, result: Any) -> Form | None:
     """The form of a product of these dtypes; None if the processor has no instruction for it."""
     form = FORMS.get((np.dtype(left), np.dtype(right)))
-    if form is None or not entry.AVAILABLE or kind_of(result) != form.result:
+    if form is None or not (entry.AVAILABLE and matrix_registers.available(form.feature)):
         return None
-    return form if matrix_registers.available(form.feature) else None
+    return form if kind_of(result) == form.result else None
 
 
 def lane_bits(code: Code, lanes: int, count: str) -> str:
@@ -596,21 +596,29 @@ def product_of(
     return product(left, right, transposed_a, transposed_b, form, dtype)
 
 
-def products_of(dtype: Any, *description: Any) -> Callable[[Any, Any], Any] | None:
+def products_of(
+    dtype: Any, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
+) -> Callable[[Any, Any], Any] | None:
     """`products` of a short dtype."""
     form = short_form(dtype)
-    return None if form is None else products(*description, form, dtype)
+    if form is None:
+        return None
+    return products(a, b, transposed_a, transposed_b, form, dtype)
 
 
 def integer_products(
-    left: Any, right: Any, a: tuple[int, ...], b: tuple[int, ...], *transposed: bool
+    dtypes: tuple[Any, Any],
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    transposed_a: bool,
+    transposed_b: bool,
 ) -> Callable[[Any, Any], Any] | None:
     """Products of integers of 8 bits, or batches of them, summed in 32."""
-    form = form_of(left, right, np.int32)
+    form = form_of(*dtypes, np.int32)
     if form is None:
         return None
     find = product if len(a) == len(b) == 2 else products
-    return find(a, b, *transposed, form, np.int32)
+    return find(a, b, transposed_a, transposed_b, form, np.int32)
 
 
 def short_form(dtype: Any) -> Form | None:

@@ -81,8 +81,8 @@ def products(
 ) -> Any:
     """The kernel of a node's products in batches, which may be batches of one."""
     form, dtype = _form(node), node.outputs[0].dtype.numpy
-    kernels = matmul if form is None else narrow_matmul
-    rest = (dtype,) if form is None else (form, dtype)
+    kernels: Any = matmul if form is None else narrow_matmul
+    rest: Any = (dtype,) if form is None else (form, dtype)
     if math.prod(a[:-2]) == math.prod(b[:-2]) == 1:
         return kernels.product(a[-2:], b[-2:], transposed_a, transposed_b, *rest)
     return kernels.products(a, b, transposed_a, transposed_b, *rest)

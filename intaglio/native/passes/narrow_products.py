@@ -46,8 +46,10 @@ def _is_narrow(node: Node) -> bool:
     """True for a product of int32 whose operands fit 8 bits, and that has an instruction."""
     if node.op not in _TRANSPOSED or node.outputs[0].dtype is not int32:
         return False
-    kinds = [k.numpy for k in map(_kind, node.inputs) if k is not None]
-    return len(kinds) == 2 and form_of(*kinds, np.int32) is not None
+    left, right = map(_kind, node.inputs)
+    if left is None or right is None:
+        return False
+    return form_of(left.numpy, right.numpy, np.int32) is not None
 
 
 def _kind(value: SymbolicTensor) -> DType | None:

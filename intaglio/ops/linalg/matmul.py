@@ -321,8 +321,8 @@ def _integer_kernel(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
     if x.ndim < 2 or y.ndim < 2:
         return None
     work = x.size * y.shape[-2 if adj_y else -1]
-    shapes_ = x.shape, y.shape
-    return compiled_function("integer products", work, x.dtype, y.dtype, *shapes_, adj_x, adj_y)
+    dtypes = x.dtype, y.dtype
+    return compiled_function("integer products", work, dtypes, x.shape, y.shape, adj_x, adj_y)
 
 
 def _batch_error(x: Any, y: Any, left: Any, right: Any) -> Exception:
