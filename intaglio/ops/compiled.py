@@ -65,7 +65,8 @@ class CompiledFunction(Op):
 def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
     """A kernel with the bits of the NumPy code, which may replace it at any call.
 
-    It is available once calls of its kind together have done enough work to pay for loading it.
+    It is compiled in the background once calls of its kind together have done enough work to pay for
+    that; until it is there, NumPy computes.
     """
     done = _done.get(kind, 0)
     enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _loaded else MIN_TOTAL_WORK
@@ -73,9 +74,11 @@ def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
         _done[kind] = done = done + work
         if done < enough:
             return None
-    return _selected(kind, *description)
+    return _when_ready(kind, *description) if IN_BACKGROUND else _selected(kind, *description)
 
 
+# False compiles at once what could wait.
+IN_BACKGROUND = True
 # Not empty once a kernel has been asked for: the compiler is loaded, and another kernel costs little.
 _loaded: set[str] = set()
 
@@ -83,3 +86,8 @@ _loaded: set[str] = set()
 def _selected(kind: str, *description: Any) -> Kernel | None:
     _loaded.add("compiler")
     return HOOKS.select_kernel(kind, *description)
+
+
+def _when_ready(kind: str, *description: Any) -> Kernel | None:
+    _loaded.add("compiler")
+    return HOOKS.kernel_when_ready(kind, *description)

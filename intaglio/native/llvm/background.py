@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
+from contextlib import contextmanager
 
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.log import logger
@@ -39,6 +40,38 @@ class Busy:
 
 
 BUSY = Busy()
+
+
+class NotCompiled(Exception):
+    """Code that is asked for under `only_compiled` is not there yet."""
+
+
+class _Waiting(threading.local):
+    """Whether this thread takes compiled code alone."""
+
+    only_compiled = False
+
+
+_THREAD = _Waiting()
+
+
+@contextmanager
+def only_compiled() -> Generator[None]:
+    """The time in which this thread compiles nothing: NotCompiled is raised instead."""
+    before, _THREAD.only_compiled = _THREAD.only_compiled, True
+    try:
+        yield
+    finally:
+        _THREAD.only_compiled = before
+
+
+def begin() -> None:
+    """A compilation begins. Raises NotCompiled where it may not."""
+    if _THREAD.only_compiled:
+        raise NotCompiled
+    BUSY.touch()
+
+
 _lock = lasting_lock()
 _waiting: dict[Hashable, Callable[[], object]] = {}
 _threads: list[threading.Thread] = []

@@ -101,7 +101,7 @@ class Module:
 
     def __init__(self, text: str, effort: int = KERNEL_EFFORT) -> None:
         """Raises RuntimeError, with LLVM's message, if the text is no valid module."""
-        background.BUSY.touch()
+        background.begin()
         with _lock:
             code = compiled(text, effort)
             empty = llvm.parse_assembly("")
