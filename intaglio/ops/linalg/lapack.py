@@ -103,7 +103,7 @@ def small_matrices(
     columns = others[0].shape[-1] if others else n
     double, count = a.dtype.char == "d", math.prod(batch)
     kind = "small matrices", what, double, count, n, columns, lower, adjoint
-    run = compiled_function(kind[0], a.size * n, *kind[1:])
+    run = compiled_function(kind[0], a.size * n, *kind[1:], quick=True)
     found: Any = None
     if run is None:
         try:
