@@ -17,7 +17,7 @@ from intaglio.base.log import logger
 
 # Seconds without a compilation after which there may be time for one in the background, and how often
 # the thread looks.
-QUIET_SECONDS = 0.1
+QUIET_SECONDS = 0.25
 PAUSE_SECONDS = 0.01
 
 
