@@ -95,7 +95,10 @@ def _start() -> None:
         # Not a daemon: a process that ends waits for the module that LLVM is in the midst of.
         thread = threading.Thread(target=_work, name="native-background")
         _threads.append(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter ends, or the system has no more threads
+            _threads.clear()
 
 
 def _work() -> None:

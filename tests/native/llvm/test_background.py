@@ -55,6 +55,39 @@ def test_a_kernel_is_used_when_it_is_ready(monkeypatch):
     assert native.kernel_when_ready(*other) is not None
 
 
+def test_without_a_thread_nothing_is_done_and_nothing_raised(monkeypatch):
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    done: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        background.later("none", lambda: done.append(1))
+        background.wait()
+        assert not done
+    background.later("next", lambda: done.append(2))
+    background.wait()
+    assert done == [1, 2]
+
+
+AT_THE_END = """
+import atexit
+import numpy as np
+from intaglio import tf
+
+x = np.ones((600, 600), "f")
+atexit.register(lambda: [tf.reduce_sum(x) for _ in range(30)])
+"""
+
+
+def test_programs_compute_while_they_end():
+    run = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], capture_output=True, text=True, env={**os.environ}
+    )
+    assert run.returncode == 0
+    assert not run.stderr
+
+
 def test_a_program_that_ends_does_not_wait_for_what_has_not_begun():
     program = """
 import time
