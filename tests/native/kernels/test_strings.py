@@ -35,11 +35,13 @@ UNUSUAL_DECIMAL = [
 @pytest.fixture
 def machine_code(monkeypatch):
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
 
 
 def _both(call, monkeypatch):
     """A call with machine code and without it."""
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
     with_it = call().numpy()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return with_it, call().numpy()
@@ -155,6 +157,7 @@ def test_parts_are_new_objects_whose_references_are_counted():
 
 def test_machine_code_takes_over_after_some_work(monkeypatch):
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 3 * 100)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
     monkeypatch.setattr(compiled, "_done", {})
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *what: asked.append(what))
