@@ -51,6 +51,20 @@ def split(texts: Sequence[bytes], separator: bytes) -> tuple[list[bytes], np.nda
     return separator.join(texts).split(separator), counts + 1
 
 
+# What `bytes.split` takes for white space, by the number of the byte.
+_IS_SPACE = np.array([bytes([code]).isspace() for code in range(256)])
+
+
+def words(texts: Sequence[bytes]) -> tuple[list[bytes], np.ndarray]:
+    """The parts of all texts between white space, and how many (int64) each text has."""
+    whole = b" ".join([*texts, b""])
+    space = _IS_SPACE[np.frombuffer(whole, np.uint8)]
+    # A word ends where a byte is white space, and the one before is not.
+    ends = np.flatnonzero(space[1:] & ~space[:-1]) + 1
+    behind = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    return whole.split(), np.diff(np.searchsorted(ends, behind), prepend=0)
+
+
 def code_points(texts: Sequence[bytes]) -> tuple[Any, Any, Any] | None:
     """Of texts in UTF-8 the numbers of characters, their code points (int32), and where each begins.
 
