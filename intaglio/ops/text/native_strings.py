@@ -20,6 +20,12 @@ WORK = {
     "character_parts": 400,
     "joined": 24,
     "numbers": 40,
+    "lower": 24,
+    "upper": 24,
+    "stripped": 24,
+    "base64": 120,
+    "from_base64": 240,
+    "decimals": 120,
 }
 WORK_PER_HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
@@ -56,6 +62,34 @@ def joined(texts: Any, starts: Any, counts: Any, separator: bytes) -> Any:
     bounds = [np.ascontiguousarray(x, np.int64) for x in (starts, counts)]
     glue = np.frombuffer(separator or b"\0", np.uint8)
     return _run("joined", texts, *bounds, glue, words=[len(separator)], count=bounds[0].size)
+
+
+def changed(name: str, texts: Any) -> Any:
+    """Each text after `lower` or `upper`, of ASCII letters, or `stripped` of white space."""
+    return _run(name, texts)
+
+
+def base64(texts: Any, alphabet: bytes, padded: bool) -> Any:
+    """Each text in base 64, with the 64 characters of an alphabet."""
+    return _run("base64", texts, np.frombuffer(alphabet, np.uint8), words=[int(padded)])
+
+
+def from_base64(texts: Any, values: Any) -> Any:
+    """What each text in base 64 stands for: the values (uint8) of all bytes, 255 for what is none.
+
+    None too if one is no such text.
+    """
+    return _run("from_base64", texts, values)
+
+
+def decimals(numbers: Any, negative: Any, point: int, width: int, fill: str) -> Any:
+    """Whole numbers (uint64) with a sign where `negative`, and so many digits behind a point.
+
+    They are brought to a width as a flag of C's printf does.
+    """
+    plus = ord(fill) if fill in ("+", " ") and fill else 0
+    words = [point, width, plus, int(fill == "0"), int(fill == "-")]
+    return _run("decimals", numbers, np.ascontiguousarray(negative, np.uint8), _POWERS, words=words)
 
 
 def parts(texts: Any, starts: Any, counts: Any, unit: str = "BYTE") -> Any:
@@ -99,3 +133,4 @@ def integers(texts: Any, signed: bool) -> Any:
 
 
 _TENS = 10.0 ** np.arange(32)
+_POWERS = np.array([10**i for i in range(20)], np.uint64)
