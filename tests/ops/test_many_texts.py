@@ -192,3 +192,47 @@ def test_raw_bytes_of_no_texts_and_of_unequal_ones():
     )
     with pytest.raises(tf.errors.InvalidArgumentError, match="element 70 has size 4 != 2"):
         tf.io.decode_raw(_texts([b"abcd"] * 70 + [b"ab"]), tf.int16)
+
+
+FIELDS = st.sampled_from(
+    [b"", b"0", b"-7", b"+3", b"2.5", b"-0.0", b"1e3", b"nan", b"NA", b"x", b'"a,b"', b"1_0", b"12345678901",
+     b"0.1234567890123456789", b" 4"]
+)  # fmt: skip
+DEFAULTS = st.sampled_from([0, 0.5, "", [1], [2.5], ["y"]])
+
+
+@given(
+    st.lists(st.lists(FIELDS, min_size=3, max_size=3).map(b",".join), min_size=1, max_size=6),
+    st.tuples(DEFAULTS, DEFAULTS, DEFAULTS),
+    st.sampled_from(["", "NA"]),
+    st.sampled_from([None, [0, 2], [1]]),
+)
+def test_columns(records, defaults, na_value, chosen):
+    some = [[d] for d in (defaults if chosen is None else [defaults[c] for c in chosen])]
+    some = [tf.constant(d[0] if isinstance(d[0], list) else d) for d in some]
+
+    def columns(texts):
+        try:
+            found = tf.io.decode_csv(_texts(texts), some, na_value=na_value, select_cols=chosen)
+            return [column.numpy().tolist() for column in found]
+        except tf.errors.InvalidArgumentError as e:
+            return type(e)
+
+    rows = [columns([record]) for record in records]
+    wanted = tf.errors.InvalidArgumentError
+    if wanted not in rows:
+        wanted = [[row[c][0] for row in rows] * 16 for c in range(len(some))]
+    assert repr(columns(records * 16)) == repr(wanted)
+
+
+def test_the_record_of_a_wrong_field_is_named():
+    records = [b"1,2", b",2"] * 50 + [b"1,z"]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Field 1 in record 100 is not a valid"
+    ):
+        tf.io.decode_csv(records, [[0], [0]])
+    records = [b"1,2", b",2"] * 50 + [b"z,1"]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Field 0 in record 100 is not a valid"
+    ):
+        tf.io.decode_csv(records, [[0], [0]])

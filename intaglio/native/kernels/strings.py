@@ -84,6 +84,15 @@ class _Walk:
                 size = code.load("i64", code.at("i8", scratch, str(layout.SIZE)), 8)
                 yield i, code.at("i8", scratch, str(layout.BYTES_DATA)), size
 
+    @contextmanager
+    def spans(self) -> Generator[tuple[str, str, str]]:
+        """A loop over spans of one text: the number, the pointer to the bytes and how many."""
+        code = self.code
+        bounds = [self.array(2 + k) for k in range(2)]
+        with code.loop("0", self.words["count"]) as i:
+            start, size = (code.load("i64", code.at("i64", array, i), 8) for array in bounds)
+            yield i, code.at("i8", self.objects, start), size
+
     def store(self, i: str, value: str) -> None:
         """Writes an i64 of the result."""
         pointer = self.code.at("i64", self.out, i)
@@ -453,49 +462,65 @@ def _numbers() -> Kernel:
     Anything but a sign, up to 18 digits and a point among them is marked as unusual.
     """
     walk = _Walk("numbers")
-    code, notes = walk.code, walk.result(2)
-
-    def either(test: str, yes: str | int, no: str | int) -> str:
-        return code.let(f"select i1 {test}, i64 {yes}, i64 {no}")
-
-    def byte(data: str, at: str) -> str:
-        return code.let(f"zext i8 {code.load('i8', code.at('i8', data, at), 1)} to i64")
-
+    notes = walk.result(2)
     with walk.texts() as (i, data, size):
-        first = byte(data, "0")  # a text of no bytes has the zero behind it
-        minus = code.integer("icmp eq", first, ord("-"))
-        plus = code.integer("icmp eq", first, ord("+"))
-        signed = code.let(f"or i1 {minus}, {plus}")
-        start = either(signed, 1, 0)
-        most = code.integer("icmp slt", size, MAX_INT64_DIGITS + 3)
-        stop = either(most, size, 0)
-        carried = [("i64", v) for v in ("0", "0", "0", "0", "0")]
-        with code.carrying(start, stop, 1, *carried) as loop:
-            value, digits, points, behind, wrong = loop.values
-            digit = code.integer("sub", byte(data, loop.index), ord("0"))
-            is_digit = code.integer("icmp ult", digit, 10)
-            is_point = code.integer("icmp eq", digit, ord(".") - ord("0"))
-            one = either(is_digit, 1, 0)
-            shifted = code.integer("add", code.integer("mul", value, 10), digit)
-            known = code.let(f"or i1 {is_digit}, {is_point}")
-            loop.following = [
-                either(is_digit, shifted, value),
-                code.integer("add", digits, one),
-                code.integer("add", points, either(is_point, 1, 0)),
-                code.integer("add", behind, code.integer("mul", one, points)),
-                either(known, wrong, 1),
-            ]
-        value, digits, points, behind, wrong = loop.values
-        few = code.integer("icmp ule", code.integer("sub", digits, 1), MAX_INT64_DIGITS - 1)
-        right = code.integer("icmp eq", wrong, 0)
-        single = code.integer("icmp ule", points, 1)
-        good = code.let(f"and i1 {code.let(f'and i1 {few}, {right}')}, {single}")
-        note = code.integer("add", behind, code.integer("mul", points, POINT))
-        note = code.integer("add", note, either(minus, NEGATIVE, 0))
-        note = code.let(f"trunc i64 {either(good, note, UNUSUAL)} to i8")
-        walk.store(i, value)
-        code.do(f"store i8 {note}, ptr {code.at('i8', notes, i)}, align 1")
+        _number(walk, notes, i, data, size)
     return walk.kernel(0, 1)
+
+
+def _span_numbers() -> Kernel:
+    """As `_numbers`, of spans of one text: its bytes, where each span begins and how long it is."""
+    walk = _Walk("span_numbers")
+    notes = walk.result(2)
+    with walk.spans() as (i, data, size):
+        _number(walk, notes, i, data, size)
+    return walk.kernel(2, 1)
+
+
+def _spans() -> Kernel:
+    """Spans of one text as texts."""
+    walk = _Walk("spans")
+    with walk.spans() as (i, data, size):
+        walk.new_text(i, data, size)
+    return walk.kernel(2, 0)
+
+
+def _number(walk: _Walk, notes: str, i: str, data: str, size: str) -> None:
+    """Reads a number, at least the byte behind an empty text."""
+    code, either, byte = walk.code, walk.select, walk.byte
+    first = byte(data, "0")  # no bytes are unusual whatever is behind
+    minus = code.integer("icmp eq", first, ord("-"))
+    plus = code.integer("icmp eq", first, ord("+"))
+    signed = code.let(f"or i1 {minus}, {plus}")
+    start = either(signed, 1, 0)
+    most = code.integer("icmp slt", size, MAX_INT64_DIGITS + 3)
+    stop = either(most, size, 0)
+    carried = [("i64", v) for v in ("0", "0", "0", "0", "0")]
+    with code.carrying(start, stop, 1, *carried) as loop:
+        value, digits, points, behind, wrong = loop.values
+        digit = code.integer("sub", byte(data, loop.index), ord("0"))
+        is_digit = code.integer("icmp ult", digit, 10)
+        is_point = code.integer("icmp eq", digit, ord(".") - ord("0"))
+        one = either(is_digit, 1, 0)
+        shifted = code.integer("add", code.integer("mul", value, 10), digit)
+        known = code.let(f"or i1 {is_digit}, {is_point}")
+        loop.following = [
+            either(is_digit, shifted, value),
+            code.integer("add", digits, one),
+            code.integer("add", points, either(is_point, 1, 0)),
+            code.integer("add", behind, code.integer("mul", one, points)),
+            either(known, wrong, 1),
+        ]
+    value, digits, points, behind, wrong = loop.values
+    few = code.integer("icmp ule", code.integer("sub", digits, 1), MAX_INT64_DIGITS - 1)
+    right = code.integer("icmp eq", wrong, 0)
+    single = code.integer("icmp ule", points, 1)
+    good = code.let(f"and i1 {code.let(f'and i1 {few}, {right}')}, {single}")
+    note = code.integer("add", behind, code.integer("mul", points, POINT))
+    note = code.integer("add", note, either(minus, NEGATIVE, 0))
+    note = code.let(f"trunc i64 {either(good, note, UNUSUAL)} to i8")
+    walk.store(i, value)
+    code.do(f"store i8 {note}, ptr {code.at('i8', notes, i)}, align 1")
 
 
 def _decimals() -> Kernel:
@@ -580,6 +605,8 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "murmurhash": lambda: _hashing("murmurhash", _murmurhash),
     "parts": _parts,
     "numbers": _numbers,
+    "span_numbers": _span_numbers,
+    "spans": _spans,
     "lower": lambda: _cased("lower", "A"),
     "upper": lambda: _cased("upper", "a"),
     "stripped": _stripped,
@@ -590,17 +617,25 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 LIBRARIES = {
     name: Library(lambda write=write: Source([write()])) for name, write in KERNELS.items()
 }
+# Kernels whose results are texts alone.
+WRITING = (
+    "lower",
+    "upper",
+    "stripped",
+    "base64",
+    "from_base64",
+    "decimals",
+    "spans",
+    "parts",
+    "character_parts",
+    "joined",
+)
 RESULTS: dict[str, list[Any]] = {
-    **{
-        name: [object]
-        for name in ("lower", "upper", "stripped", "base64", "from_base64", "decimals")
-    },
+    **{name: [object] for name in WRITING},
     "lengths": [np.int64],
     "characters": [np.int64],
-    "parts": [object],
-    "character_parts": [object],
-    "joined": [object],
     "numbers": [np.int64, np.uint8],
+    "span_numbers": [np.int64, np.uint8],
 }
 
 

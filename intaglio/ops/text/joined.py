@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.ops.text.native_strings import Spans
+
 # Fewer texts than this are as quickly passed on one by one.
 MIN_TEXTS = 8
 # All are characters of UTF-8, whitespace or control characters, and have no cases.
@@ -55,14 +57,17 @@ def split(texts: Sequence[bytes], separator: bytes) -> tuple[list[bytes], np.nda
 _IS_SPACE = np.array([bytes([code]).isspace() for code in range(256)])
 
 
-def words(texts: Sequence[bytes]) -> tuple[list[bytes], np.ndarray]:
+def words(texts: Sequence[bytes]) -> tuple[Spans, np.ndarray]:
     """The parts of all texts between white space, and how many (int64) each text has."""
-    whole = b" ".join([*texts, b""])
+    whole = b" ".join([b"", *texts, b""])
     space = _IS_SPACE[np.frombuffer(whole, np.uint8)]
-    # A word ends where a byte is white space, and the one before is not.
-    ends = np.flatnonzero(space[1:] & ~space[:-1]) + 1
+    # A word begins or ends where white space does.
+    bounds = np.flatnonzero(space[1:] != space[:-1]) + 1
+    starts, ends = bounds[::2], bounds[1::2]
     behind = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    return whole.split(), np.diff(np.searchsorted(ends, behind), prepend=0)
+    return Spans(whole, starts, ends - starts), np.diff(
+        np.searchsorted(ends, behind, "right"), prepend=0
+    )
 
 
 def code_points(texts: Sequence[bytes]) -> tuple[Any, Any, Any] | None:

@@ -6,7 +6,7 @@ NumPy and Python compute the same, text by text; callers fall back on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ WORK = {
     "character_parts": 400,
     "joined": 24,
     "numbers": 40,
+    "span_numbers": 40,
+    "spans": 8,
     "lower": 24,
     "upper": 24,
     "stripped": 24,
@@ -103,12 +105,48 @@ def parts(texts: Any, starts: Any, counts: Any, unit: str = "BYTE") -> Any:
     return _run(name, texts, *numbers, words=steps)
 
 
+class Spans(NamedTuple):
+    """Parts of one text: where each begins, and how many bytes it has (int64)."""
+
+    whole: bytes
+    starts: np.ndarray
+    sizes: np.ndarray
+
+    def run(self, name: str) -> Any:
+        """What a kernel of spans gives for them; None where there is none, or they are few."""
+        count = self.starts.size
+        if count < MIN_NATIVE_STRINGS:
+            return None
+        run = compiled_function("texts", WORK[name] * count, name)
+        if run is None:
+            return None
+        bounds = [np.ascontiguousarray(x, np.int64) for x in (self.starts, self.sizes)]
+        return run(np.frombuffer(self.whole, np.uint8), *bounds, count=count)
+
+    def texts(self) -> list[bytes]:
+        """The parts in a list."""
+        spans = zip(self.starts.tolist(), (self.starts + self.sizes).tolist(), strict=True)
+        return [self.whole[a:b] for a, b in spans]
+
+    def array(self) -> np.ndarray:
+        """The parts in a vector."""
+        found = self.run("spans")
+        if found is None:
+            found = np.empty(self.starts.size, object)
+            found[:] = self.texts()
+        return found
+
+
+def _numbers(texts: Any) -> Any:
+    return texts.run("span_numbers") if isinstance(texts, Spans) else _run("numbers", texts)
+
+
 def numbers(texts: Any) -> Any:
-    """(values, unusual): decimal numbers as float64, of up to 18 digits.
+    """(values, unusual): decimal numbers as float64, of up to 18 digits; also those of spans.
 
     What is not such a number, or might be rounded twice, is unusual.
     """
-    found = _run("numbers", texts)
+    found = _numbers(texts)
     if found is None:
         return None
     digits, notes = found
@@ -117,13 +155,13 @@ def numbers(texts: Any) -> Any:
     values = digits.astype(np.float64)
     if notes.any():
         values /= _TENS[notes & 31]
-        np.copysign(values, np.where(notes & 32, -1.0, 1.0), out=values)
+        np.negative(values, where=(notes & 32) != 0, out=values)
     return values, unusual
 
 
 def integers(texts: Any, signed: bool) -> Any:
     """(values, unusual): whole numbers as int64; a point is unusual, and a minus unless `signed`."""
-    found = _run("numbers", texts)
+    found = _numbers(texts)
     if found is None:
         return None
     values, notes = found

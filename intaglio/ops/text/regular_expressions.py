@@ -190,11 +190,11 @@ def _substituted(pattern: re.Pattern[str], text: str, parts: Sequence[str | int]
 
     `sub` would expand a template for each match, in Python before 3.12.
     """
-    found: list[str | None] = pattern.split(text)
+    found: list[Any] = pattern.split(text)
     stride = pattern.groups + 1
     count = len(found) // stride
     wide = len(parts) + 1
-    out: list[str | None] = [None] * (wide * count)
+    out: list[Any] = [None] * (wide * count)
     out[::wide] = found[:-1:stride]
     for i, part in enumerate(parts):
         group = found[part::stride] if isinstance(part, int) else [part] * count

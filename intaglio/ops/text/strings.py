@@ -265,12 +265,18 @@ class StringSplitV2(Op):
         if np.ndim(sep) != 0:
             raise invalid_argument(f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}")
         separator = np.asarray(sep).item()
-        parts, counts = _split(np.asarray(input).tolist(), separator, maxsplit)
+        flat = np.asarray(input).tolist()
+        if maxsplit < 0 and not separator:
+            spans, counts = joined.words(flat)
+            parts = spans.array()
+        else:
+            listed, counts = _split(flat, separator, maxsplit)
+            parts = filled(listed, -1)
         ids = np.repeat(np.arange(counts.size), counts)
         inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return (
             np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
-            filled(parts, -1),
+            parts,
             np.array([counts.size, counts.max(initial=0)], np.int64),
         )
 
@@ -279,8 +285,6 @@ def _split(texts: list[bytes], separator: bytes, most: int) -> tuple[list[bytes]
     """The parts of all texts, and how many each has."""
     if most < 0 and len(separator) == 1:
         return joined.split(texts, separator)
-    if most < 0 and not separator:
-        return joined.words(texts)
     # One list of all parts: collecting garbage would look at a list for each text many times.
     parts: list[bytes] = []
     ends = [0]

@@ -147,7 +147,7 @@ def test_errors_are_the_same(call, words):
         call()
 
 
-OTHERS = {"parts", "character_parts", "joined", "decimals"}
+OTHERS = {"parts", "character_parts", "joined", "decimals", "spans", "span_numbers"}
 
 
 @pytest.mark.parametrize("name", sorted(set(KERNELS) - OTHERS))
