@@ -37,11 +37,13 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $(STAMP)
 
-# What the example needs, a small part of `dev`; nothing where that is installed.
+# What the example needs, a small part of `dev`; nothing where that is installed. Python compiles
+# modules when they are imported: most of scikit-learn and SciPy never are.
 $(RUNS): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	test $(STAMP) -nt pyproject.toml || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[jit,examples]"
+		$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check \
+			-e ".[jit,examples]"
 	touch $(RUNS)
 
 run: $(RUNS)
