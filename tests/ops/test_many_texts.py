@@ -215,12 +215,12 @@ def test_columns(records, defaults, na_value, chosen):
         try:
             found = tf.io.decode_csv(_texts(texts), some, na_value=na_value, select_cols=chosen)
             return [column.numpy().tolist() for column in found]
-        except tf.errors.InvalidArgumentError as e:
-            return type(e)
+        except tf.errors.InvalidArgumentError:
+            return None
 
     rows = [columns([record]) for record in records]
-    wanted = tf.errors.InvalidArgumentError
-    if wanted not in rows:
+    wanted = None
+    if None not in rows:
         wanted = [[row[c][0] for row in rows] * 16 for c in range(len(some))]
     assert repr(columns(records * 16)) == repr(wanted)
 
