@@ -73,10 +73,14 @@ class CompiledFunction(Op):
         return self.numpy_kernel(x) if run is None else run(x)
 
 
-def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
+def compiled_function(
+    kind: str, work: int, *description: Any, quick: bool = False
+) -> Kernel | None:
     """A kernel with the bits of the NumPy code, which may replace it at any call.
 
-    It is available once calls of its kind together have done enough work to pay for loading it.
+    It is compiled once calls of its kind together have done enough work to pay for that: at once by
+    a call that alone does so much, else in the background, and NumPy computes until it is there. Where
+    NumPy is `quick` too, no call waits.
     """
     done = _done.get(kind, 0)
     enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _loaded else MIN_TOTAL_WORK
@@ -84,9 +88,13 @@ def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
         _done[kind] = done = done + work
         if done < enough:
             return None
-    return _selected(kind, *description)
+    if not IN_BACKGROUND or (work >= MIN_TOTAL_WORK and not quick):
+        return _selected(kind, *description)
+    return _when_ready(kind, *description)
 
 
+# False compiles at once what could wait.
+IN_BACKGROUND = True
 # Not empty once a kernel has been asked for: the compiler is loaded, and another kernel costs little.
 _loaded: set[str] = set()
 
@@ -94,3 +102,8 @@ _loaded: set[str] = set()
 def _selected(kind: str, *description: Any) -> Kernel | None:
     _loaded.add("compiler")
     return HOOKS.select_kernel(kind, *description)
+
+
+def _when_ready(kind: str, *description: Any) -> Kernel | None:
+    _loaded.add("compiler")
+    return HOOKS.kernel_when_ready(kind, *description)

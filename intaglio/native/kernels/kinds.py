@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio.base import later
+from intaglio.native import fallback
 
 Run = Callable[..., Any]
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -91,5 +92,12 @@ KINDS.update(
 
 @functools.lru_cache(maxsize=1024)
 def select(kind: str, *description: Any) -> Run | None:
-    """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
-    return KINDS[kind](*description)
+    """The kernel of a kind, by the shapes of its arrays and how windows slide.
+
+    None if there is none, or the compiler failed, of which one warning is given for the kind.
+    """
+    try:
+        return KINDS[kind](*description)
+    except Exception as e:
+        fallback.failed(f"The kernel {kind!r}", e, "is NumPy's")
+        return None

@@ -8,6 +8,7 @@ inner dimension, one column of the left and one row of the right matrix at a tim
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 from intaglio.native.llvm import jit
@@ -80,7 +81,10 @@ class Tiles:
         return name
 
     def table(self) -> jit.SharedTable:
-        """The tiles by vectors and rows, each in a module of its own."""
+        """The tiles by vectors and rows, each in a module of its own.
+
+        The highest one of so many vectors stands in for all until they are compiled.
+        """
         return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
@@ -172,14 +176,15 @@ class Tiles:
 
     # -- the tile -----------------------------------------------------------------------
 
-    def tile(self, rows: int, vectors: int, copies: bool = False) -> Code:
+    def tile(self, rows: int, vectors: int, copies: bool = False, any_count: bool = False) -> Code:
         """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
 
         The last vector has only `left` lanes. With `first` c has no sums yet. One that
-        `copies` also writes the rows of b to a panel, where they follow each other.
+        `copies` also writes the rows of b to a panel, where they follow each other. One for
+        `any_count` computes `count` rows: those beyond are the last one again.
         """
         code = Code(
-            self.name(rows, vectors, copies),
+            self.name(rows, vectors, copies, any_count),
             [
                 "ptr %a",
                 "i64 %row",
@@ -193,13 +198,15 @@ class Tiles:
                 "i64 %segments",
                 "i64 %left",
                 "i1 %first",
+                "i64 %count",
                 *["ptr %panel"] * copies,
             ],
             "internal fastcc void" if copies else "fastcc void",
         )
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
-        tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
-        self._awaited(code, rows, vectors)
+        numbers = self._row_numbers(code, rows, any_count)
+        tops = [self.step(code, "%a", r, "%row") for r in numbers]
+        self._awaited(code, numbers, vectors)
         # Offsets in a and in b, and in the panel.
         offsets, count = 2 + copies, rows * vectors
         kinds = ["i64"] * offsets + [self.vector] * count
@@ -212,13 +219,23 @@ class Tiles:
                 iteration.following = self._iteration(code, *state, tops, masks)
             following = code.integer("add", outer.values[0], "%segment")
             outer.following = [following, *iteration.values[1:]]
-        self._store(code, outer.values[offsets:], rows, masks)
+        self._store(code, outer.values[offsets:], numbers, masks)
         code.do("ret void")
         return code
 
-    def name(self, rows: int, vectors: int, copies: bool = False) -> str:
+    def name(self, rows: int, vectors: int, copies: bool = False, any_count: bool = False) -> str:
         """The name of a tile."""
-        return f"{'copying_' * copies}tile_{rows}x{vectors}"
+        return f"{'copying_' * copies}tile_{'up_to_' * any_count}{rows}x{vectors}"
+
+    def _row_numbers(self, code: Code, rows: int, any_count: bool) -> list[str]:
+        """The rows of a tile; with `any_count` the last one of `count` instead of those beyond.
+
+        It is computed again then, and written again after all rows have been read.
+        """
+        if not any_count:
+            return [str(r) for r in range(rows)]
+        last = code.integer("sub", "%count", 1)
+        return ["0", *[code.least(r, last) for r in range(1, rows)]]
 
     def _iteration(
         self, code: Code, offsets: list[str], sums: list[str], tops: list[str], masks: list[str]
@@ -241,7 +258,7 @@ class Tiles:
                 next_offsets.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
         return next_offsets
 
-    def _awaited(self, code: Code, rows: int, vectors: int) -> None:
+    def _awaited(self, code: Code, rows: list[str], vectors: int) -> None:
         """Prefetches the elements of c to which the sums will be added."""
         with code.when(code.let("xor i1 %first, true")):
             for pointer in self._targets(code, rows, vectors):
@@ -254,18 +271,18 @@ class Tiles:
                     ("i32", "1"),
                 )
 
-    def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
+    def _targets(self, code: Code, rows: list[str], vectors: int) -> list[str]:
         """Where the vectors of c are."""
-        tops = [self.step(code, "%c", r, "%c_row") for r in range(rows)]
+        tops = [self.step(code, "%c", r, "%c_row") for r in rows]
         return [pointer for top in tops for pointer in self.pointers(code, top, vectors)]
 
-    def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
+    def _store(self, code: Code, sums: list[str], rows: list[str], masks: list[str]) -> None:
         """Writes the sums, added to what is there already unless they are the first.
 
         Then nothing is read, not even under an empty mask: that too would wait for the memory.
         """
         fresh, added = code.block, list[str]()
-        targets = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
+        targets = list(zip(self._targets(code, rows, len(masks)), masks * len(rows), strict=True))
         with code.when(code.let("xor i1 %first, true")):
             for total, (pointer, mask) in zip(sums, targets, strict=True):
                 before = self.read(code, pointer, mask)
@@ -304,14 +321,14 @@ class Tiles:
             which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
             table = f"@{self.table().name}"
             tile = code.load("ptr", code.at("ptr", table, which), 8)
-            self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
+            self._call(code, tile, i, a, b, c, (depth, segments, lanes, first, count))
 
     def copying(
         self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str, panel: str
     ) -> None:
         """The first whole tile of a product, from a row on, which also copies b to a panel."""
         tile = f"@{self.name(TILE_ROWS, TILE_VECTORS, True)}"
-        rest = (depth, "1", str(self.lanes), first)
+        rest = (depth, "1", str(self.lanes), first, str(TILE_ROWS))
         self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
 
     def _call(
@@ -322,17 +339,17 @@ class Tiles:
         a: Left,
         b: Right,
         c: Right,
-        rest: tuple[str, str, str, str],
+        rest: tuple[str, str, str, str, str],
         panel: str = "",
     ) -> None:
         """Calls a tile for the rows from `row` on; the rest is what it takes beside the matrices."""
-        depth, segments, lanes, first = rest
+        depth, segments, lanes, first, count = rest
         top = self.step(code, a.start, row, a.row)
         target = self.step(code, c.start, row, c.row)
         code.do(
             f"call fastcc void {tile}(ptr {top}, i64 {a.row}, i64 {a.column}, "
             f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
-            f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}{panel})"
+            f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}, i64 {count}{panel})"
         )
 
 
@@ -344,7 +361,17 @@ def _table(kind: Kind) -> jit.SharedTable:
         code = tiles.tile(*sizes[index])
         return code.name, module([code])
 
-    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", sizes, write)
+    def general(index: int) -> tuple[list[int], Callable[[], jit.Written]]:
+        vectors = sizes[index][1]
+        same = [i for i, (_, v) in sizes.items() if v == vectors]
+
+        def written() -> jit.Written:
+            code = tiles.tile(max(sizes[i][0] for i in same), vectors, any_count=True)
+            return code.name, module([code])
+
+        return same, written
+
+    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", sizes, write, general)
 
 
 def _index(rows: int, vectors: int) -> int:
