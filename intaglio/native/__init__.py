@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from intaglio.base import later
 from intaglio.base.log import logger
 from intaglio.native import fallback
+from intaglio.native.llvm import background
 
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
@@ -59,6 +60,27 @@ def _kernel_selection() -> Callable[..., Any]:
 def select_kernel(kind: str, *description: Any) -> Any:
     """A kernel for large arrays by kind and description, or None."""
     return _kernel_selection()(kind, *description)
+
+
+# Kinds of which a kernel was compiled: others of them may need no more code.
+_known_kinds: set[str] = set()
+
+
+def kernel_when_ready(kind: str, *description: Any) -> Any:
+    """The same kernel, or None as long as its code is being compiled, which is done in the background."""
+    if kind in _known_kinds:
+        try:
+            with background.only_compiled():
+                return select_kernel(kind, *description)
+        except background.NotCompiled:
+            pass
+    background.later((kind, *description), functools.partial(_compile, kind, *description))
+    return None
+
+
+def _compile(kind: str, *description: Any) -> None:
+    select_kernel(kind, *description)
+    _known_kinds.add(kind)
 
 
 def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
