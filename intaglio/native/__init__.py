@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.log import logger
+from intaglio.native import fallback
 from intaglio.native.llvm import background
 
 if TYPE_CHECKING:
@@ -89,4 +90,8 @@ def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
     except ImportError as e:
         _without_compiler(e, "operators are Python's")
         return {}
-    return make(python)
+    try:
+        return make(python)
+    except Exception as e:
+        fallback.failed("The operators of eager tensors", e, "are Python's")
+        return {}

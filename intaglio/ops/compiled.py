@@ -34,6 +34,15 @@ DOUBLED = (
     "reduction",
     "sparse product",
 )
+# Those that there are for 16-bit floats, where the processor multiplies matrices of these.
+SHORT = (
+    "product",
+    "products",
+    "convolution",
+    "convolution filter gradient",
+    "convolution input gradient",
+    "reduction",
+)
 _done: dict[str, int] = {}
 
 
@@ -44,7 +53,9 @@ def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel
     if dtype == np.float64 and kind in DOUBLED:
         kind = f"double {kind}"
     elif dtype != np.float32:
-        return None
+        if kind not in SHORT or dtype.name not in ("float16", "bfloat16"):
+            return None
+        kind = f"{dtype.name} {kind}"
     return _selected(kind, *description)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
-from intaglio.native.llvm.vectors import Kind
+from intaglio.native.llvm.vectors import Builder, Kind, Lanes
 
 # Rows and vectors of a tile: with one vector for the left and the vectors of the right
 # matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
@@ -52,18 +52,33 @@ class Right(NamedTuple):
 
 
 class Tiles:
-    """Writes the tiles of one element type, and the calls of them."""
+    """Writes the tiles of one element type, and the calls of them.
 
-    def __init__(self, kind: Kind) -> None:
+    Elements in memory may be of another type than those that are computed with: 16-bit floats are
+    read as float32, and rounded when they are written.
+    """
+
+    def __init__(self, kind: Kind, stored: Kind | None = None) -> None:
         self.kind = kind
+        self.stored = stored or kind
         self.lanes = jit.WIDTH // kind.bytes
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
-        letter = "f" if kind.letter == "f" else "i"
-        self.suffix = f"v{self.lanes}{letter}{kind.bits}"
+        self.suffix = self._suffix(kind)
         self.fused = HAS_FMA
         # The columns of a whole tile.
         self.width = self.lanes * TILE_VECTORS
+
+    def _suffix(self, kind: Kind) -> str:
+        letter = "i" if kind.llvm.startswith("i") else "f"
+        return f"v{self.lanes}{letter}{kind.bits}"
+
+    def _converted(self, code: Code, value: str, kind: Kind, to: Kind) -> str:
+        """A vector as one of another kind."""
+        if kind == to:
+            return value
+        (name,) = Builder(code, self.lanes, 1).converted(Lanes(kind, (value,)), to).names
+        return name
 
     def table(self) -> jit.SharedTable:
         """The tiles by vectors and rows, each in a module of its own.
@@ -90,37 +105,41 @@ class Tiles:
 
     def read(self, code: Code, pointer: str, mask: str) -> str:
         """Loads a vector; with a mask only the lanes it allows, zeros else."""
+        stored, vector = self.stored, f"<{self.lanes} x {self.stored.llvm}>"
         if not mask:
-            return code.load(self.vector, pointer, self.kind.bytes)
-        return code.call(
-            self.vector,
-            f"llvm.masked.load.{self.suffix}.p0",
-            (f"ptr align {self.kind.bytes}", pointer),
-            (self.test, mask),
-            (self.vector, "zeroinitializer"),
-        )
+            seen = code.load(vector, pointer, stored.bytes)
+        else:
+            seen = code.call(
+                vector,
+                f"llvm.masked.load.{self._suffix(stored)}.p0",
+                (f"ptr align {stored.bytes}", pointer),
+                (self.test, mask),
+                (vector, "zeroinitializer"),
+            )
+        return self._converted(code, seen, stored, self.kind)
 
     def write(self, code: Code, value: str, pointer: str, mask: str = "") -> None:
         """Stores a vector, or the lanes that a mask allows."""
-        align = self.kind.bytes
+        stored, vector = self.stored, f"<{self.lanes} x {self.stored.llvm}>"
+        value, align = self._converted(code, value, self.kind, stored), stored.bytes
         if not mask:
-            code.do(f"store {self.vector} {value}, ptr {pointer}, align {align}")
+            code.do(f"store {vector} {value}, ptr {pointer}, align {align}")
             return
         code.call(
             "void",
-            f"llvm.masked.store.{self.suffix}.p0",
-            (self.vector, value),
+            f"llvm.masked.store.{self._suffix(stored)}.p0",
+            (vector, value),
             (f"ptr align {align}", pointer),
             (self.test, mask),
         )
 
     def pointers(self, code: Code, pointer: str, count: int) -> list[str]:
         """Pointers to the vectors that follow each other from a pointer on."""
-        return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]
+        return [code.at(self.stored.llvm, pointer, str(v * self.lanes)) for v in range(count)]
 
     def step(self, code: Code, pointer: str, count: str | int, stride: str | int) -> str:
         """The pointer `count` rows further, each of `stride` elements."""
-        return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
+        return code.at(self.stored.llvm, pointer, code.integer("mul", count, stride))
 
     def transposed(self, code: Code, block: list[str]) -> list[str]:
         """A square block of vectors, transposed.

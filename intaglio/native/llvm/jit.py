@@ -10,12 +10,24 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import llvmlite
-import llvmlite.binding as llvm
+
+try:
+    import llvmlite.binding as llvm
+except OSError as cause:  # its library is not for this system
+    raise ImportError(f"llvmlite cannot be loaded: {cause}", name="llvmlite.binding") from cause
 
 from intaglio.base.locks import exclusive_lock, lasting_lock
 from intaglio.native.llvm import background, object_cache
 from intaglio.native.llvm.executable import executable_memory
 
+# Masked loads and stores are written as LLVM has had them since this version, that of llvmlite 0.48.
+OLDEST_LLVM = 22
+if llvm.llvm_version_info[0] < OLDEST_LLVM:
+    raise ImportError(
+        f"llvmlite {llvmlite.__version__} has LLVM {llvm.llvm_version_info[0]}, and machine code "
+        f"needs {OLDEST_LLVM} or later: pip install 'llvmlite>=0.48'",
+        name="llvmlite.binding",
+    )
 if not executable_memory():
     raise ImportError("the system forbids memory that is written and then executed")
 
