@@ -6,6 +6,7 @@ import argparse
 import ast
 import inspect
 import linecache
+from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -124,7 +125,7 @@ def test_another_text_of_the_same_name_is_not_its_source() -> None:
         source.find(FunctionType(code, {}))
 
 
-def _functions_of(space: dict[str, object]) -> list[FunctionType]:
+def _functions_of(space: Mapping[str, object]) -> list[FunctionType]:
     found = [v for v in space.values() if isinstance(v, FunctionType)]
     for value in space.values():
         if isinstance(value, type):
