@@ -20,10 +20,10 @@ def test_modules_under_the_name_are_those_of_intaglio() -> None:
         import tensorflow.python.ops.math_ops as math_ops
         print(tensorflow is tf, io is tf.io, reduce_sum is tf.reduce_sum)
         print(context.executing_eagerly(), math_ops.is_nan is tf.math.is_nan)
-        print(before == tf.io.__spec__.name, tf.__name__, sorted(dir(context))[-1])
+        print(before == tf.io.__spec__.name, tf.__name__, "executing_eagerly" in dir(context))
         print("keras" in sys.modules)
         """
-    ) == ["True True True", "True True", "True intaglio.tf executing_eagerly", "False"]
+    ) == ["True True True", "True True", "True intaglio.tf True", "False"]
 
 
 def test_what_is_missing_is_named() -> None:
