@@ -28,6 +28,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     "intaglio.ir.hooks": {"exporter": "intaglio.graphdef.exporter:EXPORTER"},
     "intaglio.ops.hooks": {
         "select_kernel": "intaglio.native:select_kernel",
+        "kernel_when_ready": "intaglio.native:kernel_when_ready",
         "record_python_call": "intaglio.autodiff.python_calls:record",
         "replay_python_call": "intaglio.autodiff.python_calls:replay",
     },
@@ -39,8 +40,8 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "stream": "intaglio.runtime.random_state:SEEDS",
         "raises": "intaglio.runtime.interpreter:ERROR_OF_NODE",
         # Calls to other modules and layers.
-        "compile_repeated": "intaglio.function.pipeline:optimized_run",
-        "compiles_at_once": "intaglio.function.pipeline:reassociates",
+        "compile_repeated": "intaglio.function.pipeline:repeated",
+        "compiles_at_once": "intaglio.function.pipeline:compiles_at_once",
         "native_operators": "intaglio.native:eager_operators",
         "dlpack_capsule": "intaglio.runtime.dlpack:export",
     },

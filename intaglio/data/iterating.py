@@ -7,7 +7,7 @@ https://www.tensorflow.org/api_docs/python/tf/experimental/Optional.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,11 @@ from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE
 from intaglio.trace import control_flow
 
+# The type of the elements.
+T = TypeVar("T")
 
-class Iterator(CompositeTensor):
+
+class Iterator(CompositeTensor, Generic[T]):
     """Goes through the elements of a dataset; a graph that takes it continues where others were.
 
     Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError.
@@ -53,10 +56,10 @@ class Iterator(CompositeTensor):
     def _iterator_resource(self) -> Any:
         return self.handle_tensor
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[T]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T:
         if self._resource is None or not door.level().eager:
             return self._recorded()
         try:
@@ -72,7 +75,7 @@ class Iterator(CompositeTensor):
         """The next element; the same as `next(iterator)`."""
         return self.__next__()
 
-    def get_next(self) -> Any:
+    def get_next(self) -> T:
         """The next element. Raises OutOfRangeError after the last."""
         if door.level().eager:
             try:
@@ -259,7 +262,7 @@ def _unpickled(data: bytes, element_spec: Any) -> Iterator:
     return Iterator(from_array(resource), element_spec)
 
 
-def begin(dataset: Any) -> Iterator:
+def begin(dataset: Any) -> Iterator[Any]:
     """An iterator at the dataset's first element, eager or recorded."""
     structure = dataset.element_spec
     if door.level().eager:

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.log import logger
+from intaglio.native import fallback
+from intaglio.native.llvm import background
 
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
+    from intaglio.native.cost_model import has_unknown_trip_count as has_unknown_trip_count
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.report import report as report
     from intaglio.native.runtime import native_calls
+    from intaglio.native.tiers import Ahead as Ahead
+    from intaglio.native.tiers import pays_at_once as pays_at_once
     from intaglio.native.tiers import tiered as tiered
 
     calls = native_calls
@@ -26,6 +31,9 @@ if not TYPE_CHECKING:
             "compiled": "intaglio.native.compilation:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",
+            "Ahead": "intaglio.native.tiers:Ahead",
+            "has_unknown_trip_count": "intaglio.native.cost_model:has_unknown_trip_count",
+            "pays_at_once": "intaglio.native.tiers:pays_at_once",
             "tiered": "intaglio.native.tiers:tiered",
         },
     )
@@ -54,6 +62,27 @@ def select_kernel(kind: str, *description: Any) -> Any:
     return _kernel_selection()(kind, *description)
 
 
+# Kinds of which a kernel was compiled: others of them may need no more code.
+_known_kinds: set[str] = set()
+
+
+def kernel_when_ready(kind: str, *description: Any) -> Any:
+    """The same kernel, or None as long as its code is being compiled, which is done in the background."""
+    if kind in _known_kinds:
+        try:
+            with background.only_compiled():
+                return select_kernel(kind, *description)
+        except background.NotCompiled:
+            pass
+    background.later((kind, *description), functools.partial(_compile, kind, *description))
+    return None
+
+
+def _compile(kind: str, *description: Any) -> None:
+    select_kernel(kind, *description)
+    _known_kinds.add(kind)
+
+
 def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
     """Methods of eager tensors in machine code for these in Python; none without llvmlite."""
     try:
@@ -61,4 +90,8 @@ def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
     except ImportError as e:
         _without_compiler(e, "operators are Python's")
         return {}
-    return make(python)
+    try:
+        return make(python)
+    except Exception as e:
+        fallback.failed("The operators of eager tensors", e, "are Python's")
+        return {}

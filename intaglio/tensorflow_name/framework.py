@@ -15,7 +15,6 @@ from intaglio.base.dtypes import float32
 from intaglio.base.shapes import TensorShape
 from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import Graph
 from intaglio.trace.recorder import Recorder
 from intaglio.type_specs.type_spec import TypeSpec
@@ -55,10 +54,8 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
 
     Raises ValueError for what is neither a vector nor the scalar -1.
     """
-    if isinstance(tensor, (TensorShape, list, tuple)) and not any(
-        isinstance(part, Tensor) for part in tensor
-    ):
-        return TensorShape(tensor)
+    if isinstance(tensor, TensorShape):
+        return tensor
     value = convert.to_tensor(tensor)
     known = get_static_value(value, partial=True)
     if value.shape.rank == 0:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
+import inspect
 import linecache
 from types import CodeType, FunctionType
 from typing import Any
@@ -120,3 +122,77 @@ def test_another_text_of_the_same_name_is_not_its_source() -> None:
     code = codes(compile("def f():\n    return 1\n", name, "exec"))[0]
     with pytest.raises(source.NoSourceError, match="that name> cannot be read"):
         source.find(FunctionType(code, {}))
+
+
+def _functions_of(space: dict[str, object]) -> list[FunctionType]:
+    found = [v for v in space.values() if isinstance(v, FunctionType)]
+    for value in space.values():
+        if isinstance(value, type):
+            found += _functions_of(dict(vars(value)))
+    return found
+
+
+ODD = '''
+import functools
+
+def first(a, b=(
+    1,
+    2,
+)):
+    """Text
+at the margin.
+    """
+    return [
+        a,
+    b]
+
+class Outer:
+    class _Inner:
+        def __private(self): return self.__secret
+        @property
+        def nested(self):
+            def inside():
+                return self.__secret, self.__class__
+            return inside
+        nested_function = nested.fget
+
+    # a comment
+
+    async def waits(self):
+        pass
+
+    def text(self):
+        return """
+ends at the margin
+"""
+
+    @functools.cache
+    def last(self, *, key=lambda x: x): return (
+        key
+    )
+    last_function = last.__wrapped__
+if True:
+        def deep(): return 1
+        pass
+'''
+
+
+def test_a_function_parsed_alone_is_the_one_in_its_file(tmp_path):
+    path = tmp_path / "odd.py"
+    path.write_text(ODD)
+    space: dict[str, object] = {"__name__": "odd"}
+    exec(compile(ODD, str(path), "exec"), space)
+    functions = [f for f in _functions_of(space) if f.__code__.co_filename == str(path)]
+    functions += _functions_of(vars(argparse)) + _functions_of(vars(inspect))
+    alone = {f: source.find_alone(f) for f in functions if f.__code__.co_filename != "<string>"}
+    found = {f.__name__: a for f, a in alone.items() if a is not None}
+    assert {"first", "nested", "last", "deep", "parse_args"} <= found.keys()
+    assert len(found) > 0.9 * len({f.__name__ for f in alone})
+    for function, a in alone.items():
+        if a is None:
+            continue
+        whole = source.find(function)
+        dumped = [ast.dump(x.node, include_attributes=True) for x in (a, whole)]
+        assert dumped[0] == dumped[1], function
+        assert a.class_name in (None, whole.class_name)
+    assert found["__private"].class_name == "_Inner"
