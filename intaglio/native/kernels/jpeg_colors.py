@@ -24,6 +24,9 @@ FACTORS = ((2, 1), (2, 2), (1, 2))
 PIXELS = 16
 # A vector reads the colours of two pixels before its own, in so many bytes.
 LEAD, BYTES = 2, 64
+# A thread needs a nanosecond for a pixel. For fewer it waits longer for another one than it would
+# take itself, and files are often decoded several at a time.
+MIN_SHARED_PIXELS = 1 << 19
 DIMS = ("height", "width", "columns", "rows")
 
 
@@ -233,7 +236,7 @@ def smoothing(across: int, down: int) -> Run | None:
 
     def run(planes: Any) -> Any:
         height, width, _ = planes.shape
-        shared = height * width >= entry.MIN_PARALLEL_ELEMENTS
+        shared = height * width >= MIN_SHARED_PIXELS
         dims = (height, width, -(-width // across), -(-height // down))
         pixels = np.empty(planes.shape, np.uint8)
         library.entry(name, shared).for_dims(dims)(entry.in_order(planes), pixels)

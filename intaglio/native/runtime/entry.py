@@ -165,7 +165,8 @@ def _shapes(
 def in_order(array: Any) -> Any:
     """The array as kernels read it: aligned, in C order, with the one dtype object of its type."""
     dtype = from_numpy(array.dtype).numpy
-    if type(array) is np.ndarray and array.dtype is dtype and array.flags.carray:
+    flags = array.flags
+    if type(array) is np.ndarray and array.dtype is dtype and flags.c_contiguous and flags.aligned:
         return array
     ordered = np.empty(array.shape, dtype)
     ordered[...] = array
