@@ -10,7 +10,7 @@ import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
-from intaglio.autograph import libraries, source, verbosity
+from intaglio.autograph import source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
@@ -121,13 +121,9 @@ def _convert(function: FunctionType, user_requested: bool, recursive: bool) -> C
     code = function.__code__
     namer = Namer(all_names(tree) | set(code.co_freevars))
     definition = _definition(tree)
-    if libraries.calls_back(function):
-        definition = libraries.LibraryCalls().convert(definition)
-    else:
-        options = OPTIONS.format(recursive=recursive, requested=user_requested)
-        definition = FunctionConverter(namer, options, {"ag__"}, _objects_around(function)).convert(
-            definition
-        )
+    options = OPTIONS.format(recursive=recursive, requested=user_requested)
+    converter = FunctionConverter(namer, options, {"ag__"}, _objects_around(function))
+    definition = converter.convert(definition)
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
     module = _factory(definition, code.co_freevars)

@@ -1,71 +1,37 @@
-"""Library code between the user's functions: unconverted, except for the functions it calls.
+"""Libraries that AutoGraph leaves as they are, with the functions that they call.
 
-TensorFlow does not convert Keras at all, so the `call` of a user's layer is not converted either.
-A library's own control flow never depends on a graph's tensors, and what it keeps between calls is
-not the user's state: its statements stay Python. Only its calls go through `ag__`, so that a user's
-function is converted wherever it is called from.
+One rule, TensorFlow's: a function that is traced is converted, wherever it comes from
+(`tf.function(f)`, `tf.autograph.to_graph(f)`). What converted code calls is converted too, but not
+functions of these libraries, and so neither the functions that those call: the `call` of a layer
+of Keras is Python's, under `fit` as in a function of the user's. `layer.call(x)` in converted code
+is converted, and so is a `call` that is a `tf.function` itself.
 """
 
 from __future__ import annotations
 
-import ast
 from types import FunctionType
 from typing import Any
 
-from intaglio.autograph.expressions import UNCONVERTED, ag, call_parts, without_annotations
-
-# Called as they are: they never hold control flow on tensors of ours, nor call the user's.
-SKIPPED = frozenset(
-    {"numpy", "intaglio", "tensorflow", "optree", "pytest", "absl", "google", "rich", "tqdm", "PIL"}
-)
-# They call the user's functions back.
-CALLING = frozenset({"keras", "tf_keras", "tensorflow_probability"})
-# Never a user's function, by whatever name it is called.
-_PLAIN = frozenset(
+_LIBRARIES = frozenset(
     {
-        "bool", "callable", "dict", "enumerate", "float", "getattr", "hasattr", "id", "int", "isinstance",
-        "issubclass", "len", "list", "print", "range", "repr", "set", "setattr", "str", "super", "tuple",
-        "type", "zip",
+        # TensorFlow's own list.
+        "PIL", "keras", "matplotlib", "numpy", "pandas", "tensorflow", "tensorflow_probability", "tf_keras",
+        # They hold no control flow on tensors: converting them would only take time.
+        "absl", "google", "intaglio", "optree", "pytest", "rich", "tqdm",
     }
 )  # fmt: skip
 
 
-def calls_back(function: FunctionType) -> bool:
-    """True for a function of a library of which only the calls are converted."""
-    # Not `__module__`, which `functools.wraps` takes from the function that is wrapped.
-    return library_of(function.__globals__) in CALLING
+def is_library(function: FunctionType) -> bool:
+    """True for a function of a library that stays Python where it is called.
 
-
-def library_of(names: dict[str, Any]) -> str:
-    """The package of the module with these names."""
-    module: str = names.get("__name__", "")
-    return module.partition(".")[0]
-
-
-class LibraryCalls(ast.NodeTransformer):
-    """Makes the calls of a function `ag__.library_call`.
-
-    Functions that are defined in it are left: they are converted when they are called.
+    A wrapper that a library made by `functools.wraps` belongs to the wrapped function's module.
     """
+    return (function.__module__ or "").partition(".")[0] in _LIBRARIES
 
-    def convert(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """The definition with its calls converted, under the same name."""
-        without_annotations(node)
-        node.body = [self.visit(statement) for statement in node.body]
-        return node
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        name = node.func.id if isinstance(node.func, ast.Name) else None
-        self.generic_visit(node)
-        if name in _PLAIN or name in UNCONVERTED:
-            return node
-        return ag("library_call", *call_parts(node), at=node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
-        return node
+def library_of(names: dict[str, Any]) -> str | None:
+    """The library whose module has these names; None if it is none."""
+    module: str = names.get("__name__", "")
+    package = module.partition(".")[0]
+    return package if package in _LIBRARIES else None
