@@ -318,6 +318,12 @@ class DistributedIterator:
         """A `for` statement over it in converted code."""
         self._iterator.__autograph_for__(*loop)
 
+    @staticmethod
+    def __autograph_builtin__(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`next(iterator)` and the like in converted code."""
+        inner = [a._iterator if isinstance(a, DistributedIterator) else a for a in args]
+        return Iterator.__autograph_builtin__(function, tuple(inner), kwargs)
+
 
 def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
     """`fn(strategy, *args)` at once: one replica has no other to wait for."""
