@@ -77,7 +77,7 @@ def convert(
 
 def code_text(function: FunctionType, recursive: bool = True) -> str:
     """The source of the converted function, in TensorFlow's form: without marks of creation."""
-    tree = copy.deepcopy(_converted(function, True, recursive).tree)
+    tree = source.copied(_converted(function, True, recursive).tree)
     return ast.unparse(_Unmarked().visit(tree)) + "\n"
 
 

@@ -137,20 +137,24 @@ def find(function: FunctionType) -> Found:
             f"'{code.co_name}'"
         )
     node, class_name = matches[0]
-    return Found(_copied(node), code.co_filename, class_name)
+    return Found(copied(node), code.co_filename, class_name)
 
 
-def _copied(part: Any) -> Any:
-    """A tree of its own: `copy.deepcopy` takes five times as long for it."""
+def copied(part: Any) -> Any:
+    """A syntax tree, or a list of them, of its own: `copy.deepcopy` takes five times as long.
+
+    Operators and contexts are one object for all trees of the process, on which others hang what
+    they like: `executing`, for IPython's tracebacks, the parent of each node. Here they are new.
+    """
     if isinstance(part, ast.AST):
-        fields = part.__dict__
-        if not fields:
-            return part  # operators and contexts are one for all
-        copy = part.__class__.__new__(part.__class__)
-        for name, value in fields.items():
-            copy.__dict__[name] = _copied(value)
+        kind = part.__class__
+        if not (kind._fields or kind._attributes):
+            return kind()
+        copy = kind.__new__(kind)
+        for name, value in part.__dict__.items():
+            copy.__dict__[name] = copied(value)
         return copy
-    return [_copied(p) for p in part] if type(part) is list else part
+    return [copied(p) for p in part] if type(part) is list else part
 
 
 def _functions(tree: ast.Module) -> dict[int, list[Definition]]:

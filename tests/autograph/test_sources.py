@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from intaglio import tf
 from intaglio.autograph import source
 
 TEXT = '''
@@ -120,3 +121,59 @@ def test_another_text_of_the_same_name_is_not_its_source() -> None:
     code = codes(compile("def f():\n    return 1\n", name, "exec"))[0]
     with pytest.raises(source.NoSourceError, match="that name> cannot be read"):
         source.find(FunctionType(code, {}))
+
+
+def _annotated(text: str) -> ast.Module:
+    """A tree with the parent of each node on it, as the package `executing` keeps trees.
+
+    IPython shows tracebacks with it. Operators and contexts are one object for all trees.
+    """
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            child.parent = node  # type: ignore[attr-defined]  # what `executing` sets
+    return tree
+
+
+def test_trees_that_others_hang_their_own_on() -> None:
+    shared = [ast.parse(t, mode="eval").body for t in ("x", "x + 1", "x and y", "-x", "x < 1")]
+    _annotated("def f(x):\n" + "    x = -x + x * x if x < 1 and not x else x\n" * 2000)
+    nodes = {id(n): n for node in shared for n in ast.walk(node)}
+    marked = [n for n in nodes.values() if hasattr(n, "parent")]
+    assert marked, "operators are no longer one for all"
+
+    def f(x: Any) -> Any:
+        while tf.reduce_sum(x) < 10.0:
+            x = x * 2.0 if x < 100.0 and not x > 50.0 else -x
+            if x == 3.0:
+                continue
+        try:
+            x = x + 1.0
+        except ValueError:
+            x = x - 1.0
+        finally:
+            x = x * 1.0
+        match x:
+            case tf.Tensor() | None:
+                return x
+            case _:
+                return -x
+
+    try:
+        assert float(tf.function(f)(tf.constant(1.0))) == 17.0
+        text = tf.autograph.to_code(f)
+        assert "while_stmt" in text
+        copied = source.copied(ast.parse("x if not -x * 2 < x + 1 and x else y"))
+        assert not any(hasattr(node, "parent") for node in ast.walk(copied))
+    finally:
+        for node in marked:
+            del node.parent
+
+
+def test_lines_and_columns_are_copied() -> None:
+    tree = ast.parse("def f(x):\n    return [x,\n            {'a': x}]\n")
+    copied = source.copied(tree)
+    for one, two in zip(ast.walk(tree), ast.walk(copied), strict=True):
+        places = [getattr(one, a, None) for a in type(one)._attributes]
+        assert places == [getattr(two, a, None) for a in type(two)._attributes]
+        assert one is not two or not one._fields
