@@ -3,21 +3,25 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+RUNS   := $(VENV)/.runs
 JOBS   ?= 2
 PEERS  ?=
 QUICK  ?=
 ONLY   ?=
 SEED   ?=
 CLIENT ?= sonnet
+LOWEST := .venv-lowest
+TESTS  ?=
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
-.PHONY: help run test keras-tests keras-smoke client-tests check types architecture bench \
+.PHONY: help run test test-lowest wheels keras-tests keras-smoke client-tests check types architecture bench \
 	bench-programs docs clean \
 	hunt fuzz kills soak
 
 help:
 	@echo "make run    set up .venv and run the main example"
-	@echo "make test   all tests"
+	@echo "make test   all tests; test-lowest with the oldest versions allowed (PYTHON=python3.11)"
+	@echo "make wheels the distributions intaglio and tensorflow-intaglio, in dist/"
 	@echo "make keras-tests  Keras' own tests; KERAS_TESTS=folders under keras/src"
 	@echo "make keras-smoke  some 400 of them, in half a minute"
 	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
@@ -33,11 +37,32 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	touch $(STAMP)
 
-run: $(STAMP)
+# What the example needs, a small part of `dev`; nothing where that is installed. Python compiles
+# modules when they are imported: most of scikit-learn and SciPy never are.
+$(RUNS): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test $(STAMP) -nt pyproject.toml || \
+		$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check \
+			-e ".[jit,examples]"
+	touch $(RUNS)
+
+run: $(RUNS)
 	$(BIN)/intaglio run examples/cutmix_digits.py
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+# The oldest versions that pyproject.toml allows, in an environment of their own; TESTS selects.
+test-lowest:
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) -m tests.lowest_versions > $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r $(LOWEST)/requirements.txt -e .
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
+
+wheels:
+	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist \
+		. packages/tensorflow-intaglio
 
 keras-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])") && \
@@ -79,6 +104,7 @@ docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
 	$(BIN)/python -m docs.keras
 	$(BIN)/python -m docs.layer_diagrams
+	$(BIN)/python -m docs.type_stub
 	$(BIN)/python -m docs.pages --write
 
 clean:

@@ -28,6 +28,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     "intaglio.ir.hooks": {"exporter": "intaglio.graphdef.exporter:EXPORTER"},
     "intaglio.ops.hooks": {
         "select_kernel": "intaglio.native:select_kernel",
+        "kernel_when_ready": "intaglio.native:kernel_when_ready",
         "record_python_call": "intaglio.autodiff.python_calls:record",
         "replay_python_call": "intaglio.autodiff.python_calls:replay",
     },

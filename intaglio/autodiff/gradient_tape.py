@@ -6,15 +6,16 @@ Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 from __future__ import annotations
 
 import enum
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from intaglio.autodiff.backward import Gradients, backpropagate, total
 from intaglio.autodiff.jacobian import batch_jacobian, jacobians
 from intaglio.autodiff.plan import TRAINABLE, filled, filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
+from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.log import logger
 from intaglio.opdef import convert, door
@@ -22,6 +23,7 @@ from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.keys import key
 from intaglio.opdef.tensor import Tensor
 
+K = TypeVar("K")
 _warned: dict[str, int] = {}
 
 
@@ -154,6 +156,38 @@ class GradientTape:
 
     # -- differentiating ---------------------------------------------------------------
 
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: ActsAsTensor,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = ...,
+    ) -> Tensor: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Sequence[ActsAsTensor],
+        output_gradients: Any = None,
+        unconnected_gradients: Any = ...,
+    ) -> list[Tensor]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Mapping[K, ActsAsTensor],
+        output_gradients: Any = None,
+        unconnected_gradients: Any = ...,
+    ) -> dict[K, Tensor]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = ...,
+    ) -> Any: ...
     def gradient(
         self,
         target: Any,

@@ -199,9 +199,10 @@ def _unwrapped(
         full, named = (*function.args, *args), {**function.keywords, **kwargs}
         target, full, named = _unwrapped(function.func, full, named, requested)
         return (target, full, named) if target is not None else (None, args, kwargs)
+    if isinstance(function, type):
+        return None, args, kwargs
     call = getattr(kind, "__call__", None)  # noqa: B004  the class's own
-    is_object = type(call) is FunctionType and not isinstance(function, type)
-    if is_object and is_convertible(call, requested):
+    if type(call) is FunctionType and is_convertible(call, requested):
         return call, (function, *args), kwargs
     return None, args, kwargs
 

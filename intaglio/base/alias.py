@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from typing import Any
 
 from intaglio.base import later
@@ -40,6 +41,8 @@ class Alias(MetaPathFinder, Loader):
         """A spec for the alias and what is under it. Raises ModuleNotFoundError."""
         if fullname != self.name and not fullname.startswith(f"{self.name}."):
             return None
+        if target is not None and target.__file__ is not None:  # importlib.reload
+            return _spec_of_file(target.__name__, target)
         if self._module(fullname) is None:
             raise ModuleNotFoundError(self._missing(fullname), name=fullname)
         return ModuleSpec(fullname, self, is_package=True)
@@ -50,10 +53,28 @@ class Alias(MetaPathFinder, Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Replaces the module that importlib created by the target module.
 
-        importlib returns what it finds in `sys.modules` afterwards. Given the module itself
-        it would overwrite its `__spec__`.
+        importlib returns what it finds in `sys.modules` afterwards.
         """
-        sys.modules[module.__name__] = self._module(module.__name__)  # type: ignore[assignment]  # find_spec has found it
+        found = self._module(module.__name__)
+        if found is not None:  # as find_spec has seen
+            self._named(found, module.__spec__)
+            sys.modules[module.__name__] = found
+
+    def take_over(self, module: types.ModuleType) -> None:
+        """Replaces a module of the alias's name that is being imported by the target."""
+        found = later.named(self._target)
+        self._named(found, module.__spec__)
+        sys.modules[self.name] = found
+
+    def _named(self, found: types.ModuleType, spec: ModuleSpec | None) -> None:
+        """Gives a module the spec under the name of the alias, which `find_spec` returns for it.
+
+        A module that the target only shows, and somebody else's, keeps its own.
+        """
+        own = found.__spec__
+        if spec is None or (own is not None and not own.name.startswith(self._target)):
+            return
+        found.__spec__ = spec if own is None else _spec_of_file(spec.name, found)
 
     # -- which module is meant -----------------------------------------------------------
 
@@ -69,6 +90,14 @@ class Alias(MetaPathFinder, Loader):
         return found if isinstance(found, types.ModuleType) else None
 
 
+def _spec_of_file(name: str, module: types.ModuleType) -> ModuleSpec | None:
+    """The spec of a module of a file under this name."""
+    folders = getattr(module, "__path__", None)
+    return spec_from_file_location(
+        name, module.__file__, submodule_search_locations=None if folders is None else [*folders]
+    )
+
+
 def _extra_module(fullname: str, names: Origins) -> types.ModuleType:
     """A module of these names. The module of an earlier call is returned again."""
     module = sys.modules.get(fullname)
@@ -82,16 +111,16 @@ def _extra_module(fullname: str, names: Origins) -> types.ModuleType:
 _lock = lasting_lock()
 
 
-def install(alias: Alias) -> None:
+def install(alias: Alias, replaced: types.ModuleType | None = None) -> None:
     """From now on the alias is imported under its name. Installing it again changes nothing.
 
-    Raises ImportError if another package has been imported under that name.
+    Raises ImportError if another package than `replaced` has been imported under that name.
     """
     with _lock:
         if alias in sys.meta_path:
             return
         other = sys.modules.get(alias.name)
-        if other is not None:
+        if other is not None and other is not replaced:
             raise ImportError(
                 f"{alias.name!r} is already imported in this process, from "
                 f"{getattr(other, '__file__', None) or 'an unknown place'}. Call "

@@ -23,6 +23,11 @@ def named(target: str) -> Any:
     return getattr(module, attribute) if attribute else module
 
 
+# What Python gives every module, and the version.
+_OF_MODULES = {
+    *("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"),
+    *("__package__", "__path__", "__spec__", "__version__"),
+}
 # By package: the target of a function that returns the advice for a name that a module lacks.
 _ADVISERS: dict[str, str] = {}
 
@@ -37,11 +42,13 @@ def advise(package: str, target: str) -> None:
 
 
 def _adopt() -> None:
-    """Gives the imported modules of packages with an adviser a `__getattr__`."""
+    """Gives the imported modules of packages with an adviser a `__getattr__` and a `__dir__`."""
     for name, module in list(sys.modules.items()):
         # In this order: a module whose import is blocked is None in `sys.modules`.
-        if _adviser(name) and "__getattr__" not in vars(module):
-            module.__getattr__ = attributes(name, {})[0]  # type: ignore[method-assign]  # PEP 562
+        if _adviser(name) and not {"__getattr__", "__dir__"} <= vars(module).keys():
+            find, names = attributes(name, {})
+            vars(module).setdefault("__getattr__", find)
+            vars(module).setdefault("__dir__", names)
 
 
 def _adviser(module: str) -> str | None:
@@ -78,6 +85,9 @@ def attributes(
         return found
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *origins})
+        here = vars(sys.modules[module])
+        if _adviser(module) is not None and "__all__" in here:  # what is public, and nothing else
+            return sorted({*here["__all__"], *origins, *(_OF_MODULES & here.keys())})
+        return sorted({*here, *origins})
 
     return find, names

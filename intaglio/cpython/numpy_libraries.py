@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -176,3 +177,17 @@ def lapack_functions(letter: str) -> Lapack | None:
         except AttributeError:
             continue
     return None
+
+
+@functools.cache
+def vector_bytes() -> int | None:
+    """The bytes of a vector in compiled code, by what NumPy knows of the processor; None if it does not say.
+
+    `native/llvm/jit.py` has the same number from LLVM, which takes long to load.
+    """
+    module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+    features: dict[str, bool] = getattr(module, "__cpu_features__", {})
+    if not features:
+        return None
+    widest = 64 if features.get("AVX512VL") else 32 if features.get("AVX2") else 16
+    return min(widest, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))

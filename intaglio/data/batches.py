@@ -6,7 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from intaglio.base import nest
 from intaglio.base.dtypes import int64
@@ -31,7 +31,7 @@ class Batches:
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """`batch_size` elements stacked into one; the last may have fewer.
 
         Raises InvalidArgumentError at elements of different shapes.
@@ -52,7 +52,7 @@ class Batches:
         padding_values: Any = None,
         drop_remainder: Any = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """`batch_size` elements padded to one shape and stacked."""
         return selecting.padded(
             self, batch_size, padded_shapes, padding_values, drop_remainder, name
@@ -72,14 +72,16 @@ class Batches:
         """`batch_size` elements of different shapes as sparse tensors."""
         return selecting.sparse(self, batch_size, row_shape, name)
 
-    def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: str | None = None) -> Any:
+    def rebatch(
+        self, batch_size: Any, drop_remainder: Any = False, name: str | None = None
+    ) -> Self:
         """The rows of batches in batches of `batch_size`, or of several sizes, repeated cyclically.
 
         Raises ValueError for elements that are no batches.
         """
         return selecting.rebatched(self, batch_size, drop_remainder, name)
 
-    def unbatch(self, name: str | None = None) -> Any:
+    def unbatch(self, name: str | None = None) -> Self:
         """The slices of each element along the first dimension.
 
         Raises ValueError for scalars and for first dimensions that differ.
@@ -130,7 +132,7 @@ class Batches:
         no_padding: bool = False,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> Self:
         """Batches of elements of like lengths."""
         return folding.bucketed(
             self,

@@ -14,7 +14,8 @@ from intaglio.data import csv_files
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.text import native_strings
-from intaglio.ops.text.strings import filled
+from intaglio.ops.text.native_strings import Spans
+from intaglio.ops.text.strings import filled, lengths, runs_joined
 
 _NAMES = {int32: "int32", int64: "int64", float32: "float", float64: "double"}
 
@@ -51,12 +52,12 @@ class DecodeCSV(Op):
         OUT_TYPE,
     ):
         _check(record_defaults, field_delim, select_cols)
-        texts: list[bytes] = np.asarray(records, object).ravel().tolist()
+        array = np.asarray(records, object).reshape(-1)
         cut = _Cutter(field_delim.encode(), use_quote_delim, list(select_cols))
         wanted = len(record_defaults)
-        columns = cut.columns(texts)
+        columns: Sequence[_Fields] | None = cut.columns(array)
         if columns is None or len(columns) != wanted:
-            columns = cut.checked_columns(texts, wanted)
+            columns = cut.checked_columns(array.tolist(), wanted)
         missing = (b"", na_value.encode())
         return [
             _column(number, column, dtype, default.reshape(-1), missing).reshape(np.shape(records))
@@ -90,21 +91,31 @@ class _Cutter:
         self._quotes = quotes
         self._chosen = chosen
 
-    def columns(self, texts: list[bytes]) -> list[list[bytes]] | None:
+    def columns(self, array: np.ndarray) -> list[Spans] | None:
         """The chosen columns of records that are cut all at once; None where they cannot be.
 
         They can if all have as many fields, none is empty, and none has quotes or ends of lines.
         """
-        counts = {text.count(self._delimiter) for text in texts}
-        if len(counts) != 1 or b"" in texts:
+        sizes = lengths(array)
+        if not sizes.size or not sizes.all():
             return None
-        whole = self._delimiter.join(texts)
+        whole = runs_joined(
+            array, np.zeros(1, np.int64), np.array([sizes.size]), self._delimiter
+        ).item()
         if self._quotes and any([byte in whole for byte in (b'"', b"\n", b"\r")]):
             return None
-        width = counts.pop() + 1
-        flat = whole.split(self._delimiter)
+        # What is behind the last record ends it, too.
+        cuts = np.flatnonzero(np.frombuffer(whole, np.uint8) == self._delimiter[0])
+        cuts = np.append(cuts, len(whole))
+        ends = np.cumsum(sizes + 1) - 1
+        width, left = divmod(cuts.size, sizes.size)
+        if left or (cuts[width - 1 :: width] != ends).any():
+            return None
+        starts = np.concatenate([[0], cuts[:-1] + 1])
         chosen = self._chosen or range(width)
-        return [flat[c::width] for c in chosen if c < width]
+        return [
+            Spans(whole, starts[c::width], (cuts - starts)[c::width]) for c in chosen if c < width
+        ]
 
     def checked_columns(self, texts: list[bytes], wanted: int) -> list[list[bytes]]:
         """The chosen columns. Raises InvalidArgumentError for the first record that does not fit."""
@@ -140,29 +151,57 @@ class _Cutter:
         return text.split(self._delimiter)
 
 
+# The fields of a column.
+_Fields = Spans | list[bytes]
+
+
+def _listed(fields: _Fields) -> list[bytes]:
+    return fields.texts() if isinstance(fields, Spans) else fields
+
+
+def _empty(fields: _Fields, missing: Sequence[bytes]) -> Any:
+    """Which fields are missing; None if none is."""
+    if isinstance(fields, Spans) and not any(missing):
+        found = fields.sizes == 0
+        return found if found.any() else None
+    texts = _listed(fields)
+    if not any([m in texts for m in missing]):
+        return None
+    return np.array([text in missing for text in texts])
+
+
 def _column(
-    number: int, fields: list[bytes], dtype: DType, default: Any, missing: Any
+    number: int, fields: _Fields, dtype: DType, default: Any, missing: Sequence[bytes]
 ) -> np.ndarray:
     """One column as a vector."""
-    empty = [f in missing for f in fields] if any([m in fields for m in missing]) else []
-    if empty and not len(default):
+    empty = _empty(fields, missing)
+    if empty is not None and not len(default):
         raise invalid_argument(
-            f"Field {number} is required but missing in record {empty.index(True)}!"
+            f"Field {number} is required but missing in record {int(np.argmax(empty))}!"
         )
     if dtype is string:
-        instead = default[0] if len(default) else b""
-        if empty:
-            fields = [instead if e else f for f, e in zip(fields, empty, strict=True)]
-        return filled(fields, (len(fields),))
-    if empty:
-        fields = [b"0" if e else f for f, e in zip(fields, empty, strict=True)]
-    numbers = _numbers(number, fields, dtype)
-    if empty:
-        numbers[empty] = default[0]
-    return numbers
+        texts = fields.array() if isinstance(fields, Spans) else filled(fields, -1)
+        if empty is not None:
+            texts[empty] = default[0]
+        return texts
+    if empty is None:
+        return _numbers(number, fields, dtype)
+    found = np.full(len(empty), default[0], dtype.numpy)
+    if not empty.all():
+        present = np.flatnonzero(~empty)
+        found[present] = _numbers(number, _taken(fields, present), dtype, present)
+    return found
 
 
-def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
+def _taken(fields: _Fields, at: np.ndarray) -> _Fields:
+    """Some of the fields."""
+    if isinstance(fields, Spans):
+        return Spans(fields.whole, fields.starts[at], fields.sizes[at])
+    return [fields[i] for i in at.tolist()]
+
+
+def _numbers(number: int, fields: _Fields, dtype: DType, records: Any = None) -> np.ndarray:
+    """Fields as numbers; the numbers of their records are for messages."""
     whole = dtype in (int32, int64)
     try:
         wide = _read(fields, whole)
@@ -172,7 +211,9 @@ def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
         return numbers
     except (ValueError, OverflowError):
         convert = csv_files.converter(dtype)
-        for record, field in enumerate(fields):
+        texts = _listed(fields)
+        records = range(len(texts)) if records is None else records
+        for record, field in zip(records, texts, strict=True):
             try:
                 convert(field, number)
             except Exception:
@@ -183,23 +224,22 @@ def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
         raise
 
 
-def _read(fields: list[bytes], whole: bool) -> np.ndarray:
+def _read(fields: _Fields, whole: bool) -> np.ndarray:
     """Numbers as int64 or float64. Raises ValueError or OverflowError for what is none."""
     read: Any = int if whole else float
-    found = None
-    if len(fields) >= native_strings.MIN_NATIVE_STRINGS:
-        array = filled(fields, -1)
-        integers, numbers = native_strings.integers, native_strings.numbers
-        found = integers(array, signed=True) if whole else numbers(array)
+    array = fields if isinstance(fields, Spans) else filled(fields, -1)
+    integers, numbers = native_strings.integers, native_strings.numbers
+    found = integers(array, signed=True) if whole else numbers(array)
     if found is None:
-        values, unusual = None, range(len(fields))
+        values, some, unusual = None, fields, None
     else:
         values, odd = found
-        unusual = np.flatnonzero(odd).tolist()
-    some = [fields[i] for i in unusual]
-    if b"_" in b"".join(some):  # Python takes it between digits
+        unusual = np.flatnonzero(odd)
+        some = _taken(fields, unusual)
+    texts = _listed(some)
+    if b"_" in b"".join(texts):  # Python takes it between digits
         raise ValueError
-    others = np.array(list(map(read, some)), np.int64 if whole else np.float64)
+    others = np.array(list(map(read, texts)), np.int64 if whole else np.float64)
     if values is None:
         return others
     values[unusual] = others

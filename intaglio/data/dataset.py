@@ -5,12 +5,14 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
 
 from intaglio.autograph import loops
 from intaglio.base import nest
-from intaglio.base.composite import CompositeTensor
+from intaglio.base.composite import ActsAsTensor, CompositeTensor
 from intaglio.base.dtypes import as_dtype, int32, int64, string, variant
 from intaglio.data import (
     building,
@@ -34,6 +36,14 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]
+# The type of the elements, and those of what functions make of them.
+T = TypeVar("T")
+U = TypeVar("U")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+# What becomes one tensor of an element.
+Array = ActsAsTensor | np.ndarray | np.generic | list[Any] | range | float | str | bytes
 _AS_ARRAYS = ("RaggedTensor", "SparseTensor")  # their modules are imported by those who use them
 
 
@@ -51,7 +61,7 @@ def checked(value: Any, name: str = "dataset") -> Dataset:
 
 
 @public_methods
-class Dataset(Batches, DatasetV2, CompositeTensor):
+class Dataset(Batches, DatasetV2, CompositeTensor, Generic[T]):
     """A sequence of elements of one type, computed lazily.
 
     `element_spec` is the structure of the elements' types. Every transformation makes a new
@@ -122,7 +132,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     # -- iterating -----------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[T]:
         level = door.level()
         if not level.eager and not getattr(level.graph, "building_function", False):  # type: ignore[attr-defined]  # a recorder has a graph
             raise RuntimeError(
@@ -167,14 +177,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     __autograph_builtin__ = staticmethod(builtin_functions.called)
 
-    def get_single_element(self, name: str | None = None) -> Any:
+    def get_single_element(self, name: str | None = None) -> T:
         """The only element. Raises InvalidArgumentError if there is none, or another one."""
         tensors = raw.DatasetToSingleElement(
             self.handle_tensor, **element.output_attrs(self.element_spec), name=name
         )
         return element.packed(self.element_spec, tensors)
 
-    def reduce(self, initial_state: Any, reduce_func: Function, name: str | None = None) -> Any:
+    def reduce(self, initial_state: U, reduce_func: Function, name: str | None = None) -> U:
         """The state after `reduce_func(state, element)` for every element.
 
         Raises TypeError if the function changes the state's type.
@@ -183,13 +193,55 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     # -- sources -------------------------------------------------------------------------
 
+    @overload
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(tensors: Array, name: str | None = None) -> Dataset[Tensor]: ...
+    @overload
+    @staticmethod
+    def from_tensors(
+        tensors: tuple[Array, Array], name: str | None = None
+    ) -> Dataset[tuple[Tensor, Tensor]]: ...
+    @overload
+    @staticmethod
+    def from_tensors(
+        tensors: tuple[Array, Array, Array], name: str | None = None
+    ) -> Dataset[tuple[Tensor, Tensor, Tensor]]: ...
+    @overload
+    @staticmethod
+    def from_tensors(
+        tensors: Mapping[A, Array], name: str | None = None
+    ) -> Dataset[dict[A, Tensor]]: ...
+    @overload
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset[Any]: ...
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset[Any]:
         """One element: the tensors."""
         return constructors.from_tensors(tensors, name)
 
+    @overload
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors: Array, name: str | None = None) -> Dataset[Tensor]: ...
+    @overload
+    @staticmethod
+    def from_tensor_slices(
+        tensors: tuple[Array, Array], name: str | None = None
+    ) -> Dataset[tuple[Tensor, Tensor]]: ...
+    @overload
+    @staticmethod
+    def from_tensor_slices(
+        tensors: tuple[Array, Array, Array], name: str | None = None
+    ) -> Dataset[tuple[Tensor, Tensor, Tensor]]: ...
+    @overload
+    @staticmethod
+    def from_tensor_slices(
+        tensors: Mapping[A, Array], name: str | None = None
+    ) -> Dataset[dict[A, Tensor]]: ...
+    @overload
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset[Any]: ...
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset[Any]:
         """The slices of the tensors along the first dimension.
 
         Raises ValueError for scalars and for first dimensions that differ.
@@ -204,7 +256,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         args: Any = None,
         output_signature: Any = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[Any]:
         """What `generator(*args)` yields, called again for every iteration.
 
         Raises TypeError if it is not callable, or without `output_types` or
@@ -215,7 +267,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         )
 
     @staticmethod
-    def range(*args: Any, **kwargs: Any) -> Dataset:
+    def range(*args: Any, **kwargs: Any) -> Dataset[Tensor]:
         """start, start + step, ... before stop, as `output_type` (int64)."""
         return constructors.range_of(args, **kwargs)
 
@@ -224,14 +276,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         seed: int | None = None,
         rerandomize_each_iteration: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[Tensor]:
         """Random int64 numbers below 2**32, without end."""
         return constructors.random_numbers(seed, rerandomize_each_iteration, name)
 
     @staticmethod
     def counter(
         start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
-    ) -> Dataset:
+    ) -> Dataset[Tensor]:
         """start, start + step, ... without end."""
         kind = as_dtype(dtype)
         first = convert.to_tensor(start, kind)
@@ -248,33 +300,58 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         shuffle: bool | None = None,
         seed: int | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[Tensor]:
         """The names of the files that match, in random order unless `shuffle=False`.
 
         Raises InvalidArgumentError if there are none.
         """
         return constructors.list_files(file_pattern, shuffle, seed, name)
 
+    @overload
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    def zip(
+        a: tuple[Dataset[A], Dataset[B]], /, *, name: str | None = None
+    ) -> Dataset[tuple[A, B]]: ...
+    @overload
+    @staticmethod
+    def zip(
+        a: Dataset[A], b: Dataset[B], /, *, name: str | None = None
+    ) -> Dataset[tuple[A, B]]: ...
+    @overload
+    @staticmethod
+    def zip(
+        a: tuple[Dataset[A], Dataset[B], Dataset[C]], /, *, name: str | None = None
+    ) -> Dataset[tuple[A, B, C]]: ...
+    @overload
+    @staticmethod
+    def zip(
+        a: Dataset[A], b: Dataset[B], c: Dataset[C], /, *, name: str | None = None
+    ) -> Dataset[tuple[A, B, C]]: ...
+    @overload
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset[Any]: ...
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset[Any]:
         """Elements of several datasets side by side, in the structure given."""
         return selecting.zipped(args, datasets, name)
 
     @staticmethod
     def choose_from_datasets(
-        datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
-    ) -> Dataset:
+        datasets: Sequence[Dataset[U]],
+        choice_dataset: Dataset[Any],
+        stop_on_empty_dataset: bool = True,
+    ) -> Dataset[U]:
         """The next element of the dataset whose number is next in `choice_dataset`."""
         return selecting.chosen(datasets, choice_dataset, stop_on_empty_dataset)
 
     @staticmethod
     def sample_from_datasets(
-        datasets: Sequence[Dataset],
+        datasets: Sequence[Dataset[U]],
         weights: Any = None,
         seed: int | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
-    ) -> Dataset:
+    ) -> Dataset[U]:
         """Elements of datasets drawn at random with the weights."""
         return selecting.sampled(
             datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
@@ -282,6 +359,46 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     # -- functions of elements -------------------------------------------------------------
 
+    @overload
+    def map(
+        self: Dataset[tuple[A, B]],
+        map_func: Callable[[A, B], U],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset[U]: ...
+    @overload
+    def map(
+        self: Dataset[tuple[A, B, C]],
+        map_func: Callable[[A, B, C], U],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset[U]: ...
+    @overload
+    def map(
+        self,
+        map_func: Callable[[T], U],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset[U]: ...
+    @overload
+    def map(
+        self,
+        map_func: Callable[..., U],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset[U]: ...
     def map(
         self,
         map_func: Function,
@@ -290,7 +407,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[Any]:
         """`map_func` of every element, traced once.
 
         With `num_parallel_calls` so many elements are computed at a time, in order unless
@@ -322,7 +439,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             name=name,
         )
 
-    def filter(self, predicate: Function, name: str | None = None) -> Dataset:
+    def filter(self, predicate: Function, name: str | None = None) -> Dataset[T]:
         """The elements for which `predicate` is true."""
         found = building.predicate(predicate, self, "Dataset.filter()")
         return building.transformed(
@@ -334,7 +451,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             name=name,
         )
 
-    def take_while(self, predicate: Function, name: str | None = None) -> Dataset:
+    def take_while(self, predicate: Function, name: str | None = None) -> Dataset[T]:
         """The elements up to the first for which `predicate` is false."""
         found = building.predicate(predicate, self, "Dataset.take_while()")
         return building.transformed(
@@ -346,11 +463,21 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             name=name,
         )
 
-    def scan(self, initial_state: Any, scan_func: Function, name: str | None = None) -> Dataset:
+    def scan(
+        self, initial_state: Any, scan_func: Function, name: str | None = None
+    ) -> Dataset[Any]:
         """Elements that `scan_func(state, element)` returns behind the next state."""
         return folding.scanned(self, initial_state, scan_func, name)
 
-    def flat_map(self, map_func: Function, name: str | None = None) -> Dataset:
+    @overload
+    def flat_map(
+        self, map_func: Callable[[T], Dataset[U]], name: str | None = None
+    ) -> Dataset[U]: ...
+    @overload
+    def flat_map(
+        self, map_func: Callable[..., Dataset[U]], name: str | None = None
+    ) -> Dataset[U]: ...
+    def flat_map(self, map_func: Function, name: str | None = None) -> Dataset[Any]:
         """The elements of the datasets that `map_func` makes, one dataset after the other."""
         found = building.traced(map_func, self, "Dataset.flat_map()")
         return building.transformed(
@@ -363,6 +490,26 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             name=name,
         )
 
+    @overload
+    def interleave(
+        self,
+        map_func: Callable[[T], Dataset[U]],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset[U]: ...
+    @overload
+    def interleave(
+        self,
+        map_func: Callable[..., Dataset[U]],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset[U]: ...
     def interleave(
         self,
         map_func: Function,
@@ -371,7 +518,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[Any]:
         """The elements of `cycle_length` datasets that `map_func` returns, interleaved."""
         return selecting.interleaved(
             self,
@@ -383,7 +530,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             name,
         )
 
-    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+    def apply(self, transformation_func: Callable[[Dataset[T]], Dataset[U]]) -> Dataset[U]:
         """`transformation_func(self)`. Raises TypeError unless it returns a dataset."""
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
@@ -394,22 +541,22 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     # -- order and number ------------------------------------------------------------------
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset[T]:
         """The elements `count` times, without end for None and -1."""
         times = building.scalar(-1 if count is None else count, "count")
         return building.transformed(raw.RepeatDataset, "_RepeatDataset", self, times, name=name)
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: Any, name: str | None = None) -> Dataset[T]:
         """The first `count` elements, all for -1."""
         number = building.scalar(count, "count")
         return building.transformed(raw.TakeDataset, "_TakeDataset", self, number, name=name)
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: Any, name: str | None = None) -> Dataset[T]:
         """The elements after the first `count`, none for -1."""
         number = building.scalar(count, "count")
         return building.transformed(raw.SkipDataset, "_SkipDataset", self, number, name=name)
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset[T]:
         """Every `num_shards`th element, from number `index` on."""
         numbers = (building.scalar(num_shards, "num_shards"), building.scalar(index, "index"))
         return building.transformed(raw.ShardDataset, "_ShardDataset", self, *numbers, name=name)
@@ -420,25 +567,25 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         seed: int | None = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[T]:
         """The elements in random order, drawn from a buffer of `buffer_size`.
 
         The same seeds give TensorFlow's order, on every run.
         """
         return selecting.shuffled(self, buffer_size, seed, reshuffle_each_iteration, name)
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset[T]:
         """The elements, computed once and kept in memory."""
         return building.transformed(
             raw.CacheDataset, "CacheDataset", self, convert.to_tensor(filename), name=name
         )
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset[T]:
         """The elements, `buffer_size` of them computed ahead on a thread."""
         size = building.scalar(-1 if buffer_size is None else buffer_size, "buffer_size")
         return building.transformed(raw.PrefetchDataset, "_PrefetchDataset", self, size, name=name)
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: Dataset[T], name: str | None = None) -> Dataset[T]:
         """The elements, then those of `dataset`. Raises TypeError if types differ."""
         structure = element.compatible(self.element_spec, dataset.element_spec)
         return building.transformed(
@@ -450,12 +597,12 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             name=name,
         )
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset[tuple[Tensor, T]]:
         """(number, element) pairs."""
         most = as_dtype(int64).max
         return Dataset.zip((Dataset.range(start, most, name=name), self), name=name)
 
-    def unique(self, name: str | None = None) -> Dataset:
+    def unique(self, name: str | None = None) -> Dataset[T]:
         """The elements, without those that came before.
 
         Raises TypeError unless they are int32, int64 or string tensors,
@@ -469,7 +616,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
                 )
         return building.transformed(raw.UniqueDataset, "_UniqueDataset", self, name=name)
 
-    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset[T]:
         """The elements that can be computed."""
         return building.transformed(
             raw.IgnoreErrorsDataset,
@@ -488,7 +635,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         initial_dist: Any = None,
         seed: int | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[tuple[Tensor, T]]:
         """(class, element) pairs, some left out, so that classes have the distribution `target_dist`.
 
         Without `initial_dist` the classes' shares are estimated from the elements seen.
@@ -518,7 +665,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         compression: str | None = None,
         reader_func: Function | None = None,
         wait: bool = False,
-    ) -> Dataset:
+    ) -> Dataset[Any]:
         """The elements that `save` wrote. Raises NotFoundError if nothing is there.
 
         With `wait` it waits until they have been written.
@@ -532,7 +679,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         reader_func: Function | None = None,
         shard_func: Function | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[T]:
         """The elements, written to a folder once and read from there afterwards."""
         return late.storing.snapshotted(self, path, compression, reader_func, shard_func, name)
 
@@ -542,7 +689,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         """The options of the dataset merged with those of its inputs; read-only."""
         return self._options.frozen()
 
-    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+    def with_options(self, options: Options, name: str | None = None) -> Dataset[T]:
         """The same elements with `options` added. Raises TypeError for other objects."""
         if not isinstance(options, Options):
             raise TypeError(f"`options` must be a tf.data.Options object, but got {options!r}.")

@@ -7,7 +7,7 @@ https://www.tensorflow.org/api_docs/python/tf/experimental/Optional.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -29,8 +29,11 @@ from intaglio.trace import control_flow
 # of the data, at which a loop of Python's would stop.
 _PYTHON_STEPS = 32
 
+# The type of the elements.
+T = TypeVar("T")
 
-class Iterator(CompositeTensor):
+
+class Iterator(CompositeTensor, Generic[T]):
     """Goes through the elements of a dataset; a graph that takes it continues where others were.
 
     Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError. In a graph
@@ -59,10 +62,10 @@ class Iterator(CompositeTensor):
     def _iterator_resource(self) -> Any:
         return self.handle_tensor
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[T]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T:
         if self._resource is None or not door.level().eager:
             self._count_python_step()
             return self._recorded()
@@ -79,7 +82,7 @@ class Iterator(CompositeTensor):
         """The next element; the same as `next(iterator)`."""
         return self.__next__() if door.level().eager else self.get_next()
 
-    def get_next(self) -> Any:
+    def get_next(self) -> T:
         """The next element. Raises OutOfRangeError after the last."""
         if door.level().eager:
             try:
@@ -292,7 +295,7 @@ def _unpickled(data: bytes, element_spec: Any) -> Iterator:
     return Iterator(from_array(resource), element_spec)
 
 
-def begin(dataset: Any) -> Iterator:
+def begin(dataset: Any) -> Iterator[Any]:
     """An iterator at the dataset's first element, eager or recorded."""
     structure = dataset.element_spec
     if door.level().eager:

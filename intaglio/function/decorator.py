@@ -6,9 +6,45 @@ Follows https://www.tensorflow.org/api_docs/python/tf/function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from intaglio.function.polymorphic import Function, Options
+
+if TYPE_CHECKING:
+    from intaglio.function.typed_function import TypedFunction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def function(
+    func: Callable[P, R],
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> TypedFunction[P, R]: ...
+@overload
+def function(
+    func: None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Callable[[Callable[P, R]], TypedFunction[P, R]]: ...
 
 
 def function(

@@ -47,15 +47,17 @@ class _Declarations:
             name=file_name, package=PACKAGE, syntax="proto3", dependency=_files
         )
         self.messages: dict[str, Any] = {}
+        lines = list(filter(None, map(str.strip, text.splitlines())))
+        # A field may have the type of an enum that is declared after it.
         self.enums = _enums
+        self.enums.update([line[5:] for line in lines if line.startswith("enum ")])
         current: Any = None
-        for line in filter(None, map(str.strip, text.splitlines())):
+        for line in lines:
             kind, _, name = line.partition(" ")
             if kind == "enum":
                 outer, _, inner = name.rpartition(".")
                 scope = self.messages[outer] if outer else self.file
                 current = scope.enum_type.add(name=inner)
-                self.enums.add(name)
             elif kind == "message":
                 current = self._message(name)
             elif isinstance(current, descriptor_pb2.EnumDescriptorProto):

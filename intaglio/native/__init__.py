@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.log import logger
+from intaglio.native import fallback
+from intaglio.native.llvm import background
 
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
@@ -60,6 +62,27 @@ def select_kernel(kind: str, *description: Any) -> Any:
     return _kernel_selection()(kind, *description)
 
 
+# Kinds of which a kernel was compiled: others of them may need no more code.
+_known_kinds: set[str] = set()
+
+
+def kernel_when_ready(kind: str, *description: Any) -> Any:
+    """The same kernel, or None as long as its code is being compiled, which is done in the background."""
+    if kind in _known_kinds:
+        try:
+            with background.only_compiled():
+                return select_kernel(kind, *description)
+        except background.NotCompiled:
+            pass
+    background.later((kind, *description), functools.partial(_compile, kind, *description))
+    return None
+
+
+def _compile(kind: str, *description: Any) -> None:
+    select_kernel(kind, *description)
+    _known_kinds.add(kind)
+
+
 def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
     """Methods of eager tensors in machine code for these in Python; none without llvmlite."""
     try:
@@ -67,4 +90,8 @@ def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
     except ImportError as e:
         _without_compiler(e, "operators are Python's")
         return {}
-    return make(python)
+    try:
+        return make(python)
+    except Exception as e:
+        fallback.failed("The operators of eager tensors", e, "are Python's")
+        return {}

@@ -32,8 +32,8 @@ class Failed(Exception):
 _warned: set[tuple[str, str]] = set()
 
 
-def failed(function: str, error: Exception) -> None:
-    """Warns once that a function is interpreted, for the compiler has failed, and at which op.
+def failed(function: str, error: Exception, instead: str = "is interpreted") -> None:
+    """Warns once what happens `instead` of machine code, for the compiler has failed, and at which op.
 
     Raises the error instead if it is to be verified.
     """
@@ -46,8 +46,9 @@ def failed(function: str, error: Exception) -> None:
     if (function, where) not in _warned:
         _warned.add((function, where))
         logger().warning(
-            "%s is interpreted, for the native compiler failed%s with %s: %s. %s",
+            "%s %s, for the native compiler failed%s with %s: %s. %s",
             function,
+            instead,
             where,
             type(cause).__name__,
             cause,

@@ -21,6 +21,7 @@ from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.index_checks import check_indices_early
 from intaglio.native.passes.layer_fusion import fuse_layers
 from intaglio.native.passes.list_order import own_lists, read_lists_first
+from intaglio.native.passes.narrow_products import narrow_products
 from intaglio.native.passes.normalization_fusion import replace_known_statistics
 from intaglio.native.passes.partitioning import expand_large, outline_regions
 from intaglio.native.passes.pooling_indices import keep_indices
@@ -97,6 +98,8 @@ LOWERING_PASSES: list[Step] = [
     Step("exact loops", fuse_exact, Graphs.EXACT),
     # First in a native function: the ops of an expression take part in all that follows.
     Step("expansion", expand, NATIVE),
+    # Before elementwise fusion, which takes the casts.
+    Step("narrow products", narrow_products, NATIVE),
     # After expansion, which may make reads and writes of variables.
     Step("store forwarding", forward_stores, NATIVE),
     # Before lists are ordered: what reads one list need not come before what changes another.

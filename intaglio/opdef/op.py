@@ -12,7 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import ALL, BY_NAME, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
-from intaglio.opdef import convert, door, raw, scalar
+from intaglio.opdef import convert, door, raw, scalar, short_floats
 from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
@@ -39,6 +39,7 @@ RESOLVED = frozenset(
         "quick",
         "quick_fn",
         "result",
+        "short",
         "stored",
         "whole_kernel",
         "written",
@@ -106,6 +107,8 @@ class Op(Traits):
     quick: int
     quick_fn: Any
     stored: frozenset[Any]
+    # What eager calls run on 16-bit floats that are not among `stored`, by dtype.
+    short: Mapping[Any, Callable[..., Any]]
     written: Callable[..., Any] | None
     defaults: dict[str, Any]
     result: Any
@@ -259,6 +262,7 @@ class Op(Traits):
         arity = len(self.input_names)
         same = len(set(self.slots)) == 1
         single = self.result is None and not self.has_list_outputs
+        self.short = {}
         able = self.quick_fn is not None and single and bool(self.output_names)
         simple = not (self.required or self.stateful or self.has_lists)
         if not (able and simple and same and 1 <= arity <= 2):
@@ -268,9 +272,12 @@ class Op(Traits):
         types = (fixed,) if fixed is not None else tuple(allowed or ())
         types = getattr(type(self), "quick_types", types)
         self.quick = arity
-        self.stored = frozenset(
-            [d.numpy for d in types if d.is_numpy_compatible and d.numpy.kind != "O"]
-        )
+        stored = [d.numpy for d in types if d.is_numpy_compatible and d.numpy.kind != "O"]
+        elementwise = "scalar" in self.rules and self.plain and not self.attr_names
+        if elementwise and self.native_exact and self.quick_fn is not None:
+            run = short_floats.by_compiler(self, self.quick_fn)
+            self.short = {d: run for d in stored if short_floats.is_short(d)}
+        self.stored = frozenset([d for d in stored if d not in self.short])
 
     def fitted_kernel(
         self, specs: Sequence[Spec], attrs: dict[str, Any]

@@ -69,4 +69,5 @@ def __getattr__(name: str) -> Op:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_declared, *_homes})
+    """The ops of TensorFlow and those like them; what begins with _ is the compiler's."""
+    return sorted(name for name in {*_declared, *_homes} if name[0] != "_")

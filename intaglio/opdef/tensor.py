@@ -91,6 +91,9 @@ class Tensor(ActsAsTensor):
         __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _of_two
         __lt__ = __le__ = __gt__ = __ge__ = _of_two
 
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]  # elementwise
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]  # elementwise
+
     @property
     def dtype(self) -> DType:
         """The type of the elements."""

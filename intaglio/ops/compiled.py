@@ -34,6 +34,15 @@ DOUBLED = (
     "reduction",
     "sparse product",
 )
+# Those that there are for 16-bit floats, where the processor multiplies matrices of these.
+SHORT = (
+    "product",
+    "products",
+    "convolution",
+    "convolution filter gradient",
+    "convolution input gradient",
+    "reduction",
+)
 _done: dict[str, int] = {}
 
 
@@ -44,7 +53,9 @@ def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel
     if dtype == np.float64 and kind in DOUBLED:
         kind = f"double {kind}"
     elif dtype != np.float32:
-        return None
+        if kind not in SHORT or dtype.name not in ("float16", "bfloat16"):
+            return None
+        kind = f"{dtype.name} {kind}"
     return _selected(kind, *description)
 
 
@@ -62,10 +73,14 @@ class CompiledFunction(Op):
         return self.numpy_kernel(x) if run is None else run(x)
 
 
-def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
+def compiled_function(
+    kind: str, work: int, *description: Any, quick: bool = False
+) -> Kernel | None:
     """A kernel with the bits of the NumPy code, which may replace it at any call.
 
-    It is available once calls of its kind together have done enough work to pay for loading it.
+    It is compiled once calls of its kind together have done enough work to pay for that: at once by
+    a call that alone does so much, else in the background, and NumPy computes until it is there. Where
+    NumPy is `quick` too, no call waits.
     """
     done = _done.get(kind, 0)
     enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _loaded else MIN_TOTAL_WORK
@@ -73,9 +88,13 @@ def compiled_function(kind: str, work: int, *description: Any) -> Kernel | None:
         _done[kind] = done = done + work
         if done < enough:
             return None
-    return _selected(kind, *description)
+    if not IN_BACKGROUND or (work >= MIN_TOTAL_WORK and not quick):
+        return _selected(kind, *description)
+    return _when_ready(kind, *description)
 
 
+# False compiles at once what could wait.
+IN_BACKGROUND = True
 # Not empty once a kernel has been asked for: the compiler is loaded, and another kernel costs little.
 _loaded: set[str] = set()
 
@@ -83,3 +102,8 @@ _loaded: set[str] = set()
 def _selected(kind: str, *description: Any) -> Kernel | None:
     _loaded.add("compiler")
     return HOOKS.select_kernel(kind, *description)
+
+
+def _when_ready(kind: str, *description: Any) -> Kernel | None:
+    _loaded.add("compiler")
+    return HOOKS.kernel_when_ready(kind, *description)

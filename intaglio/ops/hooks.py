@@ -17,6 +17,7 @@ class OpsHooks(Hooks):
 
     # A compiler's kernel by kind and description, which is hashable; None if there is none.
     select_kernel: Callable[..., Callable[..., Any] | None]
+    kernel_when_ready: Callable[..., Callable[..., Any] | None]
     # Calls a Python function under a tape: `(token, inputs, types)` to the outputs.
     record_python_call: Callable[[Token, Sequence[Tensor], Sequence[Any]], list[Any]]
     # The gradients of its inputs: `(token, inputs, types, output gradients)`.

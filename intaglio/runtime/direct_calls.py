@@ -17,7 +17,7 @@ from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.memory import MIN_ALIGNED_BYTES, copied
-from intaglio.opdef import convert, door, elements
+from intaglio.opdef import convert, door, elements, short_floats
 from intaglio.opdef.keys import fresh
 from intaglio.opdef.op import Op
 from intaglio.opdef.signature import REQUIRED, Arg, Attr
@@ -159,7 +159,7 @@ class _DirectCallSource:
             "_REQUIRED": REQUIRED,
             "_BY_NUMPY": BY_NUMPY,
             "_op": op,
-            "_kernel": op.kernel_fn,
+            "_kernel": short_floats.dispatched(op.short, op.kernel_fn),
         }
         # Where each type variable shows: the array that has decided it.
         self.deciding: dict[str, str] = {}

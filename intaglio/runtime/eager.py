@@ -93,7 +93,8 @@ class EagerLevel(Level):
             raise _symbolic_outside(op, inputs) from None
         try:
             if op.plain and op.kernel_fn is not None:
-                result = op.kernel_fn(*arrays)
+                compute = op.short.get(arrays[0].dtype) if op.short else None
+                result = (compute or op.kernel_fn)(*arrays)
             elif op.kernel_fn is not None:
                 result = interpreter.call_kernel(op, arrays, attrs)
             else:
@@ -110,17 +111,20 @@ class EagerLevel(Level):
             return None
         x = first._array
         dtype = x.dtype
+        compute = op.quick_fn
         if dtype not in op.stored:
-            return None
+            compute = op.short.get(dtype)
+            if compute is None:
+                return None
         tensor = EagerTensor()
         try:
             if len(args) == 1:
-                tensor._array = op.quick_fn(x)
+                tensor._array = compute(x)
             else:
                 second = args[1]
                 if type(second) is not EagerTensor or second._array.dtype is not dtype:
                     return None
-                tensor._array = op.quick_fn(x, second._array)
+                tensor._array = compute(x, second._array)
         except Exception:  # the slow path raises the right error
             return None
         if self.watchers:

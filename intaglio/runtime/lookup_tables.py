@@ -122,11 +122,13 @@ class LookupTable:
             rows = self._rows_of_integers(keys.reshape(-1)) if wanted is None else None
             if rows is None:
                 rows = self._row_indices(keys.reshape(-1).tolist() if wanted is None else wanted)
-            found = np.empty((rows.size, *self._inner), self.spec.dtype.numpy)
-            missing = rows < 0
+            missing = np.flatnonzero(rows < 0)
+            if missing.size == rows.size:
+                found = np.empty((rows.size, *self._inner), self.spec.dtype.numpy)
+            else:  # -1 is a row
+                found = self._values[rows]
             every = default.shape == self._inner
             found[missing] = default if every else default.reshape(found.shape)[missing]
-            found[~missing] = self._values[rows[~missing]]
         return found.reshape(dims)
 
     def insert(self, keys: Any, values: Any) -> None:

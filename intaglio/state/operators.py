@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from intaglio.opdef.tensor import Tensor
 
 
 class Operators:
     """The special methods of `tf.Variable` that work on its present value."""
+
+    if TYPE_CHECKING:
+
+        def _of_one(self) -> Tensor: ...
+        def _of_two(self, other: Any) -> Tensor: ...
+
+        __neg__ = __abs__ = __invert__ = _of_one
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _of_two
+        __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _of_two
+        __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _of_two
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _of_two
+        __lt__ = __le__ = __gt__ = __ge__ = _of_two
+
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]  # elementwise
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]  # elementwise
 
     def value(self) -> Tensor:
         """The present value."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,15 +41,19 @@ from intaglio.trace.scopes import current_name_scope
 
 _STATE = door.STATE
 _ADDABLE = frozenset(NUMERIC)
+# What assigning returns with `read_value=False`.
+_NO_VALUE: Any = None
 
 
 class _Creating(type):
     """Calling `tf.Variable` goes through the current creators."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is not Variable:
-            return super().__call__(*args, **kwargs)
-        return create(ResourceVariable, _arguments(*args, **kwargs))
+    if not TYPE_CHECKING:  # for which the result is a Variable, of the arguments of its __init__
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            if cls is not Variable:
+                return super().__call__(*args, **kwargs)
+            return create(ResourceVariable, _arguments(*args, **kwargs))
 
 
 def _arguments(
@@ -98,6 +102,25 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     _initializer: Node
     _parent: Any = None
     _node: Node | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            initial_value: Any = None,
+            trainable: bool | None = None,
+            validate_shape: bool = True,
+            caching_device: Any = None,
+            name: str | None = None,
+            variable_def: Any = None,
+            dtype: Any = None,
+            import_scope: str | None = None,
+            constraint: Callable[[Any], Any] | None = None,
+            synchronization: Any = None,
+            aggregation: Any = None,
+            shape: Any = None,
+            experimental_enable_variable_lifting: bool = True,
+        ) -> None: ...
 
     # -- what it is --------------------------------------------------------------------
 
@@ -301,14 +324,14 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Variable:
         """Makes `value` the variable's value; returns the variable as it is then.
 
         Raises ValueError if the shape does not fit, or for a tensor of another dtype.
         """
         if type(value) is EagerTensor and not _STATE.unusual and self._fits(value):
             self._resource.assign(value._array)
-            return self._changed(None) if read_value else None
+            return self._changed(None) if read_value else _NO_VALUE
         tensor = convert.to_tensor(value, self._dtype)
         if not shapes.compatible(self._dims, tensor.dims):
             raise ValueError(
@@ -317,7 +340,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             )
         if not _STATE.unusual and self._resource is not None:
             self._resource.assign(tensor._array)
-            return self._changed(None) if read_value else None
+            return self._changed(None) if read_value else _NO_VALUE
         validate = self._validate_shape and shapes.known(self._dims)
         done = raw.AssignVariableOp(self._handle, tensor, validate_shape=validate, name=name)
         return self._changed(done) if read_value else done
@@ -328,11 +351,11 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Variable:
         """Adds `delta`, of the same shape; returns the variable as it is then."""
         if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
             self._resource.accumulate(np.add, delta._array)
-            return self._changed(None) if read_value else None
+            return self._changed(None) if read_value else _NO_VALUE
         tensor = convert.to_tensor(delta, self._dtype)
         done = raw.AssignAddVariableOp(self._handle, tensor, name=name)
         return self._changed(done) if read_value else done
@@ -343,11 +366,11 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Variable:
         """Subtracts `delta`, of the same shape; returns the variable as it is then."""
         if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
             self._resource.accumulate(np.subtract, delta._array)
-            return self._changed(None) if read_value else None
+            return self._changed(None) if read_value else _NO_VALUE
         tensor = convert.to_tensor(delta, self._dtype)
         done = raw.AssignSubVariableOp(self._handle, tensor, name=name)
         return self._changed(done) if read_value else done
@@ -399,8 +422,9 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         return copied
 
     def __reduce__(self) -> Any:
+        kind: Any = ResourceVariable
         return functools.partial(
-            ResourceVariable,
+            kind,
             initial_value=self.numpy(),
             trainable=self._trainable,
             name=self._shared_name,

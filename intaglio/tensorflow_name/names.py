@@ -7,6 +7,8 @@ import are in `PRIVATE`.
 
 from __future__ import annotations
 
+import types
+
 from intaglio.base import alias
 from intaglio.tensorflow_name import absent, keras_files
 
@@ -78,4 +80,14 @@ def install_as_tensorflow() -> None:
     TensorShape([2])
     """
     alias.install(ALIAS)
+    keras_files.install()
+
+
+def take_over(module: types.ModuleType) -> None:
+    """As `install_as_tensorflow`, called by a module `tensorflow` while it is imported.
+
+    Importing it gives `intaglio.tf` then.
+    """
+    alias.install(ALIAS, replaced=module)
+    ALIAS.take_over(module)
     keras_files.install()

@@ -151,6 +151,12 @@ from intaglio.trace.graph import Graph
 from intaglio.type_specs.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
+    from keras._tf_keras import keras as keras
+    from keras._tf_keras.keras import initializers as initializers
+    from keras._tf_keras.keras import losses as losses
+    from keras._tf_keras.keras import metrics as metrics
+    from keras._tf_keras.keras import optimizers as optimizers
+
     from intaglio.base.device_spec import DeviceSpec as DeviceSpec
     from intaglio.composite_ops.array.space_paddings import (
         required_space_to_batch_paddings as required_space_to_batch_paddings,

@@ -10,18 +10,22 @@ import sys
 from collections.abc import Callable, Sequence
 
 import intaglio
+from intaglio.base import later
 from intaglio.tools import children, programs
 
 USAGE = """\
 usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip with __main__.py
        intaglio run -m MODULE [ARGUMENT ...]   a module, as `python -m` finds it
        intaglio run NOTEBOOK.ipynb [ARGUMENT ...]
+       intaglio activate | deactivate
        intaglio --version
 
-Runs a TensorFlow program unchanged: `import tensorflow` gives Intaglio in this process.
-`python -m intaglio SCRIPT ...` does the same.
+`run` runs a TensorFlow program unchanged: `import tensorflow` gives Intaglio in this process.
+`python -m intaglio SCRIPT ...` does the same. `activate` makes it so in every process of this
+environment, until `deactivate`; the distribution tensorflow-intaglio does it by being installed.
 """
 _BAD_USAGE = 2
+_COMMANDS = ("run", "activate", "deactivate")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,8 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if argv[0] == "--version":
         print(f"intaglio {intaglio.__version__}")
         return 0
+    if argv[0] in _COMMANDS[1:] and len(argv) == 1:
+        return later.named("intaglio.tools.activation:change_environment")(argv[0])
     if argv[0] != "run":
-        print(f"intaglio: no command {argv[0]!r}\n\n{USAGE}", end="", file=sys.stderr)
+        print(f"intaglio: no command {' '.join(argv)!r}\n\n{USAGE}", end="", file=sys.stderr)
         return _BAD_USAGE
     return run(argv[1:])
 
@@ -42,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def main_of_module() -> int:
     """`python -m intaglio ...`: the command, in which `run` may be left out."""
     argv = sys.argv[1:]
-    if argv and (argv[0] == "-m" or not argv[0].startswith("-")):
-        return run(argv[1:] if argv[0] == "run" else argv)
+    if argv and argv[0] not in _COMMANDS and (argv[0] == "-m" or not argv[0].startswith("-")):
+        return run(argv)
     return main(argv)
 
 

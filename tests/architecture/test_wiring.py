@@ -28,6 +28,7 @@ REGISTRATIONS = {
     "setattr(WeakTensor": "special methods of WeakTensor, by the module of promotion",
     "operators.install": "special methods of RaggedTensor, by its own module",
     "handlers.register": "functions that stand in for public ones",
+    "names.take_over": "the module `tensorflow` of an environment, which Intaglio's replaces",
     "later.advise": "advice for names that the public face lacks",
     "after_fork": "what a forked process does first",
     "exclusive_lock": "locks of libraries that a fork waits for",

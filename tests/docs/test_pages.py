@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from docs import keras, pages
+from docs import keras, pages, type_stub
 from intaglio.cpython.portable import PORTABLE
 from intaglio.opdef import raw
 from tests.printing import by_any_python
@@ -72,6 +72,10 @@ def test_the_coverage_page_is_new() -> None:
         cwd=pages.ROOT,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_types_of_the_name_tensorflow_are_new() -> None:
+    assert type_stub.STUB.read_text(encoding="utf-8") == type_stub.stub()
 
 
 def test_the_page_on_keras_is_new() -> None:

@@ -155,7 +155,7 @@ def test_code_for_another_processor_or_version_is_not_used(changed, monkeypatch,
     assert read[-1] is not None
     same = getattr(jit, changed)
     monkeypatch.setattr(jit, changed, same + ("" if changed == "CPU" else ",") + "x")
-    monkeypatch.setattr(jit, "_machine", lambda: Machine())
+    monkeypatch.setattr(jit, "_machine", lambda effort: Machine())
     assert jit.compiled(text) == b"other"
     assert read[-1] is None
     assert len(list(tmp_path.iterdir())) == 2

@@ -30,7 +30,7 @@ def test_the_error_for_an_unknown_op_has_a_hint():
 def test_the_catalogue_is_complete_on_request():
     code = (
         "from intaglio.opdef import raw; from intaglio import tf; "
-        "print(sorted(dir(raw)) == sorted(raw.catalogue()))"
+        "print(sorted(dir(raw)) == sorted(n for n in raw.catalogue() if n[0] != '_'))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"

@@ -11,7 +11,6 @@ def test_modules_under_the_name_are_those_of_intaglio() -> None:
         import sys
         import intaglio
         from intaglio import tf
-        before = tf.io.__spec__.name
         intaglio.install_as_tensorflow()
         intaglio.install_as_tensorflow()
         import tensorflow, tensorflow.io as io
@@ -20,10 +19,30 @@ def test_modules_under_the_name_are_those_of_intaglio() -> None:
         import tensorflow.python.ops.math_ops as math_ops
         print(tensorflow is tf, io is tf.io, reduce_sum is tf.reduce_sum)
         print(context.executing_eagerly(), math_ops.is_nan is tf.math.is_nan)
-        print(before == tf.io.__spec__.name, tf.__name__, sorted(dir(context))[-1])
+        print(tf.__name__, tf.io.__name__, sorted(dir(context))[-1])
         print("keras" in sys.modules)
         """
-    ) == ["True True True", "True True", "True intaglio.tf executing_eagerly", "False"]
+    ) == ["True True True", "True True", "intaglio.tf intaglio.tf.io executing_eagerly", "False"]
+
+
+def test_specs_are_found_under_the_name() -> None:
+    names = ("tensorflow", "tensorflow.io", "tensorflow.python.eager.context")
+    assert printed_by(
+        f"""
+        import importlib, importlib.resources, importlib.util
+        import intaglio
+        intaglio.install_as_tensorflow()
+        for name in {names}:
+            before = importlib.util.find_spec(name)
+            module = importlib.import_module(name)
+            after = importlib.util.find_spec(name)
+            print(before.name, after.name, module.__spec__ is after)
+        from intaglio import tf
+        folder = importlib.resources.files("tensorflow.io")
+        print((folder / "__init__.py").read_text() == open(tf.io.__file__).read())
+        print(importlib.reload(tf.io) is tf.io, tf.io.__name__, tf.io.__path__ != [])
+        """
+    ) == [*[f"{name} {name} True" for name in names], "True", "True intaglio.tf.io True"]
 
 
 def test_what_is_missing_is_named() -> None:

@@ -7,11 +7,12 @@ https://www.tensorflow.org/api_docs/python/tf/math.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger
 from intaglio.composite_ops.math.constants import constant_of
@@ -21,6 +22,10 @@ from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 
 
+@overload
+def cast(x: ActsAsTensor, dtype: Any, name: str | None = None) -> Tensor: ...
+@overload
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any: ...
 @dispatchable
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The elements of `x` in another dtype; `x` itself if it has that dtype.

@@ -211,6 +211,7 @@ def conversion(name: str) -> Run | None:
     """(pixels [..., 3] of float32, a number) to pixels: a kind of `CONVERSIONS`."""
     if not entry.AVAILABLE:
         return None
+    LIBRARIES[name].entry(name)
 
     def run(pixels: Any, number: float) -> Any:
         count = pixels.size // 3

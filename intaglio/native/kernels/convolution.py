@@ -118,7 +118,7 @@ def ceil_divide(code: Code, tiles: Tiles, value: str, low: str) -> str:
     return s.maximum(Lanes(tiles.kind, (value,)), Lanes(tiles.kind, (low,))).names[0]
 
 
-class _ConvolutionBuilder:
+class ConvolutionBuilder:
     """Writes the kernels of convolutions and of their filter gradient."""
 
     def __init__(self, kind: Kind) -> None:
@@ -176,12 +176,12 @@ class _ConvolutionBuilder:
         scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
-        out_size = self._size(code, dims, "out_height", "out_width", "filters")
-        with self._bands(code, dims, images, scratch) as (number, y, rows, count):
+        out_size = self.size(code, dims, "out_height", "out_width", "filters")
+        with self.bands(code, dims, images, scratch) as (number, y, rows, count):
             result = self.tiles.step(code, out, number, out_size)
             with code.loop("0", rows) as row:
                 at = code.integer("add", y, row)
-                line = self._size(code, dims, "out_width", "filters")
+                line = self.size(code, dims, "out_width", "filters")
                 target = self.tiles.step(code, result, at, line)
                 self._row(code, dims, (scratch, count), row, filters, target)
                 if finished:
@@ -190,7 +190,7 @@ class _ConvolutionBuilder:
         return code
 
     @contextmanager
-    def _bands(
+    def bands(
         self, code: Code, dims: dict[str, str], images: str, scratch: str
     ) -> Generator[tuple[str, str, str, str]]:
         """For every band of rows from `from` to `to`, whose padded rows are made: the number of
@@ -201,7 +201,7 @@ class _ConvolutionBuilder:
             y = code.integer("mul", band, dims["band"])
             left = code.integer("sub", dims["out_height"], y)
             rows = code.least(dims["band"], left)
-            yield number, y, rows, self._stripes(code, dims, images, scratch, number, y, rows)
+            yield number, y, rows, self.stripes(code, dims, images, scratch, number, y, rows)
 
     def pooled(self, name: str) -> Code:
         """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
@@ -211,11 +211,11 @@ class _ConvolutionBuilder:
         code, tiles = Code(name, entry.KERNEL), self.tiles
         dims = entry.load_dims(code, (*DIMS, *WORDS))
         scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
-        line = self._size(code, dims, "out_width", "filters")
+        line = self.size(code, dims, "out_width", "filters")
         both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         pool, out = Pool(code, tiles, dims), code.load("ptr", "%outs", 8)
-        with self._bands(code, dims, images, scratch) as (number, y, rows, count):
+        with self.bands(code, dims, images, scratch) as (number, y, rows, count):
             before = code.integer("mul", number, dims["out_height"])
             first = code.integer("add", before, y)
             with code.loop("0", rows, 2) as row:
@@ -258,7 +258,7 @@ class _ConvolutionBuilder:
                 start = code.integer("add", before, code.integer("mul", x, columns))
                 pool.write(window, code.integer("add", start, c), mask)
 
-    def _stripes(
+    def stripes(
         self,
         code: Code,
         dims: dict[str, str],
@@ -277,8 +277,8 @@ class _ConvolutionBuilder:
         last = code.integer("mul", code.integer("sub", rows, 1), dims["stride_y"])
         reach = code.integer("mul", code.integer("sub", dims["window_height"], 1), dims["apart_y"])
         count = code.integer("add", code.integer("add", last, reach), 1)
-        size = self._size(code, dims, "height", "width", "channels")
-        part = code.integer("mul", count, self._size(code, dims, "padded_width", "channels"))
+        size = self.size(code, dims, "height", "width", "channels")
+        part = code.integer("mul", count, self.size(code, dims, "padded_width", "channels"))
         volume = code.integer("mul", code.integer("sdiv", number, dims["out_depth"]), dims["depth"])
         z = code.integer("srem", number, dims["out_depth"])
         z = code.integer("sub", code.integer("mul", z, dims["stride_z"]), dims["front"])
@@ -294,7 +294,7 @@ class _ConvolutionBuilder:
             )
         return count
 
-    def _size(self, code: Code, dims: dict[str, str], *names: str) -> str:
+    def size(self, code: Code, dims: dict[str, str], *names: str) -> str:
         size = "1"
         for name in names:
             size = code.integer("mul", size, dims[name])
@@ -314,12 +314,12 @@ class _ConvolutionBuilder:
         An iteration is what of a window can be segments at the same distances: the rows that it has
         in an image or, where it has gaps, the pixels of such a row.
         """
-        pitch = self._size(code, dims, "padded_width", "channels")
+        pitch = self.size(code, dims, "padded_width", "channels")
         top = self.tiles.step(code, scratch[0], code.integer("mul", row, dims["stride_y"]), pitch)
-        pixel = self._size(code, dims, "stride_x", "channels")
+        pixel = self.size(code, dims, "stride_x", "channels")
         dense = code.integer("icmp eq", dims["apart_x"], 1)
-        whole = self._size(code, dims, "window_width", "channels")
-        gap = self._size(code, dims, "apart_x", "channels")
+        whole = self.size(code, dims, "window_width", "channels")
+        gap = self.size(code, dims, "apart_x", "channels")
         below = code.integer("mul", dims["apart_y"], pitch)
         depth, step, segments, iterations = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
@@ -337,7 +337,7 @@ class _ConvolutionBuilder:
             width = code.least(self.tiles.width, code.integer("sub", columns, j))
             target = Right(code.at(self.kind, out, j), columns)
             with code.loop("0", all_) as iteration:
-                at = self._window_row(code, dims, scratch[1], iteration, iterations)
+                at = self.window_row(code, dims, scratch[1], iteration, iterations)
                 left = Left(self.tiles.step(code, top, at, pitch), pixel, "1", step)
                 there = self.tiles.step(code, filters, iteration, taps)
                 right = Right(code.at(self.kind, there, j), columns)
@@ -345,7 +345,7 @@ class _ConvolutionBuilder:
                 sizes, across = (width, depth, segments), ("0", dims["out_width"])
                 self.tiles.product(code, across, left, right, target, sizes, first)
 
-    def _window_row(
+    def window_row(
         self, code: Code, dims: dict[str, str], count: str, number: str, rows: str
     ) -> str:
         """The padded row in which a row of a window begins, of `rows` in each image."""
@@ -379,7 +379,7 @@ class _ConvolutionBuilder:
         scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
-        line = self._size(code, dims, "out_width", "filters")
+        line = self.size(code, dims, "out_width", "filters")
         size = code.integer("mul", line, dims["out_height"])
         all_ = code.integer("mul", dims["images"], dims["out_depth"])
         with code.loop("0", all_) as number, code.loop("0", dims["out_height"], dims["band"]) as y:
@@ -388,7 +388,7 @@ class _ConvolutionBuilder:
             gradient = self.tiles.step(code, gradients, number, size)
             gradient = self.tiles.step(code, gradient, y, line)
             rows = code.least(dims["band"], code.integer("sub", dims["out_height"], y))
-            count = self._stripes(code, dims, images, scratch, number, y, rows)
+            count = self.stripes(code, dims, images, scratch, number, y, rows)
             self._window_rows(code, dims, (scratch, count), gradient, out, rows, first)
         code.do("ret void")
         return code
@@ -407,18 +407,18 @@ class _ConvolutionBuilder:
 
         They are taken by the rows of a window or, where it has gaps, by its pixels.
         """
-        pitch = self._size(code, dims, "padded_width", "channels")
+        pitch = self.size(code, dims, "padded_width", "channels")
         dense = code.integer("icmp eq", dims["apart_x"], 1)
-        whole = self._size(code, dims, "window_width", "channels")
+        whole = self.size(code, dims, "window_width", "channels")
         depth, pixels = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
             for one, other in ((whole, dims["channels"]), ("1", dims["window_width"]))
         )
         down = code.integer("mul", dims["stride_y"], pitch)
-        across = self._size(code, dims, "stride_x", "channels")
-        gap = self._size(code, dims, "apart_x", "channels")
+        across = self.size(code, dims, "stride_x", "channels")
+        gap = self.size(code, dims, "apart_x", "channels")
         columns = dims["filters"]
-        iterations = self._size(code, dims, "window_depth", "window_height")
+        iterations = self.size(code, dims, "window_depth", "window_height")
         with code.loop("0", code.integer("mul", iterations, pixels)) as iteration:
             before = code.integer("mul", iteration, depth)
             # The intersection of this thread's range with this part of the window.
@@ -427,7 +427,7 @@ class _ConvolutionBuilder:
             start = code.let(f"select i1 {low}, i64 0, i64 {start}")
             stop = code.least(depth, code.integer("sub", "%to", before))
             y = code.integer("sdiv", iteration, pixels)
-            y = self._window_row(code, dims, scratch[1], y, dims["window_height"])
+            y = self.window_row(code, dims, scratch[1], y, dims["window_height"])
             top = self.tiles.step(code, scratch[0], y, pitch)
             top = self.tiles.step(code, top, code.integer("srem", iteration, pixels), gap)
             left = Left(top, "1", across, down)
@@ -440,7 +440,7 @@ class _ConvolutionBuilder:
                 self.tiles.product(code, (start, stop), left, right, destination, sizes, first)
 
 
-def _transposed(tiles: Tiles, name: str) -> Code:
+def rotated(tiles: Tiles, name: str) -> Code:
     """Filters turned around, their channels exchanged with the columns: the elements from `from`
     to `to` of their windows."""
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
@@ -469,7 +469,7 @@ def _transposed(tiles: Tiles, name: str) -> Code:
 
 
 def _source(kind: Kind) -> Source:
-    writer = _ConvolutionBuilder(kind)
+    writer = ConvolutionBuilder(kind)
     pooled = [Kernel(writer.pooled("pooled"), 3, 3)] if kind == FLOAT else []
     return Source(
         [
@@ -477,7 +477,7 @@ def _source(kind: Kind) -> Source:
             Kernel(writer.forward("forward"), 2),
             Kernel(writer.forward("finished", finished=True), 3),
             Kernel(writer.filter_gradient("filter_gradient"), 2, unit=TILE_ROWS),
-            Kernel(_transposed(writer.tiles, "transposed"), 1),
+            Kernel(rotated(writer.tiles, "transposed"), 1),
         ],
         [writer.stripe()],
         table=writer.tiles.table(),
@@ -489,7 +489,7 @@ KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
-def _numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int]:
+def numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int]:
     bands = -(-g.out_height // max(band, 1))
     return [parts, *g, g.padded_width, band, bands, relu]
 
@@ -499,11 +499,11 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     band = min(g.band, STRIPE_BYTES // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
-    numbers = _numbers(g.images * -(-g.out_height // band), g, band, relu)
+    dims = numbers(g.images * -(-g.out_height // band), g, band, relu)
     kernel = (
         LIBRARIES[np.dtype(np.float32)]
         .entry("pooled", table_entries=tiles_for(g.filters, FLOAT, g.out_width))
-        .for_dims([*numbers, *pooling])
+        .for_dims([*dims, *pooling])
     )
     chain = Chain(3)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
@@ -526,7 +526,7 @@ def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., An
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
     tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)], g.out_width)
     function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
-    kernel = function.for_dims(_numbers(bands, g, g.band, relu))
+    kernel = function.for_dims(numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
 
@@ -537,7 +537,7 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
     parts = math.prod(g.window) * g.channels
     tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)])
     function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient", table_entries=tiles)
-    kernel = function.for_dims(_numbers(parts, g, g.band_rows))
+    kernel = function.for_dims(numbers(parts, g, g.band_rows))
     return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import float32
+from intaglio.base.dtypes import DType, float32, from_numpy
 from intaglio.base.errors import InternalError
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
@@ -22,6 +22,7 @@ from intaglio.native.kernels.loop_nest import MAX_UNROLLED_ITERATIONS, LoopNest,
 from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import module
+from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
 from intaglio.opdef import raw
@@ -220,9 +221,29 @@ def _by_ctypes(
 
 def function(op: Op) -> Callable[[Any], Any]:
     """An op of one tensor as a function of arrays of float32."""
-    spec = Spec(float32, (None,))
-    attrs = {"dtype": spec.dtype, "shape": spec.shape}
-    x = Node(raw.Placeholder, (), attrs, "x", [spec]).outputs[0]
-    node = Node(op, [x], {}, "y", [spec])
-    kernel = FusedKernel(Graph(op.name, [x], [x.node, node], node.outputs))
-    return lambda x: kernel(x)[0]
+    return _function(op, [float32], {})
+
+
+def exact_function(
+    op: Op, dtypes: tuple[Any, ...], attrs: tuple[tuple[str, Any], ...]
+) -> Callable[..., Any] | None:
+    """An elementwise op as a function of arrays of these dtypes; None if it has no code for them."""
+    try:
+        run = _function(op, [from_numpy(d) for d in dtypes], dict(attrs))
+        run(*[np.zeros(1, d) for d in dtypes])
+    except Unsupported:
+        return None
+    return run
+
+
+def _function(op: Op, dtypes: Sequence[DType], attrs: dict[str, Any]) -> Callable[..., Any]:
+    """A kernel of one op, for arrays of any shapes that broadcast."""
+    specs = [Spec(dtype, (None,)) for dtype in dtypes]
+    inputs = [
+        Node(raw.Placeholder, (), {"dtype": s.dtype, "shape": s.shape}, f"x{i}", [s]).outputs[0]
+        for i, s in enumerate(specs)
+    ]
+    (found,) = op.output_specs(specs, attrs)
+    node = Node(op, inputs, attrs, "y", [found])
+    kernel = FusedKernel(Graph(op.name, inputs, [*[x.node for x in inputs], node], node.outputs))
+    return lambda *arrays: kernel(*arrays)[0]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.native.kernels import fourier_any_length
 from intaglio.native.kernels.fourier_butterflies import Complex, Vectors
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.sequence import Chain
@@ -359,15 +360,27 @@ def transform(
     """The function of an array that transforms its last axes; None if there is no kernel for one.
 
     `kind` is "fft", "ifft", "rfft" or "irfft", and `shape` that of the array. No axis is cut or
-    filled up; the real one of "irfft" has the `length`.
+    filled up; the real one of "irfft" has the `length`. Rows may have any length.
     """
     if not entry.AVAILABLE or 0 in shape:
         return None
     real = {"rfft": "forward", "irfft": "inverse"}.get(kind, "")
+    last = length if real else shape[-1]
+    run = None if real and last % 2 else _chain(kind, double, shape, axes, last)
+    if run is not None or axes > 1:
+        return run
+
+    def of_rows(padded: tuple[int, ...], inverse: bool) -> Run | None:
+        return _chain("ifft" if inverse else "fft", double, padded, 1, padded[-1])
+
+    return fourier_any_length.transform(kind, double, shape, last, of_rows)
+
+
+def _chain(kind: str, double: bool, shape: tuple[int, ...], axes: int, last: int) -> Chain | None:
+    """The kernels for all axes, of lengths that have one, one after the other."""
+    real = {"rfft": "forward", "irfft": "inverse"}.get(kind, "")
     inverse = kind in ("ifft", "irfft")
-    rank, last = len(shape), length if real else shape[-1]
-    if real and last % 2:
-        return None
+    rank = len(shape)
     spectrum = last // 2 + 1 if real else last
     before = range(rank - axes, rank - 1)
     lead = shape[:-1]

@@ -229,6 +229,7 @@ def smoothing(across: int, down: int) -> Run | None:
     if not entry.AVAILABLE or (across, down) not in FACTORS:
         return None
     library, name = LIBRARIES[across, down], f"smooth_{across}_{down}"
+    library.entry(name)
 
     def run(planes: Any) -> Any:
         height, width, _ = planes.shape

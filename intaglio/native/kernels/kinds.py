@@ -10,9 +10,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from intaglio.base import later
+from intaglio.native import fallback
 
 Run = Callable[..., Any]
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -40,8 +42,10 @@ KINDS = {
     "double convolution": Kind("selection:doubled_forward"),
     "double convolution filter gradient": Kind("selection:doubled_filter_gradient"),
     "double convolution input gradient": Kind("selection:doubled_input_gradient"),
+    "exact function": Kind("elementwise:exact_function"),
     "fourier": Kind("fourier:transform"),
     "function": Kind("elementwise:function"),
+    "integer products": Kind("narrow_matmul:integer_products"),
     "jpeg colors": Kind("jpeg_colors:smoothing"),
     "maximum": Kind("selection:pooled_windows", ("maximum",)),
     "product": Kind("matmul:product_of", (FLOAT,)),
@@ -68,7 +72,30 @@ KINDS = {
 }
 
 
+# Kinds that there are for 16-bit floats, with the dtype's name before them.
+_SHORT = {
+    "convolution": "selection:short_forward",
+    "convolution filter gradient": "selection:short_filter_gradient",
+    "convolution input gradient": "selection:short_input_gradient",
+    "product": "narrow_matmul:product_of",
+    "products": "narrow_matmul:products_of",
+    "reduction": "reductions:reduction_of",
+}
+KINDS |= {
+    f"{dtype.name} {kind}": Kind(target, (dtype,))
+    for dtype in (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
+    for kind, target in _SHORT.items()
+}
+
+
 @functools.lru_cache(maxsize=1024)
 def select(kind: str, *description: Any) -> Run | None:
-    """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
-    return KINDS[kind](*description)
+    """The kernel of a kind, by the shapes of its arrays and how windows slide.
+
+    None if there is none, or the compiler failed, of which one warning is given for the kind.
+    """
+    try:
+        return KINDS[kind](*description)
+    except Exception as e:
+        fallback.failed(f"The kernel {kind!r}", e, "is NumPy's")
+        return None

@@ -1,7 +1,8 @@
-"""Kernels in one module, compiled on the first use of one of them."""
+"""Kernels that are written together, each compiled on its first use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
@@ -31,15 +32,23 @@ class Source(NamedTuple):
     table: jit.SharedTable | None = None
 
 
+# A name of the module, in the text of a function.
+_REFERENCE = re.compile(r"@([\w.]+)")
+
+
 class Library:
-    """The entries of a module's kernels."""
+    """The entries of kernels that are written together.
+
+    A kernel is compiled when it is first used, with the functions that it calls: a program that
+    computes convolutions need not wait for the code of their gradients.
+    """
 
     def __init__(self, write: Callable[[], Source]) -> None:
         """`write` is called once, on the first use of a kernel."""
         self._write = write
         self._lock = lasting_lock()
+        self._source: Source | None = None
         self._entries: dict[str, entry.Entry] = {}
-        self._table: jit.SharedTable | None = None
 
     def entry(
         self, name: str, shared: bool = True, table_entries: Collection[int] | None = None
@@ -49,24 +58,40 @@ class Library:
         It uses these entries of the table of the source, or all.
         """
         with self._lock:
-            if not self._entries:
-                self._entries = self._compiled()
-            if self._table is not None:
-                self._table.define(table_entries)
+            if self._source is None:
+                self._source = self._write()
+            table = self._source.table
+            if table is not None:
+                table.define(table_entries)
+            if name not in self._entries:
+                self._compile(self._source, name)
         return self._entries[f"{name}_shared" if shared else name]
 
-    def _compiled(self) -> dict[str, entry.Entry]:
-        source = self._write()
-        functions = [*source.called, *[kernel.code for kernel in source.kernels]]
-        text = source.text + module(functions)
-        if source.table is not None:
-            self._table = source.table
-            source.table.define(())
-            text = source.table.declaration + text
+    def _compile(self, source: Source, name: str) -> None:
+        """Adds the entries of a kernel, and of others that it calls."""
+        text, needed = _part(source, name)
         compiled = jit.Module(text)
-        entries: dict[str, entry.Entry] = {}
         for code, inputs, outputs, unit in source.kernels:
-            name = code.name
-            entries[name] = entry.Entry(compiled, name, inputs, outputs)
-            entries[f"{name}_shared"] = entry.Entry(compiled, name, inputs, outputs, unit=unit)
-        return entries
+            own = code.name
+            if own in needed and own not in self._entries:
+                shared = entry.Entry(compiled, own, inputs, outputs, unit=unit)
+                self._entries[own] = entry.Entry(compiled, own, inputs, outputs)
+                self._entries[f"{own}_shared"] = shared
+
+
+def _part(source: Source, name: str) -> tuple[str, set[str]]:
+    """The module with a kernel and all that it refers to, and the names of these."""
+    functions = {c.name: c for c in [*source.called, *[kernel.code for kernel in source.kernels]]}
+    lines = source.text.splitlines(keepends=True)
+    constants = {found[1]: line for line in lines if (found := _REFERENCE.match(line))}
+    needed, waiting = set[str](), [name]
+    while waiting:
+        found = waiting.pop()
+        if found not in needed and (found in functions or found in constants):
+            needed.add(found)
+            text = functions[found].text() if found in functions else constants[found]
+            waiting += _REFERENCE.findall(text)
+    kept = [x for x in lines if not (found := _REFERENCE.match(x)) or found[1] in needed]
+    table = [source.table.declaration] if source.table is not None else []
+    code = module([c for own, c in functions.items() if own in needed])
+    return "".join([*table, *kept, code]), needed

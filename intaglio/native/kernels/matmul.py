@@ -104,7 +104,7 @@ def _product(tiles: Tiles, name: str, transposed: bool) -> Code:
     columns, inner = dims["columns"], dims["inner"]
     block = _block(code, tiles, inner)
     with code.loop("%from", "%to") as part:
-        rows = _group(code, dims, part)
+        rows = group_of(code, dims, part, TILE_ROWS)
         j = code.integer("mul", code.integer("srem", part, dims["panels"]), tiles.width)
         width = code.least(tiles.width, code.integer("sub", columns, j))
         target = Right(code.at(kind, c, j), columns)
@@ -179,14 +179,14 @@ def _block(code: Code, tiles: Tiles, inner: str) -> str:
     return code.integer("mul", code.integer("add", vectors, 1), tiles.lanes)
 
 
-def _group(code: Code, dims: dict[str, str], part: str) -> tuple[str, str]:
-    """The rows of a part: whole tiles, but for the last group's."""
+def group_of(code: Code, dims: dict[str, str], part: str, unit: int) -> tuple[str, str]:
+    """The rows of a part: whole tiles of `unit` rows, but for the last group's."""
     group = code.integer("sdiv", part, dims["panels"])
-    tiles = code.integer("sdiv", code.integer("add", dims["rows"], TILE_ROWS - 1), TILE_ROWS)
+    tiles = code.integer("sdiv", code.integer("add", dims["rows"], unit - 1), unit)
     bounds: list[str] = []
     for at in (group, code.integer("add", group, 1)):
         share = code.integer("sdiv", code.integer("mul", tiles, at), dims["groups"])
-        bounds.append(code.least(code.integer("mul", share, TILE_ROWS), dims["rows"]))
+        bounds.append(code.least(code.integer("mul", share, unit), dims["rows"]))
     return bounds[0], bounds[1]
 
 
@@ -195,9 +195,9 @@ def _group(code: Code, dims: dict[str, str], part: str) -> tuple[str, str]:
 BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 
 
-def _products(tiles: Tiles, name: str) -> Code:
-    """The products from `from` to `to` of a batch, each by the kernel `name`."""
-    code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
+def products_by(name: str, kind: str, result: str) -> Code:
+    """The products from `from` to `to` of a batch, each by the kernel `name`, of elements of a type."""
+    code = Code(f"{name}_batch", entry.KERNEL)
     dims = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
     inner_dims = code.at("i64", "%dims", str(len(BATCH_DIMS)))
     ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
@@ -206,7 +206,8 @@ def _products(tiles: Tiles, name: str) -> Code:
     pointers = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
     with code.loop("%from", "%to") as number:
         for array, pointer, step in zip(arrays, pointers, BATCH_DIMS[1:], strict=True):
-            at = code.at(kind, array, code.integer("mul", number, dims[step]))
+            element = result if step == "result_step" else kind
+            at = code.at(element, array, code.integer("mul", number, dims[step]))
             code.do(f"store ptr {at}, ptr {pointer}, align 8")
         code.do(
             f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {dims['parts']})"
@@ -220,7 +221,7 @@ def _source(kind: Kind) -> Source:
     kernels: list[Kernel] = []
     for name in ("matmul", "matmul_turned"):
         kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
-        kernels.append(Kernel(_products(tiles, name), 2))
+        kernels.append(Kernel(products_by(name, kind.llvm, kind.llvm), 2))
     copying = tiles.tile(TILE_ROWS, TILE_VECTORS, copies=True)
     called = [copying, _pack(tiles), _pack_transposed(tiles)]
     return Source(kernels, called, table=tiles.table())
@@ -231,7 +232,7 @@ KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
-def _name(transpose_b: bool) -> str:
+def name_of(transpose_b: bool) -> str:
     return "matmul_turned" if transpose_b else "matmul"
 
 
@@ -255,7 +256,7 @@ def product(
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
     tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
-    function = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared, tiles)
+    function = LIBRARIES[np.dtype(dtype)].entry(name_of(transpose_b), shared, tiles)
     divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
     dims = (*divided, rows, columns, inner, *steps)
     kernel = function.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
@@ -304,7 +305,9 @@ def products(
     divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
     tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
-    function = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch", table_entries=tiles)
+    function = LIBRARIES[np.dtype(dtype)].entry(
+        f"{name_of(transpose_b)}_batch", table_entries=tiles
+    )
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
     return entry.filling(function.for_dims(dims), shape, dtype)
 

@@ -8,11 +8,12 @@ inner dimension, one column of the left and one row of the right matrix at a tim
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
-from intaglio.native.llvm.vectors import Kind
+from intaglio.native.llvm.vectors import Builder, Kind, Lanes
 
 # Rows and vectors of a tile: with one vector for the left and the vectors of the right
 # matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
@@ -51,21 +52,39 @@ class Right(NamedTuple):
 
 
 class Tiles:
-    """Writes the tiles of one element type, and the calls of them."""
+    """Writes the tiles of one element type, and the calls of them.
 
-    def __init__(self, kind: Kind) -> None:
+    Elements in memory may be of another type than those that are computed with: 16-bit floats are
+    read as float32, and rounded when they are written.
+    """
+
+    def __init__(self, kind: Kind, stored: Kind | None = None) -> None:
         self.kind = kind
+        self.stored = stored or kind
         self.lanes = jit.WIDTH // kind.bytes
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
-        letter = "f" if kind.letter == "f" else "i"
-        self.suffix = f"v{self.lanes}{letter}{kind.bits}"
+        self.suffix = self._suffix(kind)
         self.fused = HAS_FMA
         # The columns of a whole tile.
         self.width = self.lanes * TILE_VECTORS
 
+    def _suffix(self, kind: Kind) -> str:
+        letter = "i" if kind.llvm.startswith("i") else "f"
+        return f"v{self.lanes}{letter}{kind.bits}"
+
+    def _converted(self, code: Code, value: str, kind: Kind, to: Kind) -> str:
+        """A vector as one of another kind."""
+        if kind == to:
+            return value
+        (name,) = Builder(code, self.lanes, 1).converted(Lanes(kind, (value,)), to).names
+        return name
+
     def table(self) -> jit.SharedTable:
-        """The tiles by vectors and rows, each in a module of its own."""
+        """The tiles by vectors and rows, each in a module of its own.
+
+        The highest one of so many vectors stands in for all until they are compiled.
+        """
         return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
@@ -86,37 +105,41 @@ class Tiles:
 
     def read(self, code: Code, pointer: str, mask: str) -> str:
         """Loads a vector; with a mask only the lanes it allows, zeros else."""
+        stored, vector = self.stored, f"<{self.lanes} x {self.stored.llvm}>"
         if not mask:
-            return code.load(self.vector, pointer, self.kind.bytes)
-        return code.call(
-            self.vector,
-            f"llvm.masked.load.{self.suffix}.p0",
-            (f"ptr align {self.kind.bytes}", pointer),
-            (self.test, mask),
-            (self.vector, "zeroinitializer"),
-        )
+            seen = code.load(vector, pointer, stored.bytes)
+        else:
+            seen = code.call(
+                vector,
+                f"llvm.masked.load.{self._suffix(stored)}.p0",
+                (f"ptr align {stored.bytes}", pointer),
+                (self.test, mask),
+                (vector, "zeroinitializer"),
+            )
+        return self._converted(code, seen, stored, self.kind)
 
     def write(self, code: Code, value: str, pointer: str, mask: str = "") -> None:
         """Stores a vector, or the lanes that a mask allows."""
-        align = self.kind.bytes
+        stored, vector = self.stored, f"<{self.lanes} x {self.stored.llvm}>"
+        value, align = self._converted(code, value, self.kind, stored), stored.bytes
         if not mask:
-            code.do(f"store {self.vector} {value}, ptr {pointer}, align {align}")
+            code.do(f"store {vector} {value}, ptr {pointer}, align {align}")
             return
         code.call(
             "void",
-            f"llvm.masked.store.{self.suffix}.p0",
-            (self.vector, value),
+            f"llvm.masked.store.{self._suffix(stored)}.p0",
+            (vector, value),
             (f"ptr align {align}", pointer),
             (self.test, mask),
         )
 
     def pointers(self, code: Code, pointer: str, count: int) -> list[str]:
         """Pointers to the vectors that follow each other from a pointer on."""
-        return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]
+        return [code.at(self.stored.llvm, pointer, str(v * self.lanes)) for v in range(count)]
 
     def step(self, code: Code, pointer: str, count: str | int, stride: str | int) -> str:
         """The pointer `count` rows further, each of `stride` elements."""
-        return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
+        return code.at(self.stored.llvm, pointer, code.integer("mul", count, stride))
 
     def transposed(self, code: Code, block: list[str]) -> list[str]:
         """A square block of vectors, transposed.
@@ -153,14 +176,15 @@ class Tiles:
 
     # -- the tile -----------------------------------------------------------------------
 
-    def tile(self, rows: int, vectors: int, copies: bool = False) -> Code:
+    def tile(self, rows: int, vectors: int, copies: bool = False, any_count: bool = False) -> Code:
         """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
 
         The last vector has only `left` lanes. With `first` c has no sums yet. One that
-        `copies` also writes the rows of b to a panel, where they follow each other.
+        `copies` also writes the rows of b to a panel, where they follow each other. One for
+        `any_count` computes `count` rows: those beyond are the last one again.
         """
         code = Code(
-            self.name(rows, vectors, copies),
+            self.name(rows, vectors, copies, any_count),
             [
                 "ptr %a",
                 "i64 %row",
@@ -174,13 +198,15 @@ class Tiles:
                 "i64 %segments",
                 "i64 %left",
                 "i1 %first",
+                "i64 %count",
                 *["ptr %panel"] * copies,
             ],
             "internal fastcc void" if copies else "fastcc void",
         )
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
-        tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
-        self._awaited(code, rows, vectors)
+        numbers = self._row_numbers(code, rows, any_count)
+        tops = [self.step(code, "%a", r, "%row") for r in numbers]
+        self._awaited(code, numbers, vectors)
         # Offsets in a and in b, and in the panel.
         offsets, count = 2 + copies, rows * vectors
         kinds = ["i64"] * offsets + [self.vector] * count
@@ -193,13 +219,23 @@ class Tiles:
                 iteration.following = self._iteration(code, *state, tops, masks)
             following = code.integer("add", outer.values[0], "%segment")
             outer.following = [following, *iteration.values[1:]]
-        self._store(code, outer.values[offsets:], rows, masks)
+        self._store(code, outer.values[offsets:], numbers, masks)
         code.do("ret void")
         return code
 
-    def name(self, rows: int, vectors: int, copies: bool = False) -> str:
+    def name(self, rows: int, vectors: int, copies: bool = False, any_count: bool = False) -> str:
         """The name of a tile."""
-        return f"{'copying_' * copies}tile_{rows}x{vectors}"
+        return f"{'copying_' * copies}tile_{'up_to_' * any_count}{rows}x{vectors}"
+
+    def _row_numbers(self, code: Code, rows: int, any_count: bool) -> list[str]:
+        """The rows of a tile; with `any_count` the last one of `count` instead of those beyond.
+
+        It is computed again then, and written again after all rows have been read.
+        """
+        if not any_count:
+            return [str(r) for r in range(rows)]
+        last = code.integer("sub", "%count", 1)
+        return ["0", *[code.least(r, last) for r in range(1, rows)]]
 
     def _iteration(
         self, code: Code, offsets: list[str], sums: list[str], tops: list[str], masks: list[str]
@@ -222,7 +258,7 @@ class Tiles:
                 next_offsets.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
         return next_offsets
 
-    def _awaited(self, code: Code, rows: int, vectors: int) -> None:
+    def _awaited(self, code: Code, rows: list[str], vectors: int) -> None:
         """Prefetches the elements of c to which the sums will be added."""
         with code.when(code.let("xor i1 %first, true")):
             for pointer in self._targets(code, rows, vectors):
@@ -235,18 +271,18 @@ class Tiles:
                     ("i32", "1"),
                 )
 
-    def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
+    def _targets(self, code: Code, rows: list[str], vectors: int) -> list[str]:
         """Where the vectors of c are."""
-        tops = [self.step(code, "%c", r, "%c_row") for r in range(rows)]
+        tops = [self.step(code, "%c", r, "%c_row") for r in rows]
         return [pointer for top in tops for pointer in self.pointers(code, top, vectors)]
 
-    def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
+    def _store(self, code: Code, sums: list[str], rows: list[str], masks: list[str]) -> None:
         """Writes the sums, added to what is there already unless they are the first.
 
         Then nothing is read, not even under an empty mask: that too would wait for the memory.
         """
         fresh, added = code.block, list[str]()
-        targets = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
+        targets = list(zip(self._targets(code, rows, len(masks)), masks * len(rows), strict=True))
         with code.when(code.let("xor i1 %first, true")):
             for total, (pointer, mask) in zip(sums, targets, strict=True):
                 before = self.read(code, pointer, mask)
@@ -285,14 +321,14 @@ class Tiles:
             which = code.integer("add", code.integer("mul", before, TALL_TILE_ROWS), count)
             table = f"@{self.table().name}"
             tile = code.load("ptr", code.at("ptr", table, which), 8)
-            self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
+            self._call(code, tile, i, a, b, c, (depth, segments, lanes, first, count))
 
     def copying(
         self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str, panel: str
     ) -> None:
         """The first whole tile of a product, from a row on, which also copies b to a panel."""
         tile = f"@{self.name(TILE_ROWS, TILE_VECTORS, True)}"
-        rest = (depth, "1", str(self.lanes), first)
+        rest = (depth, "1", str(self.lanes), first, str(TILE_ROWS))
         self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
 
     def _call(
@@ -303,17 +339,17 @@ class Tiles:
         a: Left,
         b: Right,
         c: Right,
-        rest: tuple[str, str, str, str],
+        rest: tuple[str, str, str, str, str],
         panel: str = "",
     ) -> None:
         """Calls a tile for the rows from `row` on; the rest is what it takes beside the matrices."""
-        depth, segments, lanes, first = rest
+        depth, segments, lanes, first, count = rest
         top = self.step(code, a.start, row, a.row)
         target = self.step(code, c.start, row, c.row)
         code.do(
             f"call fastcc void {tile}(ptr {top}, i64 {a.row}, i64 {a.column}, "
             f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
-            f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}{panel})"
+            f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}, i64 {count}{panel})"
         )
 
 
@@ -325,7 +361,17 @@ def _table(kind: Kind) -> jit.SharedTable:
         code = tiles.tile(*sizes[index])
         return code.name, module([code])
 
-    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", sizes, write)
+    def general(index: int) -> tuple[list[int], Callable[[], jit.Written]]:
+        vectors = sizes[index][1]
+        same = [i for i, (_, v) in sizes.items() if v == vectors]
+
+        def written() -> jit.Written:
+            code = tiles.tile(max(sizes[i][0] for i in same), vectors, any_count=True)
+            return code.name, module([code])
+
+        return same, written
+
+    return jit.SharedTable(f"intaglio_tiles_{tiles.suffix}", sizes, write, general)
 
 
 def _index(rows: int, vectors: int) -> int:

@@ -10,12 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
-
 from intaglio.base.dtypes import float32, float64
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
-from intaglio.native.kernels import layers, matmul, reductions, row_kernels, softmax
+from intaglio.native.kernels import layers, matmul, narrow_matmul, reductions, row_kernels, softmax
 from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, FusedKernel
 from intaglio.native.kernels.kinds import select
 from intaglio.native.kernels.selection import along_of, pooled
@@ -33,17 +31,26 @@ Choose = Callable[..., Run | None]
 CHOICES: dict[str, Choose] = {}
 # Ops that have kernels for doubles too.
 _DOUBLED: set[str] = set()
+# Those that have kernels for 16-bit floats, perhaps only where the processor multiplies matrices of these.
+_SHORT: set[str] = set()
+# What precedes the kinds of kernels for other dtypes than float32.
+PREFIXES = {"float32": "", "float64": "double ", "bfloat16": "bfloat16 ", "float16": "float16 "}
 F = TypeVar("F", bound=Choose)
 
 
-def chooses(*ops: Op | OpReference, doubles: bool = False) -> Callable[[F], F]:
-    """Says that a function finds the kernels of these ops, of float32 and perhaps float64."""
+def chooses(
+    *ops: Op | OpReference, doubles: bool = False, shorts: bool = False
+) -> Callable[[F], F]:
+    """Says that a function finds the kernels of these ops, of float32 and perhaps of float64 and
+    16-bit floats."""
 
     def register(choose: F) -> F:
         for op in ops:
             CHOICES[op.name] = choose
             if doubles:
                 _DOUBLED.add(op.name)
+            if shorts:
+                _SHORT.add(op.name)
         return choose
 
     return register
@@ -92,6 +99,8 @@ def has_choice(node: Node) -> bool:
     if choice_of(node.op) is None:  # such may have no outputs at all
         return False
     dtype = node.outputs[0].dtype
+    if dtype.is_floating and dtype.size == 2:
+        return node.op.name in _SHORT
     return dtype is float32 or (dtype is float64 and node.op.name in _DOUBLED)
 
 
@@ -133,20 +142,27 @@ class Chosen:
         return interpreter.call_kernel(self._op, arrays, self._attrs)
 
 
-@chooses(raw.MatMul)
+@chooses(raw.MatMul, shorts=True)
 def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
     if a.ndim != 2 or b.ndim != 2:
         return None
     transposed = attrs["transpose_a"], attrs["transpose_b"]
-    return matmul.product(a.shape, b.shape, *transposed)
+    return _product("product", a, b, *transposed)
+
+
+def _product(kind: str, a: Any, b: Any, transposed_a: bool, transposed_b: bool) -> Run | None:
+    if a.dtype.itemsize == 2:
+        form = narrow_matmul.short_form(a.dtype)
+        rest = transposed_a, transposed_b, form, a.dtype
+        return form and getattr(narrow_matmul, kind)(a.shape, b.shape, *rest)
+    return getattr(matmul, kind)(a.shape, b.shape, transposed_a, transposed_b)
 
 
 def _matmuls(transposed_a: str, transposed_b: str) -> Callable[..., Run | None]:
     def choose(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
         transposed = attrs[transposed_a], attrs[transposed_b]
-        if a.ndim == b.ndim == 2:
-            return matmul.product(a.shape, b.shape, *transposed)
-        return matmul.products(a.shape, b.shape, *transposed)
+        both = a.ndim == b.ndim == 2
+        return _product("product" if both else "products", a, b, *transposed)
 
     return choose
 
@@ -158,10 +174,10 @@ def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
 
 def _sliding(kind: str, x: Any, *description: Any) -> Run | None:
     """The kernel selected for arrays of the type of one of them."""
-    return select(f"double {kind}" if x.dtype == np.float64 else kind, *description)
+    return select(f"{PREFIXES[x.dtype.name]}{kind}", *description)
 
 
-@chooses(raw.Conv2D, raw.Conv3D, doubles=True)
+@chooses(raw.Conv2D, raw.Conv3D, doubles=True, shorts=True)
 def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     along = along_of(attrs, x.shape, filters.shape)
     if along is None:
@@ -169,7 +185,7 @@ def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     return _sliding("convolution", x, x.shape, filters.shape, along)
 
 
-@chooses(raw.Conv2DBackpropInput, raw.Conv3DBackpropInputV2, doubles=True)
+@chooses(raw.Conv2DBackpropInput, raw.Conv3DBackpropInputV2, doubles=True, shorts=True)
 def _convolution_input_gradient(
     attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
 ) -> Run | None:
@@ -185,7 +201,7 @@ def _convolution_input_gradient(
     return run and Taking(run, 1, 2)
 
 
-@chooses(raw.Conv2DBackpropFilter, raw.Conv3DBackpropFilterV2, doubles=True)
+@chooses(raw.Conv2DBackpropFilter, raw.Conv3DBackpropFilterV2, doubles=True, shorts=True)
 def _convolution_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, x.shape, shape)
@@ -277,14 +293,14 @@ def _reduction(how: str) -> Callable[..., Run | None]:
 
 
 def _by_rows(name: str) -> Callable[..., Run | None]:
-    return lambda attrs, logits: softmax.row_softmax(name, logits.shape)
+    return lambda attrs, logits: softmax.row_softmax(name, logits.shape, logits.dtype)
 
 
-@chooses(raw.SoftmaxCrossEntropyWithLogits)
+@chooses(raw.SoftmaxCrossEntropyWithLogits, shorts=True)
 def _cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | None:
     if logits.ndim != 2 or logits.shape != labels.shape:
         return None
-    return softmax.cross_entropy(logits.shape)
+    return softmax.cross_entropy(logits.shape, logits.dtype)
 
 
 @chooses(raw.SparseSoftmaxCrossEntropyWithLogits)
@@ -294,6 +310,8 @@ def _sparse_cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Ru
     return softmax.sparse_cross_entropy(logits.shape)
 
 
-chooses(raw.Softmax)(_by_rows("softmax"))
-chooses(raw.LogSoftmax)(_by_rows("log_softmax"))
-chooses(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)(_matmuls("adj_x", "adj_y"))
+chooses(raw.Softmax, shorts=True)(_by_rows("softmax"))
+chooses(raw.LogSoftmax, shorts=True)(_by_rows("log_softmax"))
+chooses(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3, shorts=True)(
+    _matmuls("adj_x", "adj_y")
+)

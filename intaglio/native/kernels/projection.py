@@ -138,6 +138,7 @@ def sampling(how: str) -> Run | None:
     """
     if not entry.AVAILABLE:
         return None
+    LIBRARY.entry(how.lower())
 
     def run(images: Any, x: Any, y: Any, fill: float) -> Any:
         _, height, width, channels = images.shape

@@ -18,6 +18,7 @@ import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.llvm import vectors
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, FLOAT, Builder, Kind, Lanes, kind_of, literal
 from intaglio.native.runtime import entry
@@ -61,10 +62,13 @@ def neutral(kind: str, element: Kind) -> Any:
 class Joining:
     """Writes loops that join vectors: sums, or extremes, of a kind."""
 
-    def __init__(self, code: Code, kind: str, element: Kind = FLOAT) -> None:
+    def __init__(
+        self, code: Code, kind: str, element: Kind = FLOAT, stored: Kind | None = None
+    ) -> None:
+        """`element` is computed with; in memory it may be another kind."""
         self.code = code
         self.element = element
-        self.tiles = Tiles(element)
+        self.tiles = Tiles(element, stored)
         self.step = KINDS[kind]
         number = literal(neutral(kind, element), element)
         self.neutral = f"splat ({element.llvm} {number})"
@@ -135,13 +139,17 @@ class Joining:
 
 
 class _ReductionBuilder:
-    """Writes a kernel: `down` the rows for every column, or `across` rows without columns."""
+    """Writes a kernel: `down` the rows for every column, or `across` rows without columns.
 
-    def __init__(self, name: str, kind: str, element: Kind) -> None:
+    16-bit floats are joined as float32; they may be what is read, and what is written.
+    """
+
+    def __init__(self, name: str, kind: str, source: Kind, target: Kind) -> None:
         self.code = Code(name, entry.KERNEL)
-        self.element = element
-        self.joining = Joining(self.code, kind, element)
+        self.element = element = FLOAT if source.short else source
+        self.joining = Joining(self.code, kind, element, source)
         self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
+        self.results = Tiles(element, target)
         self.dims = entry.load_dims(self.code, DIMS)
         self.source = self.code.load("ptr", "%ins", 8)
         self.target = self.code.load("ptr", "%outs", 8)
@@ -180,12 +188,12 @@ class _ReductionBuilder:
             right = code.least(code.integer("add", left, COLUMNS_PER_CHUNK), inner)
             outer, first, last = self._chunk(number)
             rows = tiles.step(code, self.source, outer, code.integer("mul", dims["length"], inner))
-            target = tiles.step(code, self.target, number, inner)
+            target = self.results.step(code, self.target, number, inner)
             group = lanes * VECTORS_PER_STEP
             count = code.integer("sdiv", code.integer("sub", right, left), group)
             middle = code.integer("add", left, code.integer("mul", count, group))
             with code.loop(left, middle, group) as j:
-                top = code.at(self.element.llvm, rows, j)
+                top = code.at(tiles.stored.llvm, rows, j)
                 sums = self.joining.range(
                     first,
                     last,
@@ -193,13 +201,12 @@ class _ReductionBuilder:
                     [self.neutral] * VECTORS_PER_STEP,
                     lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS_PER_STEP),
                 )
-                pointers = tiles.pointers(
-                    code, code.at(self.element.llvm, target, j), VECTORS_PER_STEP
-                )
+                there = code.at(self.results.stored.llvm, target, j)
+                pointers = self.results.pointers(code, there, VECTORS_PER_STEP)
                 for pointer, value in zip(pointers, sums, strict=True):
-                    tiles.write(code, self._divided(value), pointer)
+                    self.results.write(code, self._divided(value), pointer)
             with code.loop(middle, right, lanes) as j:
-                self._column(code.at(self.element.llvm, rows, j), first, last, j, right, target)
+                self._column(code.at(tiles.stored.llvm, rows, j), first, last, j, right, target)
         code.do("ret void")
         return code
 
@@ -214,8 +221,8 @@ class _ReductionBuilder:
             [self.neutral],
             lambda row: self._seen(tiles.step(code, top, row, self.dims["inner"]), 1, mask),
         )
-        value = self._divided(value)
-        tiles.write(code, value, code.at(self.element.llvm, target, j), mask)
+        there = code.at(self.results.stored.llvm, target, j)
+        self.results.write(code, self._divided(value), there, mask)
 
     def across(self) -> Code:
         """A part is a chunk of a row."""
@@ -226,11 +233,12 @@ class _ReductionBuilder:
             total = self.joining.row(
                 first,
                 last,
-                lambda i, count, mask: self._seen(code.at(self.element.llvm, row, i), count, mask),
+                lambda i, count, mask: self._seen(code.at(tiles.stored.llvm, row, i), count, mask),
             )
-            value = self._divided(total)
-            one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
-            kind = self.element
+            value = Lanes(self.element, (self._divided(total),))
+            kind = self.results.stored
+            (value,) = Builder(code, tiles.lanes, 1).converted(value, kind).names
+            one = code.let(f"extractelement <{tiles.lanes} x {kind.llvm}> {value}, i64 0")
             pointer = code.at(kind.llvm, self.target, part)
             code.do(f"store {kind.llvm} {one}, ptr {pointer}, align {kind.bytes}")
         code.do("ret void")
@@ -238,11 +246,11 @@ class _ReductionBuilder:
 
 
 @functools.cache
-def _library(kind: str, columns: bool, element: Kind) -> Library:
+def _library(kind: str, columns: bool, element: Kind, result: Kind) -> Library:
     """The kernel of a kind over columns or along rows; a program uses few of them."""
 
     def source() -> Source:
-        writer = _ReductionBuilder(_name(kind, columns), kind, element)
+        writer = _ReductionBuilder(_name(kind, columns), kind, element, result)
         return Source([Kernel(writer.down() if columns else writer.across(), 1)])
 
     return Library(source)
@@ -253,21 +261,34 @@ def _name(kind: str, columns: bool) -> str:
 
 
 def _levels(
-    kind: str, outer: int, length: int, inner: int, divisor: int, shape: tuple[int, ...], dtype: Any
+    kind: str,
+    outer: int,
+    length: int,
+    inner: int,
+    divisor: int,
+    shape: tuple[int, ...],
+    dtype: Any,
+    result: Any = None,
 ) -> Any:
-    """Reduces the chunks, then what they give, until there is one for each outer row."""
+    """Reduces the chunks, then what they give, until there is one for each outer row.
+
+    Sums and extremes of 16-bit floats are float32 until then, and rounded if `result` is no other dtype.
+    """
+    result = dtype if result is None else result
+    between = _SINGLE if is_short(dtype) else dtype
     chunk = max(MIN_ROWS_PER_CHUNK, CHUNK_ELEMENTS // min(inner, COLUMNS_PER_CHUNK))
     chunks, slices = -(-length // chunk), -(-inner // COLUMNS_PER_CHUNK)
     last = chunks == 1
     shared = outer * length * inner >= entry.MIN_PARALLEL_ELEMENTS
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
-    element = BYTE if dtype.kind == "b" else kind_of(dtype)
-    function = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
+    own = result if last else between
+    kinds = [BYTE if d.kind == "b" else kind_of(d) for d in (dtype, own)]
+    function = _library(kind, inner > 1, *kinds).entry(_name(kind, inner > 1), shared)
     kernel = function.for_dims(dims)
-    run: Any = entry.filling(kernel, shape if last else (outer, chunks, inner), dtype)
+    run: Any = entry.filling(kernel, shape if last else (outer, chunks, inner), own)
     if last:
         return run
-    following: Any = _levels(kind, outer, chunks, inner, divisor, shape, dtype)
+    following: Any = _levels(kind, outer, chunks, inner, divisor, shape, between, result)
     return _sequential([run, following])
 
 
@@ -304,13 +325,17 @@ def reduction(
     )
     runs: list[Any] = []
     kind = "sum" if how == "mean" else how  # which is divided at the end
+    own: Any = dtype
+    between = _SINGLE if is_short(dtype) else dtype
     for at in reversed(reduced_groups):
         lengths = [length for _, length in groups]
         outer, inner = math.prod(lengths[:at]), math.prod(lengths[at + 1 :])
         last = at == reduced_groups[0]
         form = result if last else (outer, inner)
         divisor = count if how == "mean" and last else 1
-        runs.append(_levels(kind, outer, lengths[at], inner, divisor, form, dtype))
+        levels = (kind, outer, lengths[at], inner, divisor, form)
+        runs.append(_levels(*levels, own, dtype if last else between))
+        own = between
         del groups[at]
     return _sequential(runs)
 
@@ -333,9 +358,17 @@ def has_code(how: str, dtype: Any) -> bool:
     """True for sums of what adds up without another type, and quantifiers of bools."""
     if how in ("all", "any"):
         return dtype.kind == "b"
+    if is_short(dtype):
+        return how != "product"
     if dtype.itemsize < 4 and (how in ("mean", "product") or dtype.kind not in "iu"):
         return False
     return dtype.kind == "f" or (dtype.kind in "iu" and how != "mean")
+
+
+def is_short(dtype: Any) -> bool:
+    """True for 16-bit floats of which the processor's vectors are read and written."""
+    found = vectors.KINDS.get(dtype)
+    return found is not None and found.short
 
 
 def reduction_of(dtype: Any, *description: Any) -> Run | None:

@@ -153,6 +153,9 @@ def resampling() -> Run | None:
     """
     if not entry.AVAILABLE:
         return None
+    for name in ("rows", "columns"):
+        for how in ("between", "sums"):
+            LIBRARY.entry(f"{name}_{how}")
 
     def run(
         images: Any, indices: Any, weights: Any, axis: int, between: bool, out: Any = None

@@ -15,6 +15,8 @@ from intaglio.native.kernels import (
     depthwise_convolution,
     im2col,
     matmul,
+    narrow_convolution,
+    narrow_matmul,
     strided_input_gradient,
     winograd,
     winograd_filter_gradient,
@@ -250,6 +252,44 @@ def _doubled(*variants: Callable[..., Run | None]) -> Selection:
     return choose
 
 
+def _short(
+    variant: Callable[[Geometry, narrow_matmul.Form, Any], Run | None], operand: int
+) -> Callable[..., Run | None]:
+    """Convolutions of 16-bit floats where the processor multiplies such matrices; of windows of
+    one pixel as one product. `operand` is what the result is the gradient of, or 2."""
+
+    def choose(
+        dtype: Any, x: tuple[int, ...], filters: tuple[int, ...], along: Along
+    ) -> Run | None:
+        g, form = geometry(x, filters, along), narrow_matmul.short_form(dtype)
+        if g is None or form is None:
+            return None
+        if not _is_product(g):
+            return variant(g, form, dtype)
+        pixels, matrix = math.prod(g.shape[:-1]), (g.channels, g.filters)
+        if operand == 2:
+            left = (pixels, g.channels)
+            return narrow_matmul.product(left, matrix, False, False, form, dtype, g.shape)
+        right = (pixels, g.filters)
+        if operand == 1:
+            shape = (*g.window, *matrix)
+            left = (pixels, g.channels)
+            return narrow_matmul.product(left, right, True, False, form, dtype, shape)
+        run = narrow_matmul.product(right, matrix, False, True, form, dtype, x)
+        if run is None:
+            return None
+        chain = Chain(2)
+        (product,) = chain.then(run, 1, 0)
+        return chain.returning(product)
+
+    return choose
+
+
+def _short_input_gradient(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
+    few = g.channels <= MAX_DIRECT_CHANNELS
+    return None if few else narrow_convolution.input_gradient(g, form, dtype)
+
+
 def _strided_input_gradient(g: Geometry, dtype: Any) -> Run | None:
     return im2col.forward(g, dtype) if im2col.skips(g) else None
 
@@ -277,6 +317,9 @@ def _depthwise(make: Callable[[Windows], Run | None]) -> Selection:
 doubled_forward = _doubled(_strided_input_gradient, convolution.forward)
 doubled_filter_gradient = _doubled(_strided_filter_gradient, convolution.filter_gradient)
 doubled_input_gradient = _doubled(_images_per_thread)
+short_forward = _short(narrow_convolution.forward, 2)
+short_filter_gradient = _short(narrow_convolution.filter_gradient, 1)
+short_input_gradient = _short(_short_input_gradient, 0)
 depthwise_forward = _depthwise(depthwise_convolution.forward)
 depthwise_filter_gradient = _depthwise(depthwise_convolution.filter_gradient)
 depthwise_input_gradient = _depthwise(depthwise_convolution.input_gradient)

@@ -1,7 +1,8 @@
 """Factorisations and solutions of many small matrices: each lane of a vector has a matrix of its own.
 
 Matrices are gathered into vectors on the stack, element by element, so that all steps are those of the
-textbook without any movement between lanes. A kernel sets a flag if a matrix is one that
+textbook without any movement between lanes. NumPy does the same in `ops/linalg/elimination.py`, with the
+same bits, as long as there is no kernel. A kernel sets a flag if a matrix is one that
 LAPACK may refuse (not positive, singular, not a number); then its results are not used.
 """
 
@@ -111,9 +112,8 @@ class _Builder:
         return self.code.let(f"{word} {self.type} {x}, {y}")
 
     def _less(self, x: str, factor: str, y: str) -> str:
-        """x - factor * y, rounded once where the processor can."""
-        product = self.code.let(f"fmul contract {self.type} {factor}, {y}")
-        return self.code.let(f"fsub contract {self.type} {x}, {product}")
+        """x - factor * y, rounded twice, as NumPy does it before there is a kernel."""
+        return self._op("fsub", x, self._op("fmul", factor, y))
 
     def _blame(self, test: str) -> None:
         """Notes the lanes for which a test holds."""

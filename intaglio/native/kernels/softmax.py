@@ -1,7 +1,7 @@
-"""Softmax, its logarithm and the cross entropies of rows in machine code, float32 or float64.
+"""Softmax, its logarithm and the cross entropies of rows in machine code.
 
 A row is read three times while it is in cache: for its greatest element, for the sum of the
-exponentials of what each is less than that, and for the results.
+exponentials of what each is less than that, and for the results. 16-bit floats are computed as float32.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels.library import Kernel, Library, Source
-from intaglio.native.kernels.reductions import Joining
+from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.kernels.reductions import Joining, is_short
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import Kind, Lanes, kind_of, literal
+from intaglio.native.llvm.vectors import FLOAT, Builder, Kind, Lanes, kind_of, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
@@ -24,17 +25,26 @@ Run = Callable[..., Any]
 
 DIMS = ("rows", "classes")
 SINGLE = np.dtype(np.float32)
+# Rows of 16-bit floats have a buffer of float32 on the stack.
+MAX_SHORT_CLASSES = 1 << 16
 
 
 class _Rows:
-    """Writes a kernel that goes over rows."""
+    """Writes a kernel that goes over rows of elements `stored` as a kind."""
 
-    def __init__(self, name: str, kind: Kind) -> None:
+    def __init__(self, name: str, stored: Kind) -> None:
         self.code = Code(name, entry.KERNEL)
-        self.kind = kind
-        self.sum, self.maximum = (Joining(self.code, k, kind) for k in ("sum", "maximum"))
-        self.tiles = self.sum.tiles
+        self.kind = kind = FLOAT if stored.short else stored
+        self.sum, self.maximum = (Joining(self.code, k, kind, stored) for k in ("sum", "maximum"))
+        self.tiles, self.wide = self.sum.tiles, Tiles(kind)
         self.classes = entry.load_dims(self.code, DIMS)["classes"]
+        self._buffer = ""
+        if stored.short:
+            self._buffer = self.code.let(f"alloca {kind.llvm}, i64 {self.classes}, align 64")
+
+    def between(self, result: str) -> str:
+        """Memory for a row of numbers that are not rounded yet: the result's, if it has their kind."""
+        return self._buffer or result
 
     def array(self, table: str, index: int) -> str:
         """The data of an input or output."""
@@ -42,7 +52,7 @@ class _Rows:
 
     def at(self, row: str, index: str) -> str:
         """The pointer to an element."""
-        return self.code.at(self.kind.llvm, row, index)
+        return self.code.at(self.tiles.stored.llvm, row, index)
 
     def load(self, pointer: str) -> str:
         """One element."""
@@ -59,10 +69,18 @@ class _Rows:
 
     def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
         """Puts vectors into a row, from an element on."""
-        first = self.at(row, at)
-        pointers = self.tiles.pointers(self.code, first, len(values.names))
+        self._write(self.tiles, values, row, at, mask)
+
+    def read_between(self, row: str, at: str, count: int, mask: str) -> Lanes:
+        """Vectors of a row that is not rounded, from an element on."""
+        pointers = self.wide.pointers(self.code, self.code.at(self.kind.llvm, row, at), count)
+        return Lanes(self.kind, tuple([self.wide.read(self.code, p, mask) for p in pointers]))
+
+    def _write(self, tiles: Tiles, values: Lanes, row: str, at: str, mask: str) -> None:
+        first = self.code.at(tiles.stored.llvm, row, at)
+        pointers = tiles.pointers(self.code, first, len(values.names))
         for pointer, value in zip(pointers, values.names, strict=True):
-            self.tiles.write(self.code, value, pointer, mask)
+            tiles.write(self.code, value, pointer, mask)
 
     def over(self, joining: Joining, body: Callable[[Functions, str, str], Lanes]) -> str:
         """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
@@ -81,7 +99,7 @@ class _Rows:
         return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
 
     def grown(self, logits: str, out: str) -> tuple[str, str]:
-        """Writes the exponentials of a row; gives its greatest element and their sum."""
+        """Writes the exponentials of a row, not rounded; gives its greatest element and their sum."""
 
         def logit(s: Functions, at: str, mask: str) -> Lanes:
             return self.read(logits, at, s.vectors, mask)
@@ -90,7 +108,7 @@ class _Rows:
 
         def exponential(s: Functions, at: str, mask: str) -> Lanes:
             value = s.exp(s.sub(logit(s, at, mask), self.every(s, most)))
-            self.write(value, out, at, mask)
+            self._write(self.wide, value, out, at, mask)
             return value
 
         return most, self.over(self.sum, exponential)
@@ -106,7 +124,14 @@ class _Rows:
 
     def put(self, value: str, pointer: str) -> None:
         """Writes one element."""
-        self.code.do(f"store {self.kind.llvm} {value}, ptr {pointer}, align {self.kind.bytes}")
+        stored = self.tiles.stored
+        (one,) = self._one(f"<1 x {self.kind.llvm}>", value, self.kind, stored).names
+        self.code.do(f"store <1 x {stored.llvm}> {one}, ptr {pointer}, align {stored.bytes}")
+
+    def _one(self, vector: str, value: str, kind: Kind, to: Kind) -> Lanes:
+        """A number as a vector of another kind."""
+        whole = self.code.let(f"insertelement {vector} poison, {kind.llvm} {value}, i64 0")
+        return Builder(self.code, 1, 1).converted(Lanes(kind, (whole,)), to)
 
     def every(self, s: Functions, vector: str) -> Lanes:
         """One vector, as many times as the builder takes."""
@@ -118,10 +143,11 @@ def _softmax(k: _Rows) -> None:
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
         result = k.row(out, number)
-        _, total = k.grown(k.row(logits, number), result)
+        grown = k.between(result)
+        _, total = k.grown(k.row(logits, number), grown)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(result, at, s.vectors, mask), k.every(s, total))
+            value = s.div(k.read_between(grown, at, s.vectors, mask), k.every(s, total))
             k.write(value, result, at, mask)
             return value
 
@@ -133,7 +159,7 @@ def _log_softmax(k: _Rows) -> None:
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
         row, result = k.row(logits, number), k.row(out, number)
-        most, total = k.grown(row, result)
+        most, total = k.grown(row, k.between(result))
         less = k.log(total)
 
         def logarithm(s: Functions, at: str, mask: str) -> Lanes:
@@ -151,14 +177,15 @@ def _cross_entropy(k: _Rows) -> None:
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with k.code.loop("%from", "%to") as number:
         row, wanted, gradient = (k.row(d, number) for d in (logits, labels, gradients))
-        most, total = k.grown(row, gradient)
+        grown = k.between(gradient)
+        most, total = k.grown(row, grown)
         less = k.log(total)
 
         def term(s: Functions, at: str, mask: str) -> Lanes:
             label = k.read(wanted, at, s.vectors, mask)
             shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
             loss = s.mul(label, s.sub(k.every(s, less), shifted))
-            share = s.div(k.read(gradient, at, s.vectors, mask), k.every(s, total))
+            share = s.div(k.read_between(grown, at, s.vectors, mask), k.every(s, total))
             k.write(s.sub(share, label), gradient, at, mask)
             # 0 times the logarithm of 0 is 0 here.
             none = s.const(0, label)
@@ -216,6 +243,10 @@ def _library(name: str, kind: Kind) -> Library:
 
 def _kernel(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
     if not entry.AVAILABLE or not shape or 0 in shape:
+        return None
+    if dtype.itemsize == 2 and (
+        name == "sparse_cross_entropy" or shape[-1] > MAX_SHORT_CLASSES or not is_short(dtype)
+    ):
         return None
     size = math.prod(shape)
     dims = (size // shape[-1], shape[-1])

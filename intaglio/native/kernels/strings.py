@@ -84,6 +84,15 @@ class _Walk:
                 size = code.load("i64", code.at("i8", scratch, str(layout.SIZE)), 8)
                 yield i, code.at("i8", scratch, str(layout.BYTES_DATA)), size
 
+    @contextmanager
+    def spans(self) -> Generator[tuple[str, str, str]]:
+        """A loop over spans of one text: the number, the pointer to the bytes and how many."""
+        code = self.code
+        bounds = [self.array(2 + k) for k in range(2)]
+        with code.loop("0", self.words["count"]) as i:
+            start, size = (code.load("i64", code.at("i64", array, i), 8) for array in bounds)
+            yield i, code.at("i8", self.objects, start), size
+
     def store(self, i: str, value: str) -> None:
         """Writes an i64 of the result."""
         pointer = self.code.at("i64", self.out, i)
@@ -98,6 +107,28 @@ class _Walk:
         before = code.load("ptr", pointer, 8)
         code.do(f"store ptr {text}, ptr {pointer}, align 8")
         code.do(f"call void {release}(ptr {before})")
+
+    def fresh_text(self, i: str, size: str) -> str:
+        """Writes a new text of so many bytes into the result; gives where they are to be put."""
+        code = self.code
+        self.new_text(i, "null", size)
+        text = code.load("ptr", code.at("ptr", self.out, i), 8)
+        return code.at("i8", text, str(layout.BYTES_DATA))
+
+    def byte(self, data: str, at: str) -> str:
+        """A byte as an i64."""
+        code = self.code
+        return code.let(f"zext i8 {code.load('i8', code.at('i8', data, at), 1)} to i64")
+
+    def put(self, data: str, at: str, value: str) -> None:
+        """Writes the last bits of an i64 as a byte."""
+        code = self.code
+        octet = code.let(f"trunc i64 {value} to i8")
+        code.do(f"store i8 {octet}, ptr {code.at('i8', data, at)}, align 1")
+
+    def select(self, test: str, yes: str | int, no: str | int) -> str:
+        """One of two i64."""
+        return self.code.let(f"select i1 {test}, i64 {yes}, i64 {no}")
 
     def kernel(self, inputs: int, outputs: int) -> Kernel:
         """The whole, as a library takes it."""
@@ -288,6 +319,140 @@ def _joined() -> Kernel:
     return Kernel(code, 5, 2)
 
 
+# -- letters and spaces ------------------------------------------------------------------
+
+
+def _cased(name: str, first: str) -> Kernel:
+    """Texts with the 26 ASCII letters from `first` on in the other case."""
+    walk = _Walk(name)
+    code = walk.code
+    with walk.texts() as (i, data, size):
+        out = walk.fresh_text(i, size)
+        with code.loop("0", size) as j:
+            byte = code.load("i8", code.at("i8", data, j), 1)
+            letter = code.let(f"icmp ult i8 {code.let(f'sub i8 {byte}, {ord(first)}')}, 26")
+            other = code.let(f"xor i8 {byte}, 32")
+            chosen = code.let(f"select i1 {letter}, i8 {other}, i8 {byte}")
+            code.do(f"store i8 {chosen}, ptr {code.at('i8', out, j)}, align 1")
+    return walk.kernel(0, 0)
+
+
+def _stripped() -> Kernel:
+    """Texts without the white space at both ends."""
+    walk = _Walk("stripped")
+    code = walk.code
+    with walk.texts() as (i, data, size):
+        with code.carrying("0", size, 1, ("i64", size), ("i64", "0")) as loop:
+            byte = walk.byte(data, loop.index)
+            control = code.integer("icmp ult", code.integer("sub", byte, 9), 5)
+            space = code.let(f"or i1 {control}, {code.integer('icmp eq', byte, 32)}")
+            begin, end = loop.values
+            behind = code.integer("add", loop.index, 1)
+            loop.following = [
+                walk.select(space, begin, code.least(begin, loop.index)),
+                walk.select(space, end, behind),
+            ]
+        begin, end = loop.values
+        some = code.integer("icmp slt", begin, end)
+        length = walk.select(some, code.integer("sub", end, begin), 0)
+        walk.new_text(i, code.at("i8", data, begin), length)
+    return walk.kernel(0, 0)
+
+
+# -- base 64 -----------------------------------------------------------------------------
+
+
+def _base64() -> Kernel:
+    """Texts in base 64: three bytes as four characters of the alphabet."""
+    walk = _Walk("base64")
+    code, padded, alphabet = walk.code, walk.more(0), walk.array(2)
+
+    def character(word: Word, number: int) -> str:
+        return walk.byte(alphabet, (word >> 18 - 6 * number & 63).name)
+
+    with walk.texts() as (i, data, size):
+        whole, rest = (code.integer(what, size, 3) for what in ("udiv", "urem"))
+        some = code.integer("icmp ne", rest, 0)
+        missing = walk.select(some, code.integer("sub", 3, rest), 0)
+        rounded = Word(code, whole) * 4 + Word(code, walk.select(some, 4, 0))
+        bare = code.integer("icmp eq", padded.name, 0)
+        cut = Word(code, walk.select(bare, missing, 0))
+        out = walk.fresh_text(i, (rounded - cut).name)
+
+        def three(at: Word) -> Word:
+            first, second, third = (Word(code, walk.byte(data, (at + k).name)) for k in range(3))
+            return first << 16 | second << 8 | third
+
+        with code.loop("0", whole) as j:
+            word, to = three(Word(code, j) * 3), Word(code, j) * 4
+            for number in range(4):
+                walk.put(out, (to + number).name, character(word, number))
+        with code.when(some):
+            at, to = Word(code, whole) * 3, Word(code, whole) * 4
+            # Behind the last byte of an object is a zero.
+            first, second = (Word(code, walk.byte(data, (at + k).name)) for k in range(2))
+            word = first << 16 | second << 8
+            for number in range(2):
+                walk.put(out, (to + number).name, character(word, number))
+            two = code.integer("icmp eq", rest, 2)
+            with code.when(two):
+                walk.put(out, (to + 2).name, character(word, 2))
+            with code.when(code.integer("icmp ne", padded.name, 0)):
+                walk.put(out, (to + 3).name, str(ord("=")))
+                with code.when(code.let(f"xor i1 {two}, true")):
+                    walk.put(out, (to + 2).name, str(ord("=")))
+    return walk.kernel(1, 0)
+
+
+def _from_base64() -> Kernel:
+    """What texts in base 64 stand for; up to two signs of equality may fill the last group."""
+    walk = _Walk("from_base64")
+    code, table = walk.code, walk.array(2)
+
+    def ends(data: str, size: str, back: int) -> str:
+        found = walk.byte(data, code.integer("sub", size, back))
+        filling = code.integer("icmp eq", found, ord("="))
+        return code.let(f"and i1 {filling}, {code.integer('icmp sge', size, back)}")
+
+    with walk.texts() as (i, data, size):
+        one = ends(data, size, 1)
+        two = code.let(f"and i1 {one}, {ends(data, size, 2)}")
+        filled = code.integer("add", *(code.let(f"zext i1 {x} to i64") for x in (one, two)))
+        bare = code.integer("sub", size, filled)
+        whole, rest = code.integer("lshr", bare, 2), code.integer("and", bare, 3)
+        uneven = code.integer("icmp ne", code.integer("and", size, 3), 0)
+        wrong = code.let(f"and i1 {one}, {uneven}")
+        wrong = code.let(f"or i1 {wrong}, {code.integer('icmp eq', rest, 1)}")
+        out = walk.fresh_text(i, code.integer("lshr", code.integer("mul", bare, 3), 2))
+
+        def value(at: Word) -> Word:
+            return Word(code, walk.byte(table, walk.byte(data, at.name)))
+
+        with code.carrying("0", whole, 1, ("i64", "0")) as loop:
+            at, to = Word(code, loop.index) * 4, Word(code, loop.index) * 3
+            a, b, c, d = (value(at + k) for k in range(4))
+            word = a << 18 | b << 12 | c << 6 | d
+            for number in range(3):
+                walk.put(out, (to + number).name, (word >> 16 - 8 * number).name)
+            loop.following = [(Word(code, loop.values[0]) | a | b | c | d).name]
+        bad = code.integer("icmp ugt", loop.values[0], 63)
+        wrong = code.let(f"or i1 {wrong}, {bad}")
+        with code.when(code.integer("icmp ugt", rest, 1)):
+            at, to = Word(code, whole) * 4, Word(code, whole) * 3
+            a, b = value(at), value(at + 1)
+            with code.when((a | b) > 63):
+                walk.unexpected()
+            walk.put(out, to.name, (a << 2 | b >> 4).name)
+            with code.when(code.integer("icmp eq", rest, 3)):
+                c = value(at + 2)
+                with code.when(c > 63):
+                    walk.unexpected()
+                walk.put(out, (to + 1).name, (b << 4 | c >> 2).name)
+        with code.when(wrong):
+            walk.unexpected()
+    return walk.kernel(1, 0)
+
+
 # -- numbers ---------------------------------------------------------------------------
 
 
@@ -297,49 +462,134 @@ def _numbers() -> Kernel:
     Anything but a sign, up to 18 digits and a point among them is marked as unusual.
     """
     walk = _Walk("numbers")
-    code, notes = walk.code, walk.result(2)
-
-    def either(test: str, yes: str | int, no: str | int) -> str:
-        return code.let(f"select i1 {test}, i64 {yes}, i64 {no}")
-
-    def byte(data: str, at: str) -> str:
-        return code.let(f"zext i8 {code.load('i8', code.at('i8', data, at), 1)} to i64")
-
+    notes = walk.result(2)
     with walk.texts() as (i, data, size):
-        first = byte(data, "0")  # a text of no bytes has the zero behind it
-        minus = code.integer("icmp eq", first, ord("-"))
-        plus = code.integer("icmp eq", first, ord("+"))
-        signed = code.let(f"or i1 {minus}, {plus}")
-        start = either(signed, 1, 0)
-        most = code.integer("icmp slt", size, MAX_INT64_DIGITS + 3)
-        stop = either(most, size, 0)
-        carried = [("i64", v) for v in ("0", "0", "0", "0", "0")]
-        with code.carrying(start, stop, 1, *carried) as loop:
-            value, digits, points, behind, wrong = loop.values
-            digit = code.integer("sub", byte(data, loop.index), ord("0"))
-            is_digit = code.integer("icmp ult", digit, 10)
-            is_point = code.integer("icmp eq", digit, ord(".") - ord("0"))
-            one = either(is_digit, 1, 0)
-            shifted = code.integer("add", code.integer("mul", value, 10), digit)
-            known = code.let(f"or i1 {is_digit}, {is_point}")
-            loop.following = [
-                either(is_digit, shifted, value),
-                code.integer("add", digits, one),
-                code.integer("add", points, either(is_point, 1, 0)),
-                code.integer("add", behind, code.integer("mul", one, points)),
-                either(known, wrong, 1),
-            ]
-        value, digits, points, behind, wrong = loop.values
-        few = code.integer("icmp ule", code.integer("sub", digits, 1), MAX_INT64_DIGITS - 1)
-        right = code.integer("icmp eq", wrong, 0)
-        single = code.integer("icmp ule", points, 1)
-        good = code.let(f"and i1 {code.let(f'and i1 {few}, {right}')}, {single}")
-        note = code.integer("add", behind, code.integer("mul", points, POINT))
-        note = code.integer("add", note, either(minus, NEGATIVE, 0))
-        note = code.let(f"trunc i64 {either(good, note, UNUSUAL)} to i8")
-        walk.store(i, value)
-        code.do(f"store i8 {note}, ptr {code.at('i8', notes, i)}, align 1")
+        _number(walk, notes, i, data, size)
     return walk.kernel(0, 1)
+
+
+def _span_numbers() -> Kernel:
+    """As `_numbers`, of spans of one text: its bytes, where each span begins and how long it is."""
+    walk = _Walk("span_numbers")
+    notes = walk.result(2)
+    with walk.spans() as (i, data, size):
+        _number(walk, notes, i, data, size)
+    return walk.kernel(2, 1)
+
+
+def _spans() -> Kernel:
+    """Spans of one text as texts."""
+    walk = _Walk("spans")
+    with walk.spans() as (i, data, size):
+        walk.new_text(i, data, size)
+    return walk.kernel(2, 0)
+
+
+def _number(walk: _Walk, notes: str, i: str, data: str, size: str) -> None:
+    """Reads a number, at least the byte behind an empty text."""
+    code, either, byte = walk.code, walk.select, walk.byte
+    first = byte(data, "0")  # no bytes are unusual whatever is behind
+    minus = code.integer("icmp eq", first, ord("-"))
+    plus = code.integer("icmp eq", first, ord("+"))
+    signed = code.let(f"or i1 {minus}, {plus}")
+    start = either(signed, 1, 0)
+    most = code.integer("icmp slt", size, MAX_INT64_DIGITS + 3)
+    stop = either(most, size, 0)
+    carried = [("i64", v) for v in ("0", "0", "0", "0", "0")]
+    with code.carrying(start, stop, 1, *carried) as loop:
+        value, digits, points, behind, wrong = loop.values
+        digit = code.integer("sub", byte(data, loop.index), ord("0"))
+        is_digit = code.integer("icmp ult", digit, 10)
+        is_point = code.integer("icmp eq", digit, ord(".") - ord("0"))
+        one = either(is_digit, 1, 0)
+        shifted = code.integer("add", code.integer("mul", value, 10), digit)
+        known = code.let(f"or i1 {is_digit}, {is_point}")
+        loop.following = [
+            either(is_digit, shifted, value),
+            code.integer("add", digits, one),
+            code.integer("add", points, either(is_point, 1, 0)),
+            code.integer("add", behind, code.integer("mul", one, points)),
+            either(known, wrong, 1),
+        ]
+    value, digits, points, behind, wrong = loop.values
+    few = code.integer("icmp ule", code.integer("sub", digits, 1), MAX_INT64_DIGITS - 1)
+    right = code.integer("icmp eq", wrong, 0)
+    single = code.integer("icmp ule", points, 1)
+    good = code.let(f"and i1 {code.let(f'and i1 {few}, {right}')}, {single}")
+    note = code.integer("add", behind, code.integer("mul", points, POINT))
+    note = code.integer("add", note, either(minus, NEGATIVE, 0))
+    note = code.let(f"trunc i64 {either(good, note, UNUSUAL)} to i8")
+    walk.store(i, value)
+    code.do(f"store i8 {note}, ptr {code.at('i8', notes, i)}, align 1")
+
+
+def _decimals() -> Kernel:
+    """Numbers as texts: digits (uint64), which are negative, and powers of ten.
+
+    The words are the digits behind the point, the width, a sign of others than negative numbers or
+    0, and whether zeros fill up, or spaces at the end.
+    """
+    walk = _Walk("decimals")
+    code = walk.code
+    point, width, plus, zeros, left = (walk.more(k).name for k in range(5))
+    negatives, powers = walk.array(2), walk.array(3)
+    pointed = code.let(f"zext i1 {code.integer('icmp ne', point, 0)} to i64")
+    least = code.integer("add", point, 1)
+    by_zeros, at_end = (code.integer("icmp ne", word, 0) for word in (zeros, left))
+    with code.loop("0", walk.words["count"]) as i:
+        value = code.load("i64", code.at("i64", walk.objects, i), 8)
+        negative = code.integer("icmp ne", walk.byte(negatives, i), 0)
+        sign = walk.select(negative, ord("-"), plus)
+        signed = code.integer("icmp ne", sign, 0)
+        length = _larger(walk, _digits_of(walk, value, powers), least)
+        marks = code.integer("add", code.let(f"zext i1 {signed} to i64"), pointed)
+        room = code.integer("sub", width, code.integer("add", length, marks))
+        room = _larger(walk, room, "0")
+        length = code.integer("add", length, walk.select(by_zeros, room, 0))
+        spaces = walk.select(by_zeros, 0, room)
+        body = code.integer("add", length, marks)
+        size = code.integer("add", body, spaces)
+        out = walk.fresh_text(i, size)
+        with code.when(code.integer("icmp ne", spaces, 0)):
+            code.call(
+                "void",
+                "llvm.memset.p0.i64",
+                ("ptr", out),
+                ("i8", "32"),
+                ("i64", size),
+                ("i1", "false"),
+            )
+        begin = walk.select(at_end, 0, spaces)
+        with code.when(signed):
+            walk.put(out, begin, sign)
+        last = code.integer("sub", code.integer("add", begin, body), 1)
+        with code.when(code.integer("icmp ne", point, 0)):
+            walk.put(out, code.integer("sub", last, point), str(ord(".")))
+        with code.carrying("0", length, 1, ("i64", value)) as loop:
+            rest = loop.values[0]
+            digit = code.integer("add", code.integer("urem", rest, 10), ord("0"))
+            before = code.integer("icmp sge", loop.index, point)
+            to = code.integer(
+                "sub", code.integer("sub", last, loop.index), walk.select(before, pointed, 0)
+            )
+            walk.put(out, to, digit)
+            loop.following = [code.integer("udiv", rest, 10)]
+    return walk.kernel(2, 0)
+
+
+def _larger(walk: _Walk, x: str, y: str) -> str:
+    return walk.select(walk.code.integer("icmp sgt", x, y), x, y)
+
+
+def _digits_of(walk: _Walk, value: str, powers: str) -> str:
+    """How many decimal digits a number has; 1 for 0. A bit is 1233 / 4096 of a digit."""
+    code = walk.code
+    zeros = code.call("i64", "llvm.ctlz.i64", ("i64", code.integer("or", value, 1)), ("i1", "true"))
+    bits = code.integer("sub", 64, zeros)
+    digits = code.integer("lshr", code.integer("mul", bits, 1233), 12)
+    power = code.load("i64", code.at("i64", powers, digits), 8)
+    enough = code.let(f"zext i1 {code.integer('icmp uge', value, power)} to i64")
+    return _larger(walk, code.integer("add", digits, enough), "1")
 
 
 # -- calls -----------------------------------------------------------------------------
@@ -355,17 +605,37 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "murmurhash": lambda: _hashing("murmurhash", _murmurhash),
     "parts": _parts,
     "numbers": _numbers,
+    "span_numbers": _span_numbers,
+    "spans": _spans,
+    "lower": lambda: _cased("lower", "A"),
+    "upper": lambda: _cased("upper", "a"),
+    "stripped": _stripped,
+    "base64": _base64,
+    "from_base64": _from_base64,
+    "decimals": _decimals,
 }
 LIBRARIES = {
     name: Library(lambda write=write: Source([write()])) for name, write in KERNELS.items()
 }
+# Kernels whose results are texts alone.
+WRITING = (
+    "lower",
+    "upper",
+    "stripped",
+    "base64",
+    "from_base64",
+    "decimals",
+    "spans",
+    "parts",
+    "character_parts",
+    "joined",
+)
 RESULTS: dict[str, list[Any]] = {
+    **{name: [object] for name in WRITING},
     "lengths": [np.int64],
     "characters": [np.int64],
-    "parts": [object],
-    "character_parts": [object],
-    "joined": [object],
     "numbers": [np.int64, np.uint8],
+    "span_numbers": [np.int64, np.uint8],
 }
 
 

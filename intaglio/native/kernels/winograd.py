@@ -43,6 +43,7 @@ from intaglio.native.kernels.winograd_blocks import (
     SHUFFLES,
     Blocks,
     Pointers,
+    panel_widths,
 )
 from intaglio.native.kernels.winograd_transforms import (
     F2_TRANSFORM,
@@ -50,7 +51,8 @@ from intaglio.native.kernels.winograd_transforms import (
     Transform,
     two_dimensional,
 )
-from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
@@ -166,7 +168,7 @@ class WinogradBuilder(Blocks):
             Code(
                 f"cells_{vectors}",
                 ["ptr %a", "i64 %chunk", "ptr %b", "ptr %c", "i64 %channels", "i64 %rows"],
-                "internal fastcc void",
+                "fastcc void",
             ),
             self.tiles,
             self.lanes,
@@ -217,11 +219,6 @@ class WinogradBuilder(Blocks):
                     sums[at] = tiles.fma(code, factor, vector, sums[at])
             right = self.at(code, right, vectors * lanes)
         return [right, *sums]
-
-    def table(self) -> str:
-        """The products by the vectors of their columns."""
-        names = ", ".join([f"ptr @cells_{v}" for v in range(1, TILE_VECTORS + 1)])
-        return f"@cells = internal constant [{TILE_VECTORS + 1} x ptr] [ptr null, {names}]\n"
 
     def scatter(self) -> Code:
         """Transforms the products of the tiles from `first` to `last` to results, in `count`
@@ -313,7 +310,7 @@ class WinogradBuilder(Blocks):
                     "mul", code.integer("mul", channels, column), self.transform.elements
                 )
                 depth = code.integer("mul", channels, wide)
-                cells = code.load("ptr", code.at("ptr", "@cells", count), 8)
+                cells = code.load("ptr", code.at("ptr", f"@{cells_table().name}", count), 8)
                 with code.loop("0", str(self.transform.elements)) as e:
                     a = tiles.step(code, scratch, e, element)
                     b = tiles.step(code, self.at(code, filters, before), e, depth)
@@ -332,18 +329,29 @@ class WinogradBuilder(Blocks):
         return code
 
 
+@functools.cache
+def cells_table() -> jit.SharedTable:
+    """The products by the vectors of their columns, for all transforms: each in a module of its own."""
+    writer = WinogradBuilder(F2_TRANSFORM)
+
+    def write(vectors: int) -> jit.Written:
+        code = writer.cells(vectors)
+        return code.name, module([code])
+
+    return jit.SharedTable("intaglio_cells", range(1, TILE_VECTORS + 1), write)
+
+
 def _source(transform: Transform) -> Source:
     writer = WinogradBuilder(transform)
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
-    products = [writer.cells(v) for v in range(1, TILE_VECTORS + 1)]
     return Source(
         [
             Kernel(writer.winograd("winograd"), 3),
             Kernel(writer.filters("filters"), 1),
             Kernel(writer.filters_flipped("filters_turned"), 1, unit=writer.lanes),
         ],
-        [*products, gather, writer.scatter()],
-        writer.table(),
+        [gather, writer.scatter()],
+        table=cells_table(),
     )
 
 
@@ -447,7 +455,9 @@ def forward(
         return None
     dims = dims_of(g, transform, block, relu)
     convolve = entry.filling(
-        library(transform).entry("winograd").for_dims((-(-tiles_of(g, transform) // block), *dims)),
+        library(transform)
+        .entry("winograd", table_entries=panel_widths(g.filters, TILE_VECTORS))
+        .for_dims((-(-tiles_of(g, transform) // block), *dims)),
         g.shape,
     )
     chain = Chain(3 if biased else 2)
@@ -480,7 +490,8 @@ def transformed(
     """Filters to what the products take of them."""
     lanes = Tiles(FLOAT).lanes
     columns = -(-g.filters // lanes) * lanes
-    kernel = library(transform).entry("filters_turned" if transposed else "filters")
+    name = "filters_turned" if transposed else "filters"
+    kernel = library(transform).entry(name, table_entries=())
     run: Any = entry.filling(
         kernel.for_dims((g.channels, *dims)), (transform.elements * g.channels * columns,)
     )

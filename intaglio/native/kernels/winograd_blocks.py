@@ -306,3 +306,10 @@ class Blocks:
         self.walk(code, "%images", dims, of, side, "%zeros", body)
         code.do("ret void")
         return code
+
+
+def panel_widths(columns: int, most: int) -> set[int]:
+    """The vectors of the panels that `Blocks.panels` divides columns into."""
+    whole = -(-columns // Tiles(FLOAT).lanes)
+    count = -(-whole // most)
+    return {whole * (p + 1) // count - whole * p // count for p in range(count)}

@@ -15,14 +15,22 @@ from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import ACCUMULATORS, Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.winograd import block_of, dims_of, is_for, tiles_of
-from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP_BYTES, SHUFFLES, Blocks
+from intaglio.native.kernels.winograd_blocks import (
+    DIMS,
+    FOUR,
+    GAP_BYTES,
+    SHUFFLES,
+    Blocks,
+    panel_widths,
+)
 from intaglio.native.kernels.winograd_transforms import (
     F2_TRANSFORM,
     Sums,
     Transform,
     two_dimensional,
 )
-from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
@@ -58,7 +66,7 @@ class _FilterGradientBuilder(Blocks):
             f"outer_{vectors}",
             ["ptr %a", "ptr %b", "i64 %chunk", "ptr %c", "i64 %row", "i64 %count", "i1 %first",
              "i64 %elements", "i64 %a_size", "i64 %b_size", "i64 %c_size"],
-            "internal fastcc void",
+            "fastcc void",
         ), self.tiles, self.lanes  # fmt: skip
         zeros = [(tiles.vector, "zeroinitializer")] * (self.rows(vectors) * vectors)
         stop = code.integer("mul", "%count", lanes)
@@ -104,15 +112,10 @@ class _FilterGradientBuilder(Blocks):
             before = tiles.read(code, pointer, every)
             tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), pointer)
 
-    def table(self) -> str:
-        """The products, and their rows, by the vectors of their columns."""
-        every = range(1, VECTORS_PER_TILE + 1)
-        names = ", ".join([f"ptr @outer_{v}" for v in every])
-        rows = ", ".join([f"i64 {self.rows(v)}" for v in every])
-        return (
-            f"@outer = internal constant [{VECTORS_PER_TILE + 1} x ptr] [ptr null, {names}]\n"
-            f"@outer_rows = internal constant [{VECTORS_PER_TILE + 1} x i64] [i64 0, {rows}]\n"
-        )
+    def rows_by_vectors(self) -> str:
+        """The channels of the products by the vectors of their columns."""
+        rows = ", ".join([f"i64 {self.rows(v)}" for v in range(1, VECTORS_PER_TILE + 1)])
+        return f"@outer_rows = internal constant [{VECTORS_PER_TILE + 1} x i64] [i64 0, {rows}]\n"
 
     def filter_gradient(self, name: str) -> Code:
         """The sums of ranges of tiles; inputs: images and gradients."""
@@ -187,7 +190,7 @@ class _FilterGradientBuilder(Blocks):
             a, b = (tiles.step(code, start, e, size) for start, size in sides)
             right = self.at(code, b, code.integer("mul", column, dims["block"]))
             sums = self.at(code, tiles.step(code, target, e, element), column)
-            outer = code.load("ptr", code.at("ptr", "@outer", vectors), 8)
+            outer = code.load("ptr", code.at("ptr", f"@{_outer_table().name}", vectors), 8)
             rows = code.load("i64", code.at("i64", "@outer_rows", vectors), 8)
             with code.loop("0", dims["channels"], rows) as channel:
                 vector = code.integer("sdiv", channel, self.lanes)
@@ -233,16 +236,28 @@ class _FilterGradientBuilder(Blocks):
         return code
 
 
+@functools.cache
+def _outer_table() -> jit.SharedTable:
+    """The products by the vectors of their columns, for all transforms: each in a module of its own."""
+    writer = _FilterGradientBuilder(F2_TRANSFORM)
+
+    def write(vectors: int) -> jit.Written:
+        code = writer.outer(vectors)
+        return code.name, module([code])
+
+    return jit.SharedTable("intaglio_outer_products", range(1, VECTORS_PER_TILE + 1), write)
+
+
 def _source(transform: Transform) -> Source:
     writer = _FilterGradientBuilder(transform)
     return Source(
         [Kernel(writer.filter_gradient("filter_gradient"), 2), Kernel(writer.finish("finish"), 1)],
         [
-            *[writer.outer(v) for v in range(1, VECTORS_PER_TILE + 1)],
             writer.gather("gather", "", transform.seen, transform.of_pixels),
             writer.gather("gather_gradients", "out_", transform.step, transform.of_gradients),
         ],
-        writer.table(),
+        writer.rows_by_vectors(),
+        _outer_table(),
     )
 
 
@@ -268,10 +283,14 @@ def filter_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain |
     ranges = min(-(-count // block), MAX_RANGES, max(PARTIAL_SUM_BYTES // (4 * sums), MIN_RANGES))
     dims, kernels = dims_of(g, transform, block, False), library(transform)
     summed = entry.filling(
-        kernels.entry("filter_gradient").for_dims((ranges, *dims)), (ranges, sums)
+        kernels.entry(
+            "filter_gradient", table_entries=panel_widths(g.filters, VECTORS_PER_TILE)
+        ).for_dims((ranges, *dims)),
+        (ranges, sums),
     )
     finish = entry.filling(
-        kernels.entry("finish").for_dims((g.channels, *dims, ranges)), (3, 3, g.channels, g.filters)
+        kernels.entry("finish", table_entries=()).for_dims((g.channels, *dims, ranges)),
+        (3, 3, g.channels, g.filters),
     )
     chain = Chain(2)
     (result,) = chain.then(finish, *chain.then(summed, 0, 1))

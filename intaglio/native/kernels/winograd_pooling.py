@@ -16,11 +16,12 @@ from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.winograd import (
     WinogradBuilder,
     blocked,
+    cells_table,
     dims_of,
     tiles_of,
     transformed,
 )
-from intaglio.native.kernels.winograd_blocks import DIMS, Pointers
+from intaglio.native.kernels.winograd_blocks import DIMS, Pointers, panel_widths
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, Transform
 from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
@@ -64,9 +65,8 @@ class _PoolingWinogradBuilder(WinogradBuilder):
 def _source(transform: Transform) -> Source:
     writer = _PoolingWinogradBuilder(transform)
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
-    products = [writer.cells(v) for v in range(1, TILE_VECTORS + 1)]
     kernel = Kernel(writer.winograd("pooled"), 3, 3)
-    return Source([kernel], [*products, gather, writer.scatter()], writer.table())
+    return Source([kernel], [gather, writer.scatter()], table=cells_table())
 
 
 @functools.cache
@@ -83,7 +83,8 @@ def forward(
         return None
     dims = dims_of(g, transform, block, relu)
     numbers = (-(-tiles_of(g, transform) // block), *dims, *pooling)
-    kernel = _library(transform).entry("pooled").for_dims(numbers)
+    widths = panel_widths(g.filters, TILE_VECTORS)
+    kernel = _library(transform).entry("pooled", table_entries=widths).for_dims(numbers)
     chain = Chain(3)
     filters = chain.then(transformed(g, transform, False, dims), 1)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)

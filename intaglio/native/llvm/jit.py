@@ -10,12 +10,24 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import llvmlite
-import llvmlite.binding as llvm
+
+try:
+    import llvmlite.binding as llvm
+except OSError as cause:  # its library is not for this system
+    raise ImportError(f"llvmlite cannot be loaded: {cause}", name="llvmlite.binding") from cause
 
 from intaglio.base.locks import exclusive_lock, lasting_lock
-from intaglio.native.llvm import object_cache
+from intaglio.native.llvm import background, object_cache
 from intaglio.native.llvm.executable import executable_memory
 
+# Masked loads and stores are written as LLVM has had them since this version, that of llvmlite 0.48.
+OLDEST_LLVM = 22
+if llvm.llvm_version_info[0] < OLDEST_LLVM:
+    raise ImportError(
+        f"llvmlite {llvmlite.__version__} has LLVM {llvm.llvm_version_info[0]}, and machine code "
+        f"needs {OLDEST_LLVM} or later: pip install 'llvmlite>=0.48'",
+        name="llvmlite.binding",
+    )
 if not executable_memory():
     raise ImportError("the system forbids memory that is written and then executed")
 
@@ -65,24 +77,29 @@ if _calls is not None:
     exclusive_lock(_calls)
 
 
-def _machine() -> Any:
-    # The text is vectorised and unrolled already: what takes long in LLVM would find nothing.
+# How much LLVM optimises. The text of kernels is vectorised and unrolled already: what takes longer
+# finds nothing. Code that runs once for a call of a kernel, scalar and without loops that matter, is
+# compiled in a fifth of the time.
+KERNEL_EFFORT, GLUE_EFFORT = 1, 0
+
+
+def _machine(effort: int = KERNEL_EFFORT) -> Any:
     return _TARGET.create_target_machine(
-        cpu=CPU, features=FEATURES, opt=1, codemodel="jitdefault", jit=True
+        cpu=CPU, features=FEATURES, opt=effort, codemodel="jitdefault", jit=True
     )
 
 
-def compiled(text: str) -> bytes:
+def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
     """The object file of a module, from disk if it was compiled before.
 
     Raises RuntimeError, with LLVM's message, if the text is no valid module.
     """
-    name = object_cache.name_of(text, CPU, FEATURES, VERSION)
+    name = object_cache.name_of(text, CPU, FEATURES, VERSION, str(effort))
     code = object_cache.read(name)
     if code is None:
         parsed = llvm.parse_assembly(text)
         parsed.verify()
-        code = _machine().emit_object(parsed)
+        code = _machine(effort).emit_object(parsed)
         object_cache.write(name, code)
     return code
 
@@ -94,10 +111,11 @@ POINTER = ctypes.c_void_p
 class Module:
     """Machine code, kept as long as this object is."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, effort: int = KERNEL_EFFORT) -> None:
         """Raises RuntimeError, with LLVM's message, if the text is no valid module."""
+        background.begin()
         with _lock:
-            code = compiled(text)
+            code = compiled(text, effort)
             empty = llvm.parse_assembly("")
             self._engine = llvm.create_mcjit_compiler(empty, _machine())
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -112,33 +130,73 @@ class Module:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
+# A function's name, and the module that it is in.
+Written = tuple[str, str]
+
+
 class SharedTable:
     """A table of functions that several modules declare; each is compiled when it is needed.
 
-    The entries of others are null.
+    The entries of others are null. Where one function can do the work of several entries, with the
+    same bits, it is compiled first and stands in for them until theirs are compiled in the background.
     """
 
     def __init__(
-        self, name: str, indices: Collection[int], write: Callable[[int], tuple[str, str]]
+        self,
+        name: str,
+        indices: Collection[int],
+        write: Callable[[int], Written],
+        general: Callable[[int], tuple[Collection[int], Callable[[], Written]]] | None = None,
     ) -> None:
-        """`write` gives the name of the function of an entry, and a module with it."""
+        """`write` gives the function of an entry; `general` the entries that a function may stand in
+        for, of which the argument is one, and what writes it."""
         self.name = name
-        self._indices, self._write = indices, write
+        self._indices, self._write, self._general = indices, write, general
         self._entries = (POINTER * (1 + max(indices)))()
         self.declaration = f"@{name} = external constant [{len(self._entries)} x ptr]\n"
         self._defined: dict[int, Module] = {}
+        self._standing_in: list[Module] = []
+        self._declared = False
         self._lock = lasting_lock()
 
     def define(self, entries: Collection[int] | None = None) -> None:
-        """Compiles the functions of these entries, or all, unless that was done before."""
+        """Compiles functions for these entries, or all, unless that was done before."""
         with self._lock:
-            if not self._defined:
+            if not self._declared:
+                self._declared = True
                 llvm.add_symbol(self.name, ctypes.addressof(self._entries))
             for index in self._indices if entries is None else entries:
                 if index not in self._defined:
-                    function, text = self._write(index)
-                    found = self._defined[index] = Module(text)
-                    self._entries[index] = found.address(function)
+                    self._find(index)
+
+    def _find(self, index: int) -> None:
+        """A function for an entry: its own, or one that stands in for it."""
+        if self._general is None:
+            self._compile(index)
+            return
+        if not self._entries[index]:
+            stands_for, write = self._general(index)
+            name, text = write()
+            found = Module(text)
+            self._standing_in.append(found)
+            for other in stands_for:
+                if other not in self._defined:
+                    self._entries[other] = found.address(name)
+        background.later((self.name, index), lambda: self._replace(index))
+
+    def _replace(self, index: int) -> None:
+        name, text = self._write(index)
+        found = Module(text)
+        with self._lock:
+            self._enter(index, name, found)
+
+    def _compile(self, index: int) -> None:
+        name, text = self._write(index)
+        self._enter(index, name, Module(text))
+
+    def _enter(self, index: int, name: str, found: Module) -> None:
+        self._defined[index] = found
+        self._entries[index] = found.address(name)
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from intaglio.ir.graph import Node
-from intaglio.native.kernels import matmul
+from intaglio.native.kernels import matmul, narrow_matmul
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Unsupported
 from intaglio.native.lowering import integer_matmul
 from intaglio.native.lowering.data_movement import copied
-from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.function import FunctionLowering, Rule, Value
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import ArrayOperand
@@ -25,16 +23,27 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     """MatMul."""
     a, b = inputs
     transposed = node.attrs["transpose_a"], node.attrs["transpose_b"]
-    if a.kind in (FLOAT, DOUBLE):
-        run = matmul.product(a.shape, b.shape, *transposed, _dtype(a))
-        return stepped(w, node, run, inputs)
+    if a.kind in (FLOAT, DOUBLE) or _form(node):
+        return stepped(w, node, products(node, a.shape, b.shape, *transposed), inputs)
     a, b = (_swap_last_axes(w, h) if t else h for h, t in zip(inputs, transposed, strict=True))
     return integer_matmul.product(w, node, [a, b])
 
 
-def _dtype(operand: ArrayOperand) -> Any:
-    """The type of floating-point elements."""
-    return np.dtype(f"f{operand.kind.bytes}")
+def _form(node: Node) -> narrow_matmul.Form | None:
+    """How the processor itself multiplies matrices of the node's dtypes, if it does."""
+    dtypes = [v.dtype.numpy for v in (*node.inputs, *node.outputs)]
+    return narrow_matmul.form_of(*dtypes) if len(dtypes) == 3 else None
+
+
+def by_registers(rule: Rule) -> Rule:
+    """The rule for 16-bit floats: as it is where the processor multiplies their matrices, else as
+    float32."""
+    single = as_single(rule)
+
+    def choose(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
+        return (rule if _form(node) else single)(w, node, inputs)
+
+    return choose
 
 
 def _swap_last_axes(w: FunctionLowering, operand: ArrayOperand) -> ArrayOperand:
@@ -57,26 +66,26 @@ def batched(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     """BatchMatMul and its versions."""
     a, b = inputs
     transposed = node.attrs["adj_x"], node.attrs["adj_y"]
-    if a.kind not in (FLOAT, DOUBLE) or not a.kind == b.kind == w.kind(node.outputs[0]):
+    alike = a.kind in (FLOAT, DOUBLE) and a.kind == b.kind == w.kind(node.outputs[0])
+    if not (alike or _form(node)):
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
     if min(len(a.shape), len(b.shape)) < 2:
         raise Unsupported(f"{node.op.name} of vectors")
-    run = products(a.shape, b.shape, *transposed, _dtype(a))
+    run = products(node, a.shape, b.shape, *transposed)
     (product,) = stepped(w, node, run, inputs)
     return [product.reshaped(_shape(a.shape, b.shape, *transposed))]
 
 
 def products(
-    a: tuple[int, ...],
-    b: tuple[int, ...],
-    transposed_a: bool,
-    transposed_b: bool,
-    dtype: Any = np.float32,
+    node: Node, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
 ) -> Any:
-    """The kernel of products in batches, which may be batches of one."""
+    """The kernel of a node's products in batches, which may be batches of one."""
+    form, dtype = _form(node), node.outputs[0].dtype.numpy
+    kernels: Any = matmul if form is None else narrow_matmul
+    rest: Any = (dtype,) if form is None else (form, dtype)
     if math.prod(a[:-2]) == math.prod(b[:-2]) == 1:
-        return matmul.product(a[-2:], b[-2:], transposed_a, transposed_b, dtype)
-    return matmul.products(a, b, transposed_a, transposed_b, dtype)
+        return kernels.product(a[-2:], b[-2:], transposed_a, transposed_b, *rest)
+    return kernels.products(a, b, transposed_a, transposed_b, *rest)
 
 
 def _shape(
@@ -94,8 +103,8 @@ def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     labels, output = terms(node.attrs["equation"])
     if len(inputs) == 1:
         return [_transposed(w, node, inputs[0], labels[0], output)]
-    kind, dtype = inputs[0].kind, _dtype(inputs[0])
-    if kind not in (FLOAT, DOUBLE):
+    kind = inputs[0].kind
+    if kind not in (FLOAT, DOUBLE) and not _form(node):
         raise Unsupported(f"Einsum of {node.outputs[0].dtype.name}")
     (left, right), (a, b) = labels, inputs
     sizes: dict[Any, int] = {}
@@ -111,7 +120,7 @@ def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
         raise Unsupported("Einsum that sums over one operand")
     a, transposed_a = _arranged(w, a, left, [batch, rows, summed])
     b, transposed_b = _arranged(w, b, right, [batch, summed, columns])
-    run = products(a.shape, b.shape, transposed_a, transposed_b, dtype)
+    run = products(node, a.shape, b.shape, transposed_a, transposed_b)
     natural = [*batch, *rows, *columns]
     shape = tuple([sizes[n] for n in natural])
     if natural == [*output]:
@@ -178,6 +187,6 @@ def _transposed(
     return result
 
 
-lowering(raw.MatMul)(as_single(product))
-lowering(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)(as_single(batched))
-lowering(raw.Einsum)(as_single(einsum))
+lowering(raw.MatMul)(by_registers(product))
+lowering(raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)(by_registers(batched))
+lowering(raw.Einsum)(by_registers(einsum))

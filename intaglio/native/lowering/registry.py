@@ -11,6 +11,7 @@ from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import softmax
 from intaglio.native.kernels.node_selection import choice_of, has_choice, kernel_of
+from intaglio.native.kernels.reductions import has_code as has_kernel
 from intaglio.native.kernels.sequence import has_steps
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import (
@@ -68,7 +69,10 @@ def kernel(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOp
     ]
     if any(h.known is None and h.kind.letter in "iu" for h in inputs):
         raise Unsupported(f"{node.op.name} whose sizes are data")
-    return stepped(w, node, _chosen(node, arrays), inputs)
+    run = _chosen(node, arrays)
+    if run is None and _is_short(node):
+        return as_single(kernel)(w, node, inputs)
+    return stepped(w, node, run, inputs)
 
 
 def _chosen(node: Node, arrays: list[Any]) -> Any:
@@ -81,7 +85,16 @@ def _chosen(node: Node, arrays: list[Any]) -> Any:
         raise Unsupported(f"{node.op.name} that fails") from None
 
 
-single_kernel = as_single(kernel)
+def single_kernel(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
+    """The same; of 16-bit floats, where there is no kernel for them, as float32."""
+    rule = kernel if has_choice(node) else as_single(kernel)
+    return rule(w, node, inputs)
+
+
+def _is_short(node: Node) -> bool:
+    """True for an op of 16-bit floats."""
+    dtype = node.outputs[0].dtype
+    return dtype.is_floating and dtype.size == 2
 
 
 def _is_single(node: Node) -> bool:
@@ -106,7 +119,8 @@ def lacking(node: Node) -> str:
         elif value.dtype.is_integer:
             return ""  # it may be known once more is
         elif shapes.known(value.dims):
-            arrays.append(np.empty(value.dims, value.dtype.numpy))
+            short = value.dtype.is_floating and value.dtype.size == 2
+            arrays.append(np.empty(value.dims, "f4" if short else value.dtype.numpy))
         else:
             return ""
     try:
@@ -145,7 +159,10 @@ def sparse_cross_entropy(
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
     """A reduction: of small values in registers, of others by a kernel."""
-    rule = reductions.reduction if inputs[0].small else as_single(reductions.of_memory)
+    if inputs[0].small:
+        return reductions.reduction(w, node, inputs)
+    direct = has_kernel(node.op.reduces, node.inputs[0].dtype.numpy)
+    rule = reductions.of_memory if direct else as_single(reductions.of_memory)
     return rule(w, node, inputs)
 
 

@@ -280,7 +280,7 @@ def trampolines() -> _Trampolines:
         with _trampolines_lock:
             # Frames contain their addresses: there must be one module, which stays.
             if not _trampolines:
-                code = jit.Module(_text())
+                code = jit.Module(_text(), jit.GLUE_EFFORT)
                 names = [name for name in _Trampolines._fields if name != "code"]
                 _trampolines.append(_Trampolines(**{n: code.address(n) for n in names}, code=code))
     return _trampolines[0]

@@ -340,7 +340,7 @@ class Pool:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._module = jit.Module(_text())
+        self._module = jit.Module(_text(), jit.GLUE_EFFORT)
         self._state = aligned(SLOTS + LINE * (workers + 1))
         self._state[:] = 0
         self.address = self._state.ctypes.data

@@ -1,5 +1,5 @@
-"""The error function as vector code: its series up to 1, beyond the approximations of the
-op's own kernel."""
+"""The error function and its inverse as vector code: its series up to 1, beyond the approximations
+of the ops' own kernels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ import numpy as np
 
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Lanes
 from intaglio.native.llvm.x86 import entries
-from intaglio.native.vector_math.double_word import Pair, exact_product, exact_sum, plus, times
-from intaglio.native.vector_math.exponentials import exp, horner, limited
+from intaglio.native.vector_math.double_word import (
+    Pair,
+    exact_product,
+    exact_sum,
+    in_double,
+    plus,
+    times,
+)
+from intaglio.native.vector_math.exponentials import exp, horner, limited, log
 from intaglio.native.vector_math.piecewise_polynomials import Cut, Piecewise
-from intaglio.ops.math.error_functions import ERFC, ERFC_FAR
+from intaglio.ops.math.error_functions import ERFC, ERFC_FAR, NDTRI_FAR, NDTRI_MIDDLE, NDTRI_TAIL
 
 Ratio = tuple[Sequence[float], Sequence[float]]
 
@@ -132,3 +139,39 @@ def _double_erfc(s: Builder, x: Lanes) -> Lanes:
     near = s.add(rest.high, s.sub(rest.low, inside.low))
     y = s.select(s.le(a, one), near, far)
     return s.select(s.isnan(x), s.const(math.nan, x), y)
+
+
+@in_double
+def ndtri(s: Builder, p: Lanes) -> Lanes:
+    """The number below which a standard normal variable falls with probability p."""
+    zero, one, edge = s.const(0, p), s.const(1, p), math.exp(-2)
+    upper = s.gt(p, s.const(1 - edge, p))
+    low = s.select(upper, s.sub(one, p), p)
+    middle = s.gt(low, s.const(edge, p))
+    y = s.sub(low, s.const(0.5, p))
+    square = s.mul(y, y)
+    central = s.fma(y, s.mul(square, _ratio(s, square, NDTRI_MIDDLE)), y)
+    central = s.mul(central, s.const(math.sqrt(2 * math.pi), p))
+    inside = s.select(s.gt(low, zero), low, s.const(0.1, p))
+    x = s.sqrt(s.mul(s.const(-2, p), log(s, inside)))
+    z = s.div(one, x)
+    near, far = (s.mul(z, _ratio(s, z, part)) for part in (NDTRI_TAIL, NDTRI_FAR))
+    rest = s.select(s.lt(x, s.const(8, p)), near, far)
+    tail = s.sub(s.sub(x, s.mul(log(s, x), z)), rest)
+    y = s.select(middle, central, s.select(upper, tail, s.neg(tail)))
+    y = s.select(s.eq(p, zero), s.const(-math.inf, p), y)
+    y = s.select(s.eq(p, one), s.const(math.inf, p), y)
+    outside = s.const(math.nan, p)
+    return s.select(s.ge(p, zero), s.select(s.le(p, one), y, outside), outside)
+
+
+@in_double
+def erfinv(s: Builder, x: Lanes) -> Lanes:
+    """The number whose error function is x."""
+    one, half, a = s.const(1, x), s.const(0.5, x), s.abs(x)
+    y = ndtri(s, s.mul(s.sub(one, a), half))
+    y = s.intrinsic("copysign", s.mul(y, s.const(-math.sqrt(0.5), x)), x)
+    # One step of Newton's method: near 0 the probability has lost digits.
+    slope = s.mul(s.const(2 / math.sqrt(math.pi), x), exp(s, s.neg(s.mul(y, y))))
+    better = s.sub(y, s.div(s.sub(erf(s, y), x), slope))
+    return s.select(s.lt(a, half), better, y)

@@ -12,6 +12,7 @@ from intaglio.native.vector_math import (
     complex_functions,
     error_functions,
     exponentials,
+    gamma_functions,
     hyperbolic,
     inverse_trigonometric,
     powers,
@@ -29,6 +30,7 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         trigonometric.sin, trigonometric.cos, trigonometric.tan,
         inverse_trigonometric.asin, inverse_trigonometric.acos, inverse_trigonometric.atan, inverse_trigonometric.atan2,
         powers.power, error_functions.erf, error_functions.erfc,
+        error_functions.ndtri, error_functions.erfinv, gamma_functions.lgamma, gamma_functions.digamma,
     )
 }  # fmt: skip
 

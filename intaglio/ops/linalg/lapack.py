@@ -17,7 +17,9 @@ import numpy as np
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_count
+from intaglio.ops.compiled import compiled_function
 from intaglio.ops.hooks import HOOKS
+from intaglio.ops.linalg import elimination
 
 # From so many elements on several threads are faster for certain. (Measured with two: by a tenth to
 # a third at 512 rows, while at 128 they take up to three times as long; where another program
@@ -100,8 +102,21 @@ def small_matrices(
         return None
     columns = others[0].shape[-1] if others else n
     double, count = a.dtype.char == "d", math.prod(batch)
-    run = HOOKS.select_kernel("small matrices", what, double, count, n, columns, lower, adjoint)
-    found = NotImplemented if run is None else run(a, *others)
+    kind = "small matrices", what, double, count, n, columns, lower, adjoint
+    run = compiled_function(kind[0], a.size * n, *kind[1:], quick=True)
+    found: Any = None
+    if run is None:
+        try:
+            found = elimination.computed(what, a, *others, lower=lower, adjoint=adjoint)
+        except elimination.Refused:
+            return None
+        except elimination.Undecided:
+            run = HOOKS.select_kernel(*kind)
+            if run is None:
+                return None
+    if found is None:
+        assert run is not None
+        found = run(a, *others)
     if found is NotImplemented:
         return None
     return found.reshape(*batch, *found.shape[1:])

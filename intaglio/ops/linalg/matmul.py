@@ -28,7 +28,7 @@ from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import MIN_COMPILED_WORK, select_kernel
+from intaglio.ops.compiled import MIN_COMPILED_WORK, compiled_function, select_kernel
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
 from intaglio.ops.math.summation import is_long_product, long_product
 
@@ -96,6 +96,18 @@ def dot(a: Any, b: Any) -> Any:
     if run is None:
         return a.dot(b)
     return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
+
+
+def _short_dot(a: Any, b: Any) -> Any:
+    """`a.dot(b)` of large matrices of 16-bit floats, if there is a kernel for them."""
+    work = a.size * b.shape[-1]
+    if work < MIN_COMPILED_WORK or a.shape[1] != b.shape[0]:
+        return None
+    if not (a.flags.forc and b.flags.forc):
+        return None
+    transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
+    run = select_kernel("product", a.dtype, work, a.shape, b.shape, *transposed)
+    return run and run(a.T if transposed[0] else a, b.T if transposed[1] else b)
 
 
 def _integer_dot(a: Any, b: Any) -> Any:
@@ -173,6 +185,9 @@ class MatMul(Op):
         if transpose_b:
             b = b.T
         if a.dtype.itemsize == 2 and _is_short_float(a.dtype):
+            product = _short_dot(a, b)
+            if product is not None:
+                return product
             return self.kernel(_wide(a), _wide(b), False, False).astype(a.dtype)
         try:
             return dot(a, b)
@@ -299,6 +314,15 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         except ValueError:
             raise _batch_error(x, y, left, right) from None
     return result.astype(x.dtype) if result.dtype != x.dtype else result
+
+
+def _integer_kernel(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
+    """A kernel for products of integers of 8 bits with sums of 32, which are exact; None if there is none."""
+    if x.ndim < 2 or y.ndim < 2:
+        return None
+    work = x.size * y.shape[-2 if adj_y else -1]
+    dtypes = x.dtype, y.dtype
+    return compiled_function("integer products", work, dtypes, x.shape, y.shape, adj_x, adj_y)
 
 
 def _batch_error(x: Any, y: Any, left: Any, right: Any) -> Exception:
@@ -439,6 +463,10 @@ class BatchMatMulV3(Op):
         return Spec(Tout, _batched(x.shape, y.shape, adj_x, adj_y))
 
     def kernel(self, x, y, Tout: DType, adj_x, adj_y):
+        if Tout is int32 and x.dtype.itemsize == y.dtype.itemsize == 1:
+            run = _integer_kernel(x, y, adj_x, adj_y)
+            if run is not None:
+                return run(x, y)
         wide = np.dtype(np.float32) if Tout.size == 2 and Tout.is_floating else Tout.numpy
         product = _multiply(x.astype(wide), y.astype(wide), adj_x, adj_y)
         return product.astype(Tout.numpy, copy=False)

@@ -26,7 +26,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, of_elements
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, unbroadcast_both
@@ -59,6 +59,10 @@ class Cast(Op):
         if own.kind == "O" or wanted.kind == "O" or DstT is variant:
             source, target = from_numpy(own).kernel_name, DstT.kernel_name
             raise UnimplementedError(None, None, f"Cast {source} to {target} is not supported")
+        if 2 in (own.itemsize, wanted.itemsize) and x.size >= short_floats.MIN_ELEMENTS:
+            found = _short_cast(x, DstT, Truncate)
+            if found is not None:
+                return found
         if own.kind == "c" and wanted.kind != "c":
             x = x.real
         if wanted.kind in "iu" and x.dtype.kind not in "iub":
@@ -77,6 +81,15 @@ class Cast(Op):
         if x.dtype in DIFFERENTIABLE and dy.dtype in DIFFERENTIABLE:
             return raw.Cast(dy, DstT=x.dtype)
         return None
+
+
+def _short_cast(x: Any, to: DType, truncates: bool) -> Any:
+    """A large array from or to 16-bit floats, between floats alone; None where NumPy is to do it."""
+    dtypes = from_numpy(x.dtype), to
+    if truncates or not all(d.is_floating for d in dtypes) or {d.size for d in dtypes} != {2, 4}:
+        return None
+    run = short_floats.compiled(raw.Cast, x.size, (x.dtype,), DstT=to, Truncate=False)
+    return run and run(x)
 
 
 def to_integers(x: Any, wanted: Any) -> Any:

@@ -54,14 +54,14 @@ ERFC_FAR = (
     (1.0, 2.26052863220117276590e0, 9.39603524938001434673e0, 1.20489539808096656605e1,
      1.70814450747565897222e1, 9.60896809063285878198e0, 3.36907645100081516050e0),
 )  # fmt: skip
-_NDTRI_MIDDLE = (
+NDTRI_MIDDLE = (
     (-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1,
      1.39312609387279679503e1, -1.23916583867381258016e0),
     (1.0, 1.95448858338141759834e0, 4.67627912898881538453e0, 8.63602421390890590575e1,
      -2.25462687854119370527e2, 2.00260212380060660359e2, -8.20372256168333339912e1,
      1.59056225126211695515e1, -1.18331621121330003142e0),
 )  # fmt: skip
-_NDTRI_TAIL = (
+NDTRI_TAIL = (
     (4.05544892305962419923e0, 3.15251094599893866154e1, 5.71628192246421288162e1,
      4.40805073893200834700e1, 1.46849561928858024014e1, 2.18663306850790267539e0,
      -1.40256079171354495875e-1, -3.50424626827848203418e-2, -8.57456785154685413611e-4),
@@ -69,7 +69,7 @@ _NDTRI_TAIL = (
      1.50425385692907503408e1, 2.50464946208309415979e0, -1.42182922854787788574e-1,
      -3.80806407691578277194e-2, -9.33259480895457427372e-4),
 )  # fmt: skip
-_NDTRI_FAR = (
+NDTRI_FAR = (
     (3.23774891776946035970e0, 6.91522889068984211695e0, 3.93881025292474443415e0,
      1.33303460815807542389e0, 2.01485389549179081538e-1, 1.23716634817820021358e-2,
      3.01581553508235416007e-4, 2.65806974686737550832e-6, 6.23974539184983293730e-9),
@@ -202,13 +202,13 @@ def ndtri(p: Any) -> Any:
     middle = low > edge
     y = np.where(middle, low - 0.5, 0.0)
     square = y * y
-    central = (y + y * (square * _ratio(square, _NDTRI_MIDDLE))) * math.sqrt(2 * math.pi)
+    central = (y + y * (square * _ratio(square, NDTRI_MIDDLE))) * math.sqrt(2 * math.pi)
     inside = np.where(middle | ~(low > 0), 0.1, low)
     x = np.sqrt(-2 * np.log(inside))
     first = x - np.log(x) / x
     z = 1 / x
-    near = z * _ratio(z, _NDTRI_TAIL)
-    far = z * _ratio(z, _NDTRI_FAR)
+    near = z * _ratio(z, NDTRI_TAIL)
+    far = z * _ratio(z, NDTRI_FAR)
     tail = first - np.where(x < 8, near, far)
     result = np.where(middle, central, np.where(upper, tail, -tail))
     result = np.where(p == 0, -np.inf, np.where(p == 1, np.inf, result))
@@ -278,12 +278,20 @@ class Erfc(CompiledFunction, ErrorFunction):
         return raw.Mul(dy, raw.Mul(scale, raw.Exp(raw.Neg(raw.Square(x)))))
 
 
+def _in_double(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The NumPy kernel of a function of float64 for numbers of any precision."""
+    return in_blocks(lambda x: function(x.astype(np.float64)).astype(x.dtype))
+
+
 @op
-class Erfinv(ErrorFunction):
+class Erfinv(CompiledFunction, ErrorFunction):
     """The number whose error function is x."""
 
-    def kernel(self, x):
-        return erfinv(x.astype(np.float64)).astype(x.dtype)
+    blockwise = False  # its NumPy kernel sees to that
+    numpy_kernel = staticmethod(_in_double(erfinv))
+
+    def scalar(self, s, x):
+        return s.erfinv(x)
 
     def gradient(self, dy, y) -> Any:
         scale = constant(math.sqrt(math.pi) / 2, y)
@@ -291,11 +299,14 @@ class Erfinv(ErrorFunction):
 
 
 @op
-class Ndtri(ErrorFunction):
+class Ndtri(CompiledFunction, ErrorFunction):
     """The number below which a standard normal variable falls with probability x."""
 
-    def kernel(self, x):
-        return ndtri(x.astype(np.float64)).astype(x.dtype)
+    blockwise = False  # its NumPy kernel sees to that
+    numpy_kernel = staticmethod(_in_double(ndtri))
+
+    def scalar(self, s, x):
+        return s.ndtri(x)
 
     def gradient(self, dy, y) -> Any:
         scale = constant(math.sqrt(2 * math.pi), y)

@@ -15,7 +15,9 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
+from intaglio.opdef.scalar import in_blocks
 from intaglio.opdef.spec import Spec
+from intaglio.ops.compiled import CompiledFunction
 from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 
 FLOATS = (bfloat16, float16, float32, float64)
@@ -49,13 +51,13 @@ def _series(z: Any, weights: Any) -> Any:
     return total
 
 
-_LGAMMA = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
-_DIGAMMA = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
+LGAMMA_SERIES = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
+DIGAMMA_SERIES = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
 
 
 # lgamma(2 + t) / t for |t| <= 1/2, the highest power's coefficient first: of float64 numbers, and
 # of those that are rounded to fewer bits.
-_AT_TWO = (
+LGAMMA_AT_TWO = (
     -1.3219945666117874e-07,
     2.78740805211359e-07,
     -4.3252393445604814e-07,
@@ -76,7 +78,7 @@ _AT_TWO = (
     3.2246703342411326e-01,
     4.2278433509846713e-01,
 )
-_AT_TWO_SHORT = (
+LGAMMA_AT_TWO_SHORT = (
     1.1347311981994552e-04,
     -2.538170956727826e-04,
     5.065171429518161e-04,
@@ -122,7 +124,7 @@ def _from_half(z: Any, short: bool) -> Any:
 
 def lgamma_beyond_two(t: Any, short: bool = False) -> Any:
     """lgamma(2 + t) for |t| <= 1/2."""
-    first, *others = _AT_TWO_SHORT if short else _AT_TWO
+    first, *others = LGAMMA_AT_TWO_SHORT if short else LGAMMA_AT_TWO
     total = np.full_like(t, first)
     for c in others:
         total *= t
@@ -153,7 +155,7 @@ def _lowered(z: Any, short: bool) -> Any:
 def _stirling(z: Any) -> Any:
     """lgamma from LARGE on."""
     value = (z - 0.5) * np.log(z) - z + 0.5 * math.log(2 * math.pi)
-    return value + _series(z, _LGAMMA) / z
+    return value + _series(z, LGAMMA_SERIES) / z
 
 
 def digamma(x: Any) -> Any:
@@ -164,7 +166,7 @@ def digamma(x: Any) -> Any:
     low = z < ASYMPTOTIC_FROM
     up = np.where(low, z + ASYMPTOTIC_FROM, z)
     with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.asarray(np.log(up) - 0.5 / up - _series(up, _DIGAMMA) / (up * up))
+        value = np.asarray(np.log(up) - 0.5 / up - _series(up, DIGAMMA_SERIES) / (up * up))
         value[low] -= _reciprocals(z[low])
         if negative.any():
             below = x[negative]
@@ -246,30 +248,37 @@ def polygamma(n: Any, x: Any) -> Any:
     return np.where(whole, value, np.nan)
 
 
+def _rounded_lgamma(x: Any) -> Any:
+    return lgamma(x.astype(np.float64), x.dtype.itemsize < 8).astype(x.dtype)
+
+
+def _rounded_digamma(x: Any) -> Any:
+    return digamma(x.astype(np.float64)).astype(x.dtype)
+
+
 @op
-class Lgamma(Unary):
+class Lgamma(CompiledFunction, Unary):
     """log(|gamma(x)|)."""
 
     T = FLOATS
-    blockwise = True
+    numpy_kernel = staticmethod(in_blocks(_rounded_lgamma))
 
-    def kernel(self, x):
-        short = x.dtype.itemsize < 8
-        return lgamma(x.astype(np.float64), short).astype(x.dtype)
+    def scalar(self, s, x):
+        return s.lgamma(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Mul(dy, raw.Digamma(x))
 
 
 @op
-class Digamma(Unary):
+class Digamma(CompiledFunction, Unary):
     """The derivative of Lgamma."""
 
     T = FLOATS
-    blockwise = True
+    numpy_kernel = staticmethod(in_blocks(_rounded_digamma))
 
-    def kernel(self, x):
-        return digamma(x.astype(np.float64)).astype(x.dtype)
+    def scalar(self, s, x):
+        return s.digamma(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Mul(dy, raw.Polygamma(constant(1, x), x))

@@ -31,7 +31,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, conjugate, shape_of, spec_of
-from intaglio.ops.math import summation
+from intaglio.ops.math import chunked_sums, summation
 
 # Products that are computed side by side along a row.
 LANES = 64
@@ -169,10 +169,20 @@ class Sum(Reduction):
 
 
 def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
-    """The sum or mean of a large array by a compiled kernel; None if there is none."""
-    run = compiled.select_kernel(
-        "reduction", x.dtype, WORK_PER_ELEMENT * x.size, how, x.shape, axes, keep_dims
-    )
+    """The sum or mean of a large array of floats in chunks; None for others.
+
+    A compiled kernel computes it once there is one, until then NumPy with the same bits.
+    """
+    if x.dtype.char not in "fd" or x.size < MIN_COMPILED_ELEMENTS:
+        return None
+    kind = "double reduction" if x.dtype.char == "d" else "reduction"
+    run = compiled.compiled_function(kind, x.size, how, x.shape, axes, keep_dims, quick=True)
+    if run is None:
+        found = chunked_sums.chunked(how, x, axes, keep_dims)
+        if found is not None:
+            return found
+        work = WORK_PER_ELEMENT * x.size
+        run = compiled.select_kernel("reduction", x.dtype, work, how, x.shape, axes, keep_dims)
     return None if run is None else run(x)
 
 

@@ -75,6 +75,7 @@ class ReluGrad(ActivationGrad):
     """gradients where features > 0, else 0."""
 
     T = REAL
+    native_exact = True
 
     def scalar(self, s, gradients, features):
         zero = s.const(0, like=features)

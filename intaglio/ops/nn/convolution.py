@@ -196,7 +196,7 @@ def convolve(plan: Plan, x: Any, filters: Any) -> np.ndarray:
     """The forward kernel."""
     data = plan.last(x)
     along = plan.prepare(data.shape, filters.shape, "convolution")
-    result = kernels.grouped_forward(kernels.wide(data), kernels.wide(filters), along)
+    result = kernels.grouped_forward(data, filters, along)
     return windows.restored(result.astype(x.dtype, copy=False), plan.format)
 
 
@@ -206,9 +206,7 @@ def convolve_by_input(plan: Plan, sizes: Any, filters: Any, d: Any) -> np.ndarra
     data = plan.last(d, "out_backprop")
     along = plan.prepare(shape, filters.shape, "convolution")
     plan.check_out(data.shape, along, "Conv2DCustomBackpropInput", shape[0], filters.shape[-1])
-    result = kernels.grouped_by_input(
-        np.ascontiguousarray(kernels.wide(data)), kernels.wide(filters), along, shape[-1]
-    )
+    result = kernels.grouped_by_input(np.ascontiguousarray(data), filters, along, shape[-1])
     return windows.restored(result.astype(d.dtype, copy=False), plan.format)
 
 
@@ -234,9 +232,7 @@ def convolution_filter_gradient(plan: Plan, x: Any, sizes: Any, d: Any) -> np.nd
     data, grad = plan.last(x), plan.last(d, "out_backprop")
     along = plan.prepare(data.shape, shape, "convolution")
     plan.check_out(grad.shape, along, "Conv2DCustomBackpropFilter", data.shape[0], shape[-1])
-    result = kernels.grouped_filter_gradient(
-        kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[-2]
-    )
+    result = kernels.grouped_filter_gradient(data, np.ascontiguousarray(grad), along, shape[-2])
     return result.astype(x.dtype, copy=False)
 
 

@@ -71,8 +71,23 @@ def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]
     return seen, [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
 
 
+def _by_short_kernel(
+    kind: str, along: Sequence[Axis], x: Sequence[int], shape: Sequence[int], *arrays: np.ndarray
+) -> np.ndarray | None:
+    """What a kernel of a convolution of images and filters of these shapes makes of 16-bit floats,
+    if there is one."""
+    work = prod([*x[:1], *[a.out for a in along], *shape])
+    run = select_kernel(kind, arrays[0].dtype, work, tuple(x), tuple(shape), tuple(along))
+    return run and run(*arrays)
+
+
 def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The convolution of (N, *S, C) with (*window, C, O): (N, *out, O)."""
+    if x.dtype.itemsize == 2:
+        result = _by_short_kernel("convolution", along, x.shape, filters.shape, x, filters)
+        if result is not None:
+            return result
+        x, filters = wide(x), wide(filters)
     if _skips(along):
         x, along = _taken(x, along)
     outs = tuple([a.out for a in along])
@@ -100,6 +115,13 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
 
 def filter_gradient(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The gradient of `forward` by the filters, for the gradient `d` (N, *out, O)."""
+    if x.dtype.itemsize == 2:
+        filters = (*[a.window for a in along], x.shape[-1], d.shape[-1])
+        kind = "convolution filter gradient"
+        result = _by_short_kernel(kind, along, x.shape, filters, x, d)
+        if result is not None:
+            return result
+        x, d = wide(x), wide(d)
     if _skips(along):
         x, along = _taken(x, along)
     depth = prod([a.window for a in along]) * x.shape[-1]
@@ -127,6 +149,12 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     """The gradient of `forward` by its input, (N, *S, C)."""
     channels, outputs = filters.shape[-2:]
     shape = (len(d), *[a.size for a in along], channels)
+    if d.dtype.itemsize == 2:
+        kind = "convolution input gradient"
+        result = _by_short_kernel(kind, along, shape, filters.shape, filters, d)
+        if result is not None:
+            return result
+        d, filters = wide(d), wide(filters)
     kind, work = "convolution input gradient", d.size * filters.size // max(outputs, 1)
     run = select_kernel(kind, d.dtype, work, shape, filters.shape, tuple(along))
     if run is not None:

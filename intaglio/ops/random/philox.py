@@ -34,6 +34,8 @@ TRUNCATE_AT = 2.0
 MIN_UNIFORM = 1e-7
 # Multiplications that NumPy makes for each number.
 WORK_PER_NUMBER = 4
+# And those that its bits are worth, which NumPy draws as they are: in passes over memory.
+WORK_PER_BITS = 8
 # And those that a swap in Python is worth.
 WORK_PER_SWAP = 32
 
@@ -64,9 +66,10 @@ def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
 
 def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     """So many numbers of a kind from machine code; None where there is none."""
-    draw = select_kernel("random", np.float32, WORK_PER_NUMBER * count, kind, count)
-    if draw is None and kind != "normal":  # the others are the same bits
-        draw = compiled_function("random", WORK_PER_NUMBER * count, kind, count)
+    if kind == "normal":  # NumPy's logarithms and roots have other last bits
+        draw = select_kernel("random", np.float32, WORK_PER_NUMBER * count, kind, count)
+    else:
+        draw = compiled_function("random", WORK_PER_BITS * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))
 
 

@@ -319,8 +319,8 @@ class SparseDenseCwiseDiv(WithDense):
 
 # -- products --------------------------------------------------------------------------------
 
-# What an element costs besides the multiplications of its row.
-_WORK_PER_ELEMENT = 16
+# What NumPy spends on an element besides the multiplications of its row: it sorts them.
+_WORK_PER_ELEMENT = 64
 # Elements of rows that are multiplied at a time.
 _MAX_ELEMENTS_AT_ONCE = 1 << 20
 

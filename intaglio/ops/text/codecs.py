@@ -9,7 +9,7 @@ import numpy as np
 
 from intaglio.base.errors import invalid_argument
 from intaglio.opdef.op import op
-from intaglio.ops.text import joined
+from intaglio.ops.text import joined, native_strings
 from intaglio.ops.text.strings import StringMap, filled, mapped, one_of
 
 _BASE64 = re.compile(rb"[-_0-9A-Za-z]*={0,2}\Z")
@@ -25,6 +25,10 @@ class EncodeBase64(StringMap):
     batching = "leading"
 
     def kernel(self, input, pad):
+        found = native_strings.base64(input, _ALPHABET, pad)
+        if found is not None:
+            return found.reshape(np.shape(input))
+
         def encode(text: bytes) -> bytes:
             encoded = binascii.b2a_base64(text, newline=False)
             return encoded if pad else encoded.rstrip(b"=")
@@ -33,6 +37,9 @@ class EncodeBase64(StringMap):
         return filled(joined.mapped(_web_safe, texts), np.shape(input))
 
 
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_VALUES = np.full(256, 255, np.uint8)
+_VALUES[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(64)
 _WEB_SAFE = bytes.maketrans(b"+/", b"-_")
 _PLAIN = bytes.maketrans(b"-_", b"+/")
 
@@ -48,7 +55,8 @@ class DecodeBase64(StringMap):
     batching = "leading"
 
     def kernel(self, input):
-        return mapped(_decoded, input)
+        found = native_strings.from_base64(input, _VALUES)
+        return mapped(_decoded, input) if found is None else found.reshape(np.shape(input))
 
 
 _PADDING = (b"", b"=", b"==", b"===")

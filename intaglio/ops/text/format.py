@@ -11,6 +11,7 @@ from intaglio.base.errors import invalid_argument
 from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.text import native_strings
 from intaglio.ops.text.strings import filled, mapped
 
 
@@ -70,22 +71,63 @@ class AsString(Op):
         else:
             style = _float_format(precision, scientific, shortest)
             style = style if T.is_floating else "d"
-            texts = _texts(values, width, fill, style)
+            # C's printf has no sign for numbers without one.
+            fill = "" if T.is_unsigned and fill in ("+", " ") else fill
+            return _texts(values, width, fill, style).reshape(np.shape(input))
         return filled(texts, np.shape(input))
 
 
-def _texts(values: Any, width: int, fill: str, style: str) -> list[bytes]:
-    """Real numbers as text: few different integers once each, others in one go."""
-    if values.dtype.kind in "iu" and values.size:
-        low, high = int(values.min()), int(values.max())
-        if high - low < values.size:
-            known = [_formatted(v, width, fill, style) for v in range(low, high + 1)]
-            at = (values - values.min()).view(f"u{values.itemsize}").astype(np.int64)
-            return filled(known, -1)[at].tolist()
-    if fill or not values.size:
-        return [_formatted(v, width, fill, style) for v in values.tolist()]
-    every = f"%{width or ''}{style}\n" * values.size
-    return (every % tuple(values.tolist())).encode().split(b"\n")[:-1]
+def _texts(values: Any, width: int, fill: str, style: str) -> Any:
+    """Real numbers as text: in machine code where that is exact, others in one go."""
+    digits = _digits(values, style)
+    if digits is not None:
+        numbers, negative, unusual, point = digits
+        found = native_strings.decimals(numbers, negative, point, width, fill)
+        if found is not None:
+            for i in unusual.tolist():
+                found[i] = _formatted(float(values[i]), width, fill, style)
+            return found
+    finite = values.dtype.kind in "iu" or bool(np.isfinite(values).all())
+    if not values.size or (fill and not finite):
+        return filled([_formatted(v, width, fill, style) for v in values.tolist()], -1)
+    every = f"%{fill}{width or ''}{style}\n" * values.size
+    return filled((every % tuple(values.tolist())).encode().split(b"\n")[:-1], -1)
+
+
+# The products of numbers of 24 bits and 10**12, which has 5**12 in 28 bits, are exact.
+_MAX_EXACT_DIGITS = 12
+_MAX_WHOLE = 1 << 53
+
+
+def _digits(values: Any, style: str) -> tuple[Any, Any, Any, int] | None:
+    """Numbers as digits (uint64), what is negative, and how many are behind the point.
+
+    Where the digits are not certain is a list. None where they are for too few numbers.
+    """
+    none = np.empty(0, np.int64)
+    if values.dtype.kind in "iu":
+        wide = values.astype(np.uint64)
+        return np.where(values < 0, -wide, wide), values < 0, none, 0
+    if style[-1] != "f":
+        return None
+    point = int(style[1:-1] or 6)
+    if point > _MAX_EXACT_DIGITS:
+        return None
+    doubles = values.astype(np.float64)
+    negative = np.signbit(doubles)
+    with np.errstate(all="ignore"):
+        scaled = np.abs(doubles) * 10.0**point
+        # As exact numbers are rounded: halves to even ones.
+        whole = np.rint(scaled)
+        certain = scaled < _MAX_WHOLE
+        if values.dtype == np.float64:
+            # The product is off by half of its last bit at most.
+            certain &= np.abs(np.abs(scaled - whole) - 0.5) > scaled * 2.0**-52
+        unusual = np.flatnonzero(~certain)
+        if unusual.size * 8 > values.size:
+            return None
+        whole[unusual] = 0
+    return whole.astype(np.uint64), negative, unusual, point
 
 
 def _check_format(

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.ops.text.native_strings import Spans
+
 # Fewer texts than this are as quickly passed on one by one.
 MIN_TEXTS = 8
 # All are characters of UTF-8, whitespace or control characters, and have no cases.
@@ -49,6 +51,23 @@ def split(texts: Sequence[bytes], separator: bytes) -> tuple[list[bytes], np.nda
     if not texts:
         return [], counts
     return separator.join(texts).split(separator), counts + 1
+
+
+# What `bytes.split` takes for white space, by the number of the byte.
+_IS_SPACE = np.array([bytes([code]).isspace() for code in range(256)])
+
+
+def words(texts: Sequence[bytes]) -> tuple[Spans, np.ndarray]:
+    """The parts of all texts between white space, and how many (int64) each text has."""
+    whole = b" ".join([b"", *texts, b""])
+    space = _IS_SPACE[np.frombuffer(whole, np.uint8)]
+    # A word begins or ends where white space does.
+    bounds = np.flatnonzero(space[1:] != space[:-1]) + 1
+    starts, ends = bounds[::2], bounds[1::2]
+    behind = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    return Spans(whole, starts, ends - starts), np.diff(
+        np.searchsorted(ends, behind, "right"), prepend=0
+    )
 
 
 def code_points(texts: Sequence[bytes]) -> tuple[Any, Any, Any] | None:

@@ -6,7 +6,7 @@ NumPy and Python compute the same, text by text; callers fall back on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,14 @@ WORK = {
     "character_parts": 400,
     "joined": 24,
     "numbers": 40,
+    "span_numbers": 40,
+    "spans": 8,
+    "lower": 24,
+    "upper": 24,
+    "stripped": 24,
+    "base64": 120,
+    "from_base64": 240,
+    "decimals": 120,
 }
 WORK_PER_HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
@@ -58,6 +66,34 @@ def joined(texts: Any, starts: Any, counts: Any, separator: bytes) -> Any:
     return _run("joined", texts, *bounds, glue, words=[len(separator)], count=bounds[0].size)
 
 
+def changed(name: str, texts: Any) -> Any:
+    """Each text after `lower` or `upper`, of ASCII letters, or `stripped` of white space."""
+    return _run(name, texts)
+
+
+def base64(texts: Any, alphabet: bytes, padded: bool) -> Any:
+    """Each text in base 64, with the 64 characters of an alphabet."""
+    return _run("base64", texts, np.frombuffer(alphabet, np.uint8), words=[int(padded)])
+
+
+def from_base64(texts: Any, values: Any) -> Any:
+    """What each text in base 64 stands for: the values (uint8) of all bytes, 255 for what is none.
+
+    None too if one is no such text.
+    """
+    return _run("from_base64", texts, values)
+
+
+def decimals(numbers: Any, negative: Any, point: int, width: int, fill: str) -> Any:
+    """Whole numbers (uint64) with a sign where `negative`, and so many digits behind a point.
+
+    They are brought to a width as a flag of C's printf does.
+    """
+    plus = ord(fill) if fill in ("+", " ") and fill else 0
+    words = [point, width, plus, int(fill == "0"), int(fill == "-")]
+    return _run("decimals", numbers, np.ascontiguousarray(negative, np.uint8), _POWERS, words=words)
+
+
 def parts(texts: Any, starts: Any, counts: Any, unit: str = "BYTE") -> Any:
     """So many bytes from an offset on; both are numbers, or arrays with one for each text.
 
@@ -69,12 +105,48 @@ def parts(texts: Any, starts: Any, counts: Any, unit: str = "BYTE") -> Any:
     return _run(name, texts, *numbers, words=steps)
 
 
+class Spans(NamedTuple):
+    """Parts of one text: where each begins, and how many bytes it has (int64)."""
+
+    whole: bytes
+    starts: np.ndarray
+    sizes: np.ndarray
+
+    def run(self, name: str) -> Any:
+        """What a kernel of spans gives for them; None where there is none, or they are few."""
+        count = self.starts.size
+        if count < MIN_NATIVE_STRINGS:
+            return None
+        run = compiled_function("texts", WORK[name] * count, name)
+        if run is None:
+            return None
+        bounds = [np.ascontiguousarray(x, np.int64) for x in (self.starts, self.sizes)]
+        return run(np.frombuffer(self.whole, np.uint8), *bounds, count=count)
+
+    def texts(self) -> list[bytes]:
+        """The parts in a list."""
+        spans = zip(self.starts.tolist(), (self.starts + self.sizes).tolist(), strict=True)
+        return [self.whole[a:b] for a, b in spans]
+
+    def array(self) -> np.ndarray:
+        """The parts in a vector."""
+        found = self.run("spans")
+        if found is None:
+            found = np.empty(self.starts.size, object)
+            found[:] = self.texts()
+        return found
+
+
+def _numbers(texts: Any) -> Any:
+    return texts.run("span_numbers") if isinstance(texts, Spans) else _run("numbers", texts)
+
+
 def numbers(texts: Any) -> Any:
-    """(values, unusual): decimal numbers as float64, of up to 18 digits.
+    """(values, unusual): decimal numbers as float64, of up to 18 digits; also those of spans.
 
     What is not such a number, or might be rounded twice, is unusual.
     """
-    found = _run("numbers", texts)
+    found = _numbers(texts)
     if found is None:
         return None
     digits, notes = found
@@ -83,13 +155,13 @@ def numbers(texts: Any) -> Any:
     values = digits.astype(np.float64)
     if notes.any():
         values /= _TENS[notes & 31]
-        np.copysign(values, np.where(notes & 32, -1.0, 1.0), out=values)
+        np.negative(values, where=(notes & 32) != 0, out=values)
     return values, unusual
 
 
 def integers(texts: Any, signed: bool) -> Any:
     """(values, unusual): whole numbers as int64; a point is unusual, and a minus unless `signed`."""
-    found = _run("numbers", texts)
+    found = _numbers(texts)
     if found is None:
         return None
     values, notes = found
@@ -99,3 +171,4 @@ def integers(texts: Any, signed: bool) -> Any:
 
 
 _TENS = 10.0 ** np.arange(32)
+_POWERS = np.array([10**i for i in range(20)], np.uint64)

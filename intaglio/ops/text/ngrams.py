@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,42 +51,92 @@ class StringNGrams(Op):
         glue, left, right = [
             t.encode("utf-8", "surrogateescape") for t in (separator, left_pad, right_pad)
         ]
-        if data_splits.size and len(ngram_widths) == 1:
-            width = ngram_widths[0]
-            pads = width - 1 if pad_width < 0 else min(pad_width, width - 1)
-            if not pads:
-                return _unpadded(data, data_splits, width, glue, preserve_short_sequences)
-        words: list[bytes] = data.reshape(-1).tolist()
-        found: list[bytes] = []
-        counts: list[int] = []
-        bounds = data_splits.tolist()
-        for start, end in itertools.pairwise(bounds):
-            row = words[start:end]
-            before = len(found)
-            for width in ngram_widths:
-                pads = width - 1 if pad_width < 0 else min(pad_width, width - 1)
-                padded = [left] * pads + row + [right] * pads if row or pads else row
-                runs = range(len(padded) - width + 1)
-                found += [glue.join(padded[i : i + width]) for i in runs]
-            if preserve_short_sequences and len(found) == before and row:
-                found.append(glue.join(row))
-            counts.append(len(found) - before)
         if not data_splits.size:
             return filled([], -1), data_splits
-        splits = splits_from(np.array(counts, np.int64), data_splits.dtype)
-        return filled(found, -1), splits
+        rows = _Rows(data.reshape(-1), data_splits.astype(np.int64, copy=False))
+        pads = [w - 1 if pad_width < 0 else min(pad_width, w - 1) for w in ngram_widths]
+        sources = [
+            rows.runs(width, pad, left, right)
+            for width, pad in zip(ngram_widths, pads, strict=True)
+        ]
+        if preserve_short_sequences:
+            sources.append(rows.whole(sum([source.counts for source in sources], rows.none)))
+        found, counts = _merged(sources, rows, glue)
+        return found, splits_from(counts, data_splits.dtype)
 
 
-def _unpadded(data: Any, splits: Any, width: int, glue: bytes, short: bool) -> tuple[Any, Any]:
-    """Runs of one width; of rows that are shorter, none or with `short` the whole row."""
-    lengths = np.diff(splits).astype(np.int64)
-    counts = np.maximum(lengths - width + 1, 0)
-    if short:
-        counts[(lengths > 0) & (lengths < width)] = 1
-    inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    starts = np.repeat(splits[:-1].astype(np.int64), counts) + inside
-    runs = np.repeat(np.minimum(lengths, width), counts)
-    return runs_joined(data.reshape(-1), starts, runs, glue), splits_from(counts, splits.dtype)
+class _Runs(NamedTuple):
+    """Runs of neighbours in texts, row by row: how many in each row, where each begins (int64),
+    and how many texts it has.
+    """
+
+    texts: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+
+class _Rows:
+    """Rows of texts, from which runs are taken."""
+
+    def __init__(self, texts: np.ndarray, splits: np.ndarray) -> None:
+        self.texts = texts
+        self.splits = splits
+        self.lengths = np.diff(splits)
+        self.none = np.zeros_like(self.lengths)
+
+    def runs(self, width: int, pads: int, left: bytes, right: bytes) -> _Runs:
+        """Runs of one width, with so many texts put before and behind each row."""
+        texts, firsts, lengths = self.texts, self.splits[:-1], self.lengths
+        if pads:
+            padded = np.empty(texts.size + 2 * pads * lengths.size, object)
+            firsts = firsts + 2 * pads * np.arange(lengths.size)
+            behind = firsts + pads + lengths
+            padded[np.arange(texts.size) + np.repeat(firsts + pads - self.splits[:-1], lengths)] = (
+                texts
+            )
+            for i in range(pads):
+                padded[firsts + i] = left
+                padded[behind + i] = right
+            texts, lengths = padded, lengths + 2 * pads
+        counts = np.maximum(lengths - width + 1, 0)
+        starts = np.repeat(firsts, counts) + _inside(counts)
+        return _Runs(texts, counts, starts, np.full(starts.size, width))
+
+    def whole(self, before: np.ndarray) -> _Runs:
+        """Every row that has texts, but no runs before, as one run."""
+        taken = (before == 0) & (self.lengths > 0)
+        return _Runs(
+            self.texts, taken.astype(np.int64), self.splits[:-1][taken], self.lengths[taken]
+        )
+
+
+def _inside(counts: np.ndarray) -> np.ndarray:
+    """The numbers from 0 to each count, in a row."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _merged(sources: list[_Runs], rows: _Rows, glue: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """The runs joined, and how many there are in each row: those of the first source come first."""
+    if len(sources) == 1:
+        one = sources[0]
+        return runs_joined(one.texts, one.starts, one.lengths, glue), one.counts
+    counts = sum([source.counts for source in sources], rows.none)
+    total = int(counts.sum())
+    starts, lengths = np.empty(total, np.int64), np.empty(total, np.int64)
+    at = np.cumsum(counts) - counts
+    base, texts = 0, []
+    for source in sources:
+        places = np.repeat(at, source.counts) + _inside(source.counts)
+        known = next((b for t, b in texts if t is source.texts), None)
+        if known is None:
+            texts.append((source.texts, base))
+            known, base = base, base + source.texts.size
+        starts[places] = source.starts + known
+        lengths[places] = source.lengths
+        at = at + source.counts
+    every = np.concatenate([t for t, _ in texts]) if len(texts) > 1 else rows.texts
+    return runs_joined(every, starts, lengths, glue), counts
 
 
 def _check_splits(splits: Any, size: int) -> None:

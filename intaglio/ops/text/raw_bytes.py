@@ -27,7 +27,7 @@ from intaglio.base.errors import DataLossError, invalid_argument
 from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text.strings import StringMap, mapped, shape_text
+from intaglio.ops.text.strings import StringMap, all_joined, lengths, mapped, shape_text
 
 _REAL = (float16, float32, float64, int32, uint16, uint8, int16, int8, int64, bfloat16)
 
@@ -57,20 +57,21 @@ class DecodeRaw(Op):
         return Spec(out_type, None if bytes.shape is None else (*bytes.shape, None))
 
     def kernel(self, bytes, out_type: DType, little_endian: bool):
-        texts = np.asarray(bytes, object).ravel().tolist()
-        size = len(texts[0]) if texts else 0
-        if {*map(len, texts)} - {size}:
-            wrong = next(i for i, t in enumerate(texts) if len(t) != size)
+        texts = np.asarray(bytes, object).ravel()
+        sizes = lengths(texts)
+        size = int(sizes[0]) if sizes.size else 0
+        if (sizes != size).any():
+            wrong = int(np.argmax(sizes != size))
             raise invalid_argument(
                 "DecodeRaw requires input strings to all be the same size, but element "
-                f"{wrong} has size {size} != {len(texts[wrong])}"
+                f"{wrong} has size {size} != {sizes[wrong]}"
             )
         if size % out_type.size:
             raise invalid_argument(
                 f"Input to DecodeRaw has length {size} that is not a multiple of "
                 f"{out_type.size}, the size of {out_type.name}"
             )
-        octets = np.frombuffer(bytearray(b"".join(texts)), np.uint8)
+        octets = np.frombuffer(all_joined(texts), np.uint8).copy()
         numbers = _numbers(octets, out_type, little_endian)
         return numbers.reshape(*np.shape(bytes), size // out_type.size)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -101,9 +101,10 @@ class _Together:
             return None
         whole, separator = found
         # Behind the first match the rest of the text is taken as it is.
-        form = "{p}" if every else "(?P<match>{p})(?P<rest>[^{s}]*)"
-        template = _template(parts) if every else rf"{_template(parts, 1)}\g<rest>"
-        replaced = self._for(form, separator, captures=True).sub(template, _decoded(whole))
+        form = "({p})" if every else "({p})(?P<rest>[^{s}]*)"
+        pattern = self._for(form, separator, captures=True)
+        rest = [] if every else [pattern.groups]
+        replaced = _substituted(pattern, _decoded(whole), [*_one_up(parts), *rest])
         return _encoded(replaced).split(separator)
 
 
@@ -172,14 +173,35 @@ class _Either:
         return [next(short if len(text) <= self._most else long) for text in texts]
 
 
-def _template(parts: Parts, before: int = 0) -> str:
-    """The rewriting as Python's `re` takes it, of a pattern with so many groups before its own."""
+def _template(parts: Parts) -> str:
+    """The rewriting as Python's `re` takes it."""
     return "".join(
-        [
-            f"\\g<{p + before}>" if isinstance(p, int) else _decoded(p).replace("\\", r"\\")
-            for p in parts
-        ]
+        [f"\\g<{p}>" if isinstance(p, int) else _decoded(p).replace("\\", r"\\") for p in parts]
     )
+
+
+def _one_up(parts: Parts) -> list[str | int]:
+    """The rewriting of a pattern that is a group itself, as text and numbers of groups."""
+    return [p + 1 if isinstance(p, int) else _decoded(p) for p in parts]
+
+
+def _substituted(pattern: re.Pattern[str], text: str, parts: Sequence[str | int]) -> str:
+    """Every match rewritten: `split` gives what is between matches, and their groups.
+
+    `sub` would expand a template for each match, in Python before 3.12.
+    """
+    found: list[Any] = pattern.split(text)
+    stride = pattern.groups + 1
+    count = len(found) // stride
+    wide = len(parts) + 1
+    out: list[Any] = [None] * (wide * count)
+    out[::wide] = found[:-1:stride]
+    for i, part in enumerate(parts):
+        group = found[part::stride] if isinstance(part, int) else [part] * count
+        out[i + 1 :: wide] = group
+    if None in found:  # a group that is in no match
+        out = [p or "" for p in out]
+    return "".join([*out, found[-1]])
 
 
 def _decoded(text: bytes) -> str:

@@ -84,12 +84,18 @@ class StringStrip(StringMap):
     batching = "leading"
 
     def kernel(self, input):
-        return mapped(bytes.strip, input)
+        return _changed("stripped", input, bytes.strip)
+
+
+def _changed(name: str, input: Any, function: Callable[[bytes], bytes]) -> np.ndarray:
+    """A function of every string that machine code computes too."""
+    found = texts.changed(name, input)
+    return mapped(function, input) if found is None else found.reshape(np.shape(input))
 
 
 def _cased(input: Any, encoding: str, narrow: Any, wide: Any) -> np.ndarray:
     if encoding == "":
-        return mapped(narrow, input)
+        return _changed(narrow.__name__, input, narrow)
     if encoding.lower() != "utf-8":
         raise invalid_argument(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
     return _mapped_together(lambda v: wide(v.decode("utf-8", "replace")).encode(), input)
@@ -259,12 +265,18 @@ class StringSplitV2(Op):
         if np.ndim(sep) != 0:
             raise invalid_argument(f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}")
         separator = np.asarray(sep).item()
-        parts, counts = _split(np.asarray(input).tolist(), separator, maxsplit)
+        flat = np.asarray(input).tolist()
+        if maxsplit < 0 and not separator:
+            spans, counts = joined.words(flat)
+            parts = spans.array()
+        else:
+            listed, counts = _split(flat, separator, maxsplit)
+            parts = filled(listed, -1)
         ids = np.repeat(np.arange(counts.size), counts)
         inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return (
             np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
-            filled(parts, -1),
+            parts,
             np.array([counts.size, counts.max(initial=0)], np.int64),
         )
 
@@ -303,6 +315,17 @@ def runs_joined(array: Any, starts: Any, counts: Any, separator: bytes) -> np.nd
     flat = array.tolist()
     runs = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
     return filled([separator.join(flat[a:b]) for a, b in runs], -1)
+
+
+def all_joined(array: Any) -> bytes:
+    """All texts of a vector as one."""
+    return runs_joined(array, np.zeros(1, np.int64), np.full(1, array.size), b"").item()
+
+
+def lengths(array: Any) -> np.ndarray:
+    """How many bytes each text of a vector has (int64)."""
+    found = texts.lengths(array)
+    return _lengths(array.tolist()) if found is None else found
 
 
 @op
@@ -452,12 +475,19 @@ class UnsortedSegmentJoin(Op):
                 "segment_ids are not allowed to exceed num_segments or to have negative values."
             )
         rows = np.asarray(inputs, object).reshape(len(ids), math.prod(rest))
-        order = np.argsort(ids, kind="stable")
-        cuts = np.searchsorted(ids[order], np.arange(int(num_segments) + 1))
-        glue = separator.encode()
-        found = np.empty((int(num_segments), rows.shape[1]), object)
-        for i, column in enumerate(rows[order].T):
-            found[:, i] = runs_joined(column, cuts[:-1], np.diff(cuts), glue)
+        # Few numbers are sorted digit by digit.
+        narrow = np.uint16 if num_segments <= 1 << 16 else ids.dtype
+        order = np.argsort(ids.astype(narrow), kind="stable")
+        counts = np.bincount(ids, minlength=int(num_segments))
+        columns = rows.shape[1]
+        # Column after column: a segment's texts are neighbours.
+        starts = (np.cumsum(counts) - counts)[:, None] + np.arange(columns) * len(ids)
+        found = runs_joined(
+            rows[order].T.reshape(-1),
+            starts.reshape(-1),
+            np.repeat(counts, columns),
+            separator.encode(),
+        )
         return found.reshape(int(num_segments), *rest)
 
 

@@ -123,3 +123,47 @@ def test_large_arrays_have_the_kernel_in_eager_calls_too(monkeypatch):
     for transform in (tf.signal.ifft, tf.signal.fft2d):
         transform(x)
     np.testing.assert_allclose(tf.signal.irfft(tf.signal.rfft(usual.real)), usual.real, atol=1e-4)
+
+
+ANY_LENGTHS = [
+    ((40,), 142),
+    ((3, 30), 61),
+    ((17,), 241),
+    ((60,), 75),
+    ((5,), 1009),
+    ((2, 3), 882),
+    ((1,), 10007),
+]
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("kind", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize(("lead", "length"), ANY_LENGTHS)
+def test_rows_of_any_length(kind, double, lead, length):
+    """By a matrix, or as a convolution with a chirp."""
+    x = drawn(kind, (*lead, length), length, double)
+    run = fourier.transform(kind, double, x.shape, 1, length)
+    assert run is not None
+    right = expected(kind, x, 1, length)
+    for rows in (x, np.repeat(x, 2, -1)[..., ::2]):
+        result = run(rows)
+        assert result.shape == right.shape and result.flags.c_contiguous
+        assert result.dtype.itemsize == right.dtype.itemsize // (1 if double else 2)
+        assert np.abs(result - right).max() <= ERROR[double] * np.abs(right).max()
+
+
+def test_few_elements_are_numpys():
+    assert fourier.transform("fft", False, (2, 61), 1, 61) is None
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_ops_of_any_length(jit):
+    x = RNG.standard_normal((40, 142)).astype("f4")
+
+    def back_and_forth(x):
+        spectrum = tf.signal.rfft(x)
+        return spectrum, tf.signal.irfft(spectrum, [142])
+
+    spectrum, back = tf.function(back_and_forth, jit_compile=jit)(x)
+    assert np.abs(spectrum - np.fft.rfft(x)).max() < 1e-4
+    np.testing.assert_allclose(back, x, atol=1e-5)

@@ -7,15 +7,19 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from intaglio.native.kernels import matmul
 from intaglio.native.kernels.microkernel import TALL_TILE_ROWS, TILE_ROWS, Tiles, tiles_for
-from intaglio.native.llvm import jit
+from intaglio.native.llvm import background, jit
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT
 
 # A process multiplies matrices of one shape alone, with no code on disk: what it does not need is
-# null in the table, and calling it would end the process.
+# null in the table, or stands in for others, and calling null would end the process.
 ONE_SHAPE = """
 import sys
 import numpy as np
@@ -64,6 +68,60 @@ def test_a_process_compiles_the_tiles_of_its_shapes_alone(shape, tmp_path):
         command, capture_output=True, text=True, env={**os.environ, "INTAGLIO_CACHE": str(tmp_path)}
     )
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@given(rows=st.integers(1, 30), inner=st.integers(0, 70), columns=st.integers(1, 150))
+@settings(max_examples=25, deadline=None)
+def test_tiles_that_stand_in_for_others_have_their_bits(dtype, rows, inner, columns):
+    rng = np.random.default_rng(rows * columns)
+    a, b = (
+        rng.normal(size=(rows, inner)).astype(dtype),
+        rng.normal(size=(inner, columns)).astype(dtype),
+    )
+    run = matmul.product(a.shape, b.shape, dtype=np.dtype(dtype))
+    if run is None:
+        return
+    first = run(a, b).copy()
+    background.wait()
+    np.testing.assert_array_equal(run(a, b), first)
+    np.testing.assert_allclose(first, a @ b, rtol=1e-4, atol=1e-4)
+
+
+def test_one_module_stands_in_for_all_heights_of_tiles():
+    command = [sys.executable, "-c", FIRST_TILES]
+    environment = {**os.environ, "INTAGLIO_CACHE": ""}
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr
+
+
+FIRST_TILES = """
+import os
+import numpy as np
+from intaglio.native.kernels import matmul, microkernel
+from intaglio.native.llvm import background, jit
+from intaglio.native.llvm.vectors import FLOAT
+
+background.BUSY.is_quiet = lambda: False  # nothing is compiled in the background yet
+table = microkernel.Tiles(FLOAT).table()
+rng = np.random.default_rng(0)
+a, b = (rng.normal(size=s).astype("float32") for s in ((29, 40), (40, 3)))
+run = matmul.product(a.shape, b.shape)
+first = run(a, b).copy()
+assert len(table._standing_in) == 1 and not table._defined
+for thread in [*background._threads]:
+    assert thread.is_alive()
+if os.fork() == 0:  # the child compiles what the parent had not
+    del background.BUSY.is_quiet
+    background.wait()
+    os._exit(0 if len(table._defined) > 1 and (run(a, b) == first).all() else 1)
+_, status = os.wait()
+assert status == 0, status
+del background.BUSY.is_quiet
+background.wait()
+assert len(table._defined) > 1
+assert (run(a, b) == first).all()
+"""
 
 
 def storing(number: int) -> str:

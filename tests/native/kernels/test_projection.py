@@ -46,6 +46,7 @@ def test_projection(dtype, how, mode, monkeypatch):
 
             with monkeypatch.context() as patch:
                 patch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+                patch.setattr(compiled, "IN_BACKGROUND", False)
                 got = project()
                 patch.setattr(HOOKS, "select_kernel", lambda *_: None)
                 wanted = project()

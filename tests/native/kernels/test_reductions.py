@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
+from intaglio.cpython.numpy_libraries import vector_bytes
 from intaglio.native.kernels import reductions
 from intaglio.native.kernels.node_selection import choice_of
+from intaglio.native.llvm import jit
 from intaglio.opdef.traits import REDUCES
+from intaglio.ops.math import chunked_sums
 from tests.ops.calls import CATALOGUE
 
 EXTREMES = {"maximum": np.maximum.reduce, "minimum": np.minimum.reduce}
@@ -165,3 +168,33 @@ def test_wrong_axes_are_refused_as_elsewhere():
     assert f(tf.ones([3]), 0) == 3
     with pytest.raises(tf.errors.InvalidArgumentError, match="reduction dimension"):
         f(tf.ones([3]), 5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("how", ["sum", "mean"])
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_numpy_has_the_bits_of_the_kernels(how, dtype, data):
+    rank = data.draw(st.integers(1, 4))
+    limit = {1: 60_000, 2: 1200, 3: 60, 4: 16}[rank]
+    shape = tuple(data.draw(st.lists(st.integers(1, limit), min_size=rank, max_size=rank)))
+    axes = tuple(sorted(data.draw(st.sets(st.integers(0, rank - 1), min_size=1))))
+    keep = data.draw(st.booleans())
+    x = np.random.default_rng(len(shape)).standard_normal(shape).astype(dtype)
+    x[x > 2.5] = data.draw(st.sampled_from([-0.0, 1.0, np.inf]))
+    found = chunked_sums.chunked(how, x, axes, keep)
+    if found is None:
+        assert all(shape[a] == 1 for a in axes)
+        return
+    run = reductions.reduction(how, shape, axes, keep, x.dtype)
+    assert run is not None
+    wanted = run(x)
+    assert np.shape(found) == wanted.shape
+    np.testing.assert_array_equal(found, wanted)
+    assert (np.signbit(found) == np.signbit(wanted)).all()
+
+
+def test_the_order_of_additions_is_stated_alike():
+    names = "CHUNK_ELEMENTS", "MIN_ROWS_PER_CHUNK", "COLUMNS_PER_CHUNK", "VECTORS_PER_STEP"
+    assert all(getattr(chunked_sums, n) == getattr(reductions, n) for n in names)
+    assert vector_bytes() == jit.WIDTH

@@ -20,6 +20,7 @@ METHODS = ["bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "ga
 
 def _both(call, monkeypatch):
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
     found = call()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return found, call()

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.native.kernels import small_matrices
 from intaglio.native.runtime import entry
-from intaglio.ops.linalg import lapack
+from intaglio.ops import compiled
+from intaglio.ops.hooks import HOOKS
+from intaglio.ops.linalg import elimination, lapack
 
 pytestmark = pytest.mark.skipif(not entry.AVAILABLE, reason="kernels need machine code")
 
@@ -68,6 +72,64 @@ def test_kernels_compute_what_numpy_does(dtype, shape):
             left = triangle.swapaxes(-1, -2) if adjoint else triangle
             solve = kernel("triangular", dtype, *shape, lower=lower, adjoint=adjoint)
             assert_close(solve(y, b), np.linalg.solve(left, b), dtype)
+
+
+@pytest.mark.parametrize("what", ["cholesky", "determinant", "inverse", "solve", "triangular"])
+@given(
+    double=st.booleans(),
+    count=st.integers(1, 40),
+    rows=st.integers(1, 12),
+    columns=st.integers(1, 5),
+    lower=st.booleans(),
+    adjoint=st.booleans(),
+    seed=st.integers(0, 1000),
+    levels=st.sampled_from([2, 5, 1000]),
+)
+@settings(max_examples=40, deadline=None)
+def test_numpy_has_the_bits_of_the_kernels(
+    what, double, count, rows, columns, lower, adjoint, seed, levels
+):
+    """Of few levels pivots are equal, and matrices singular."""
+    rng = np.random.default_rng(seed)
+    dtype = np.float64 if double else np.float32
+    a = (rng.integers(-levels, levels + 1, (count, rows, rows)) / levels).astype(dtype)
+    if what == "cholesky":
+        a = (a @ a.swapaxes(1, 2) + (levels - 4) * np.eye(rows)).astype(dtype)
+    columns = columns if what in ("solve", "triangular") else rows
+    arrays = [a, rng.standard_normal((count, rows, columns)).astype(dtype)][
+        : 2 if what in ("solve", "triangular") else 1
+    ]
+    run = small_matrices.batched(what, double, count, rows, columns, lower, adjoint)
+    assert run is not None
+    wanted = run(*arrays)
+    try:
+        found = elimination.computed(what, *arrays, lower=lower, adjoint=adjoint)
+    except elimination.Refused:
+        assert wanted is NotImplemented
+    except elimination.Undecided:
+        assert wanted is NotImplemented or not np.isfinite(wanted).all()
+    else:
+        assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
+def test_an_eager_call_is_the_same_before_and_after_there_is_a_kernel(value, monkeypatch):
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    x = np.random.default_rng(0).standard_normal((70, 9, 9)).astype(np.float32)
+    broken = x.copy()
+    broken[3, 2] = value
+
+    def inverses(matrices):
+        try:
+            return tf.linalg.inv(matrices).numpy().tobytes()
+        except tf.errors.InvalidArgumentError as e:
+            return str(e)
+
+    found = []
+    for ready in (lambda *kind: None, HOOKS.select_kernel):
+        monkeypatch.setattr(HOOKS, "kernel_when_ready", ready)
+        found.append([inverses(x), inverses(broken)])
+    assert found[0] == found[1]
 
 
 BAD = {"nan": np.nan, "infinite": np.inf, "zero": 0.0}

@@ -23,6 +23,9 @@ def _array(values: list[bytes]) -> np.ndarray:
 TEXTS = _array([RNG.bytes(n) for n in LENGTHS])
 SHORT = _array([RNG.bytes(n) for n in RNG.randint(3, 9, 100)])
 WIDE = _array([("aé日𝄞"[i % 4] * 2 + "x日é"[: 1 + i % 3]).encode() for i in range(100)])
+SPACED = _array(
+    [b" \t\n\v\f\r"[: i % 7] + RNG.bytes(i % 5) + b"\r\x1f \x1c"[: i % 4] for i in range(300)]
+)
 WHOLE = [b"%d" % n for n in RNG.randint(-(10**6), 10**6, 100)]
 UNUSUAL_WHOLE = [b"+5", b" 7", b"-0", b"9223372036854775807", b"-9223372036854775808"]
 DECIMAL = [repr(x).encode() for x in RNG.standard_normal(100).round(5).tolist()]
@@ -35,11 +38,13 @@ UNUSUAL_DECIMAL = [
 @pytest.fixture
 def machine_code(monkeypatch):
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
 
 
 def _both(call, monkeypatch):
     """A call with machine code and without it."""
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
     with_it = call().numpy()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return with_it, call().numpy()
@@ -77,6 +82,17 @@ CALLS = {
     "segments": lambda: tf.strings.unsorted_segment_join(
         SHORT.reshape(50, 2), np.arange(50) % 7, 9, ":"
     ),
+    "segments of columns": lambda: tf.strings.unsorted_segment_join(
+        SHORT.reshape(10, 5, 2), np.arange(50).reshape(10, 5) % 11 * 9, 100, ":"
+    ),
+    "lower": lambda: tf.strings.lower(TEXTS),
+    "upper": lambda: tf.strings.upper(TEXTS),
+    "strip": lambda: tf.strings.strip(SPACED),
+    "base 64": lambda: tf.io.encode_base64(TEXTS),
+    "base 64 with padding": lambda: tf.io.encode_base64(TEXTS, pad=True),
+    "from base 64": lambda: tf.io.decode_base64(tf.io.encode_base64(TEXTS)),
+    "from base 64 with padding": lambda: tf.io.decode_base64(tf.io.encode_base64(TEXTS, pad=True)),
+    "raw": lambda: tf.io.decode_raw(_array([b"%08d" % n for n in range(70)]), tf.int16),
     "ngrams": lambda: tf.strings.ngrams(SHORT.reshape(4, 25), 3, "|"),
     "ngrams of short rows": lambda: (
         tf.strings.ngrams(
@@ -133,13 +149,17 @@ def test_errors_are_the_same(call, words):
         call()
 
 
-@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"parts", "character_parts", "joined"}))
+OTHERS = {"parts", "character_parts", "joined", "decimals", "spans", "span_numbers"}
+
+
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - OTHERS))
 def test_what_is_no_text_is_left_to_others(name):
     run = texts(name)
     assert run is not None
-    assert run(_array([b"a", "b"]), words=[7, 1, 2]) is None  # type: ignore[list-item]
-    assert run(np.empty(2, object), words=[7, 1, 2]) is None
-    assert run(_array([b"a", b"b"]), words=[7, 1, 2]) is not None
+    table = [np.zeros(256, np.uint8)] * (name in ("base64", "from_base64"))
+    assert run(_array([b"aa", "bb"]), *table, words=[7, 1, 2]) is None  # type: ignore[list-item]
+    assert run(np.empty(2, object), *table, words=[7, 1, 2]) is None
+    assert run(_array([b"aa", b"bb"]), *table, words=[7, 1, 2]) is not None
 
 
 def test_parts_are_new_objects_whose_references_are_counted():
@@ -155,6 +175,7 @@ def test_parts_are_new_objects_whose_references_are_counted():
 
 def test_machine_code_takes_over_after_some_work(monkeypatch):
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 3 * 100)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
     monkeypatch.setattr(compiled, "_done", {})
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *what: asked.append(what))

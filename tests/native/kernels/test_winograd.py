@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -214,3 +218,35 @@ def step(x, filters):
         y = tf.nn.conv2d(x, filters, 1, "SAME")
         loss = tf.reduce_sum(y**2)
     return y, *tape.gradient(loss, [x, filters])
+
+
+# A process computes convolutions of one number of filters alone, with no code on disk: products for
+# other panels of columns are null in their tables, and calling them would end the process.
+ONE_WIDTH = """
+import sys
+import os
+import subprocess
+import sys
+
+import numpy as np
+from intaglio.native.kernels import winograd, winograd_filter_gradient
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM
+columns = int(sys.argv[1])
+g = Geometry(2, 12, 12, 7, 12, 12, columns, 3, 3, 1, 1, 1, 1)
+x, w = np.ones((2, 12, 12, 7), "f"), np.ones((3, 3, 7, columns), "f")
+for transform in (F2_TRANSFORM, F4_TRANSFORM):
+    found = winograd.forward(g, transform)(x, w)
+    np.testing.assert_allclose(found[:, 1:-1, 1:-1], 63, rtol=1e-5)
+    found = winograd_filter_gradient.filter_gradient(g, transform)(x, np.ones(g.shape, "f"))
+    np.testing.assert_allclose(found[1, 1], 2 * 12 * 12, rtol=1e-5)
+assert len(winograd.cells_table()._defined) <= 2
+"""
+
+
+@pytest.mark.parametrize("columns", [3, 40, 64, 100])
+def test_a_process_compiles_the_products_of_its_filters_alone(columns):
+    environment = {**os.environ, "INTAGLIO_CACHE": ""}
+    command = [sys.executable, "-c", ONE_WIDTH, str(columns)]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr

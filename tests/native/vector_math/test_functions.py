@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from intaglio.opdef import raw
 from tests.native.vectors import compiled
 
 NAMES = (
@@ -125,3 +126,47 @@ def test_error_functions(dtype):
     edges = compiled("erf", dtype)(np.array([np.inf, -np.inf, np.nan, -0.0], dtype))
     np.testing.assert_array_equal(edges, [1.0, -1.0, np.nan, 0.0])
     assert np.signbit(edges[3])
+
+
+# Near the zeros and poles of the gamma functions, between them, and far out.
+GAMMA_ARGUMENTS = np.concatenate(
+    [
+        np.linspace(-12.3, 12.3, 5001),
+        1 + np.linspace(-1e-3, 1e-3, 101),
+        2 + np.linspace(-1e-3, 1e-3, 101),
+        np.geomspace(1e-30, 1e30, 401),
+        [0.0, -0.0, -1.0, -7.0, -150.5, np.inf, -np.inf, np.nan],
+    ]
+)
+PROBABILITIES = np.concatenate(
+    [
+        np.linspace(0, 1, 4001),
+        np.geomspace(1e-37, 0.5, 500),
+        1 - np.geomspace(1e-7, 0.5, 200),
+        [-0.1, 1.5, np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0],
+    ]
+)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "numpy_kernel", "arguments"),
+    [
+        ("lgamma", raw.Lgamma.numpy_kernel, GAMMA_ARGUMENTS),
+        ("digamma", raw.Digamma.numpy_kernel, GAMMA_ARGUMENTS),
+        ("ndtri", raw.Ndtri.numpy_kernel, PROBABILITIES),
+        ("erfinv", raw.Erfinv.numpy_kernel, np.concatenate([PROBABILITIES, -PROBABILITIES])),
+    ],
+)
+def test_functions_whose_kernels_compute_in_float64(name, numpy_kernel, arguments, dtype):
+    """The same method: float32 numbers are rounded alike, and float64 ones close to it."""
+    x = arguments.astype(dtype)
+    with np.errstate(all="ignore"):
+        right = numpy_kernel(x)
+    got = compiled(name, dtype)(x)
+    special = ~np.isfinite(right)
+    np.testing.assert_array_equal(got[special], right[special])
+    if dtype == "float32":
+        assert units_off(got[~special], right[~special].astype(np.float64)).max() <= 1
+    else:
+        np.testing.assert_allclose(got[~special], right[~special], rtol=4e-15, atol=1e-14)

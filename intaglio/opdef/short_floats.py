@@ -1,0 +1,58 @@
+"""Eager calls of elementwise ops on large arrays of 16-bit floats.
+
+NumPy computes with these one by one, many times slower than with float32. Machine code with the same
+bits replaces the kernel of an op once such calls have done enough work to pay for loading a compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from intaglio.base.dtypes import from_numpy
+from intaglio.base.hooks import HOOKS
+
+# Below so many elements NumPy is fast enough, and after so many a compiler is worth loading.
+MIN_ELEMENTS, MIN_TOTAL_ELEMENTS = 1 << 12, 1 << 19
+_work = [0]
+
+
+def is_short(dtype: Any) -> bool:
+    """True for NumPy's dtypes of 16-bit floats."""
+    return dtype.itemsize == 2 and from_numpy(dtype).is_floating
+
+
+def compiled(op: Any, elements: int, dtypes: tuple[Any, ...], **attrs: Any) -> Any:
+    """The machine code of an elementwise op for arrays of these dtypes; None as long as NumPy is to
+    compute, or if there is none."""
+    if elements < MIN_ELEMENTS:
+        return None
+    if _work[0] < MIN_TOTAL_ELEMENTS:
+        _work[0] += elements
+        return None
+    return HOOKS.select_kernel("exact function", op, dtypes, tuple(attrs.items()))
+
+
+def by_compiler(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of arrays of one dtype, which is replaced where they are large."""
+
+    def run(*arrays: Any) -> Any:
+        elements = max([a.size for a in arrays])
+        if elements >= MIN_ELEMENTS:
+            found = compiled(op, elements, tuple([a.dtype for a in arrays]))
+            if found is not None:
+                return found(*arrays)
+        return kernel(*arrays)
+
+    return run
+
+
+def dispatched(short: Mapping[Any, Callable[..., Any]], kernel: Any) -> Any:
+    """A kernel with those of some dtypes instead of it, chosen by the dtype of the first array."""
+    if not short:
+        return kernel
+
+    def run(*arrays: Any) -> Any:
+        return short.get(arrays[0].dtype, kernel)(*arrays)
+
+    return run

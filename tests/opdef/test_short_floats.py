@@ -1,0 +1,99 @@
+"""Machine code instead of NumPy for elementwise ops on large arrays of 16-bit floats: the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.opdef import raw, short_floats
+
+HALVES = (tf.float16, tf.bfloat16)
+NAMES = sorted(
+    name
+    for name, op in raw.catalogue().items()
+    if op.native_exact and "scalar" in op.rules and any(d.numpy in op.short for d in HALVES)
+)
+
+
+def _operands(count: int, shape: tuple[int, ...], dtype: Any) -> list[tf.Tensor]:
+    """Numbers of all sizes with both signs, zeros, infinities, NaN."""
+    draw = np.random.default_rng(0)
+    operands: list[tf.Tensor] = []
+    for _ in range(count):
+        x = np.exp2(draw.uniform(-16, 16, shape)) * draw.choice([-1, 1], shape)
+        x.reshape(-1)[:9] = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0**-24, 65504.0]
+        draw.shuffle(x.reshape(-1))
+        operands.append(tf.cast(tf.constant(x), dtype))
+    return operands
+
+
+def _assert_equal(got: Any, want: Any) -> None:
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got.astype(np.float32), want.astype(np.float32))
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short_floats, "_work", [short_floats.MIN_TOTAL_ELEMENTS])
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_bits(name: str, dtype: Any) -> None:
+    op = raw.catalogue()[name]
+    operands = _operands(len(op.input_names), (64, 100), dtype)
+    arrays = [x.numpy() for x in operands]
+    if dtype.numpy not in op.short:
+        pytest.skip("the op has no such numbers")
+    compiled = short_floats.compiled(op, arrays[0].size, tuple([a.dtype for a in arrays]))
+    if compiled is None:
+        pytest.skip("the op has no code, or there is no compiler")
+    with np.errstate(all="ignore"):
+        want = np.asarray(op.kernel_fn(*arrays))
+    for got in (np.asarray(compiled(*arrays)), op(*operands).numpy()):
+        assert got.dtype == want.dtype
+        same = got == want
+        if want.dtype != np.bool_:
+            same |= np.isnan(got) & np.isnan(want)
+            # Which of two zeros is the greater one NumPy leaves to the processor.
+            signless = (want == 0) & (name == "Relu")
+            same &= np.isnan(want) | signless | (np.signbit(got) == np.signbit(want))
+        assert same.all()
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_casts(dtype: Any) -> None:
+    (short,) = _operands(1, (64, 100), dtype)
+    wide = short.numpy().astype(np.float32) * np.float32(1.001)
+    with np.errstate(all="ignore"):
+        want = wide.astype(dtype.numpy)
+    _assert_equal(tf.cast(tf.constant(wide), dtype).numpy(), want)
+    got = tf.cast(short, tf.float32).numpy()
+    np.testing.assert_array_equal(got, short.numpy().astype(np.float32))
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_operands_that_broadcast_and_python_numbers(dtype: Any) -> None:
+    x, y = _operands(2, (64, 100), dtype)
+    row = y[:1]
+    with np.errstate(all="ignore"):
+        _assert_equal((x + row).numpy(), x.numpy() + row.numpy())
+        _assert_equal((x * 0.5).numpy(), x.numpy() * dtype.numpy.type(0.5))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.add(x, y[:3])
+
+
+def test_small_arrays_and_few_calls_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short_floats, "_work", [0])
+    asked: list[Any] = []
+    monkeypatch.setattr(short_floats.HOOKS, "select_kernel", lambda *args: asked.append(args))
+    for size in (10, short_floats.MIN_ELEMENTS):
+        x = tf.ones([size], tf.float16)
+        np.testing.assert_array_equal((x + x).numpy(), np.full(size, 2, np.float16))
+    assert not asked

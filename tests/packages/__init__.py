@@ -1,0 +1,1 @@
+"""The distributions of the repository as they are installed."""

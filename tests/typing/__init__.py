@@ -1,0 +1,1 @@
+"""What type checkers, and editors by them, know of programs."""
