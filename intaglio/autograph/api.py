@@ -120,14 +120,17 @@ def trace(*args: Any) -> None:
     print(*args)
 
 
-def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
-    """The converted function that is traced instead of a function with `autograph=True`."""
+def for_tracing(function: Callable[..., Any], options: Any, requested: bool) -> Callable[..., Any]:
+    """The converted function that is traced instead of a function with `autograph=True`.
+
+    A function of a library is converted only if that is `requested`.
+    """
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
         def call() -> Any:
             watches.note_arguments((args, kwargs))  # structures around this trace's tensors
-            return calls.converted_call(function, args, kwargs)
+            return calls.converted_call(function, args, kwargs, requested=requested)
 
         return whole_trace.traced(lambda: regions.to_the_end(call), (args, kwargs))
 
@@ -136,7 +139,7 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
 
 def stepped(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls the converted form of a function on values: each op is executed eagerly."""
-    return calls.converted_call(function, args, kwargs)
+    return calls.converted_call(function, args, kwargs, requested=True)
 
 
 __all__ = [

@@ -14,11 +14,11 @@ if a > 0 and (n := f()) > 0:      test = a > 0
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Sequence
 
 from intaglio.autograph.expressions import loaded, located
 from intaglio.autograph.names import Namer
+from intaglio.autograph.source import copied
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.While, ast.For)
@@ -50,7 +50,7 @@ class Bindings(ast.NodeTransformer):
         go_on = self.namer.new("test")
         assign = located(ast.Assign([ast.Name(go_on, ast.Store())], node.test), node.test)
         node.test = ast.copy_location(loaded(go_on), node.test)
-        node.body = [*_before_continue(node.body, assign), copy.deepcopy(assign)]
+        node.body = [*_before_continue(node.body, assign), copied(assign)]
         return [*self._statements([assign]), self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
@@ -180,7 +180,7 @@ def _before_continue(statements: list[ast.stmt], assign: ast.stmt) -> list[ast.s
     done: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, ast.Continue):
-            done.append(copy.deepcopy(assign))
+            done.append(copied(assign))
         elif not isinstance(statement, _SCOPES):
             # The `else` of a loop inside is no part of that loop.
             is_loop = isinstance(statement, _LOOPS)

@@ -44,8 +44,12 @@ def converted_call(
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None,
     scope: FunctionScope | None = None,
+    requested: bool = False,
 ) -> Any:
-    """Calls `function`, converted if it is the user's Python code."""
+    """Calls `function`, converted if it is the user's Python code.
+
+    One that is `requested`, because it is what is traced, may be a library's too.
+    """
     verbosity.report(2, lambda: f"Converted call: {function!r} {args} {kwargs}")
     overload = OVERLOADS.get(function) if _hashable(function) else None
     if overload is not None:
@@ -59,10 +63,8 @@ def converted_call(
         args = tuple([aliases.used(a) for a in args])
     if args and type(args[0]) is GrownList:
         function = of_list(function) or function
-    target, args, kwargs = _unwrapped(function, args, kwargs or {})
+    target, args, kwargs = _unwrapped(function, args, kwargs or {}, requested)
     recursive = scope is None or scope.options.recursive
-    if target is not None and libraries.calls_back(target):
-        function, target = converted_form(target) if recursive else target, None
     note_call(target or _called_as_it_is(function), args, kwargs)
     function = of_dict(function) or function
     if target is None:
@@ -73,17 +75,6 @@ def converted_call(
     if recursive_calls.enabled():
         return recursive_calls.call(target, converted_function, args, kwargs, scope is not None)
     return converted_function(*args, **kwargs)
-
-
-def library_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-    """Calls `function` from a library: converted if it is the user's, or calls the user's."""
-    target, args, kwargs = _unwrapped(function, args, kwargs or {})
-    if target is not None and not libraries.calls_back(target):
-        return converted_call(target, args, kwargs)
-    taken = getattr(function, "__autograph_functions__", None)
-    if target is None and taken:
-        args, kwargs = _with_converted(taken, args, kwargs)
-    return (function if target is None else converted_form(target))(*args, **kwargs)
 
 
 def _called_as_it_is(function: Any) -> Any:
@@ -193,34 +184,31 @@ def _hashable(function: Any) -> bool:
 
 
 def _unwrapped(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], requested: bool
 ) -> tuple[FunctionType | None, tuple[Any, ...], dict[str, Any]]:
     """The plain function behind a callable with its full arguments, or None to call it as it is."""
     kind = type(function)
     if kind is FunctionType:
-        return (function if is_convertible(function) else None), args, kwargs
+        return (function if is_convertible(function, requested) else None), args, kwargs
     if kind is MethodType:
         inner = function.__func__
-        if type(inner) is FunctionType and is_convertible(inner):
+        if type(inner) is FunctionType and is_convertible(inner, requested):
             return inner, (function.__self__, *args), kwargs
         return None, args, kwargs
     if kind is functools.partial:
-        return _unwrapped_partial(function, args, kwargs)
+        full, named = (*function.args, *args), {**function.keywords, **kwargs}
+        target, full, named = _unwrapped(function.func, full, named, requested)
+        return (target, full, named) if target is not None else (None, args, kwargs)
+    if isinstance(function, type):
+        return None, args, kwargs
     call = getattr(kind, "__call__", None)  # noqa: B004  the class's own
-    if type(call) is FunctionType and not isinstance(function, type) and is_convertible(call):
+    if type(call) is FunctionType and is_convertible(call, requested):
         return call, (function, *args), kwargs
     return None, args, kwargs
 
 
-def _unwrapped_partial(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    target, full, named = _unwrapped(
-        function.func, (*function.args, *args), {**function.keywords, **kwargs}
-    )
-    return (target, full, named) if target is not None else (None, args, kwargs)
-
-
-def is_convertible(function: FunctionType) -> bool:
-    """True for the user's Python functions that are not converted yet."""
+def is_convertible(function: FunctionType, requested: bool = False) -> bool:
+    """True for Python functions to convert that are not converted yet: the user's, or requested."""
     code = function.__code__
     marks = function.__dict__
     if "do_not_convert__" in marks:
@@ -232,9 +220,9 @@ def is_convertible(function: FunctionType) -> bool:
     name = code.co_filename
     if name.startswith((PACKAGE, "<intaglio", "<frozen", "<__array_function__")):
         return False
-    module = (function.__module__ or "").partition(".")[0]
-    if module in libraries.SKIPPED:
+    if libraries.is_library(function) and not requested:
         return False
+    module = (function.__module__ or "").partition(".")[0]
     return not (
         name.startswith(_STANDARD)
         and "site-packages" not in name

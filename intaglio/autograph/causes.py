@@ -37,8 +37,11 @@ def cause_of(error: BaseException) -> str | None:
         reason = _without_source(code, str(e))
         return None if reason is None else f"{where}: {reason}"
     library = libraries.library_of(frame.f_globals)
-    if library in libraries.CALLING | libraries.SKIPPED:
-        return f"{where}: {library} stays Python, only what it calls is converted. Use tf.cond and tf.while_loop."
+    if library is not None and "ag__" not in code.co_freevars:
+        return (
+            f"{where}: {library} is not converted, and neither is what it calls. Use tf.cond and "
+            "tf.while_loop there."
+        )
     around = list(path(tree, line, column))
     reason = _construct(around, code) or _unconverted(code, frame)
     return None if reason is None else f"{where}: {reason}"
@@ -144,7 +147,18 @@ def _unconverted(code: CodeType, frame: FrameType) -> str | None:
     if code.co_name == "<module>":
         return None
     return (
-        f"'{code.co_name}' is not converted: it is marked with do_not_convert or autograph=False, is called "
-        "by a library, or AutoGraph has warned that it could not transform it. Call it from "
+        f"'{code.co_name}' is not converted: {_caller(frame)}. Make it a tf.function, call it from "
         "converted code, or use tf.cond and tf.while_loop."
+    )
+
+
+def _caller(frame: FrameType | None) -> str:
+    while frame is not None:
+        library = libraries.library_of(frame.f_globals)
+        if library is not None and not origins.is_ours(frame.f_code):
+            return f"{library} calls it, and what a library calls stays Python"
+        frame = frame.f_back
+    return (
+        "it is marked with do_not_convert or autograph=False, or AutoGraph has warned that it could "
+        "not transform it"
     )

@@ -10,13 +10,13 @@ import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
-from intaglio.autograph import libraries, source, verbosity
+from intaglio.autograph import source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.locations import note_free_variables
 from intaglio.autograph.names import Namer, all_names
-from intaglio.autograph.statements import OPTIONS, FunctionConverter
+from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
 from intaglio.base.locks import lasting_lock
 
 ACCESSORS = ("get_state", "set_state")
@@ -77,7 +77,7 @@ def convert(
 
 def code_text(function: FunctionType, recursive: bool = True) -> str:
     """The source of the converted function, in TensorFlow's form: without marks of creation."""
-    tree = copy.deepcopy(_converted(function, True, recursive).tree)
+    tree = source.copied(_converted(function, True, recursive).tree)
     return ast.unparse(_Unmarked().visit(tree)) + "\n"
 
 
@@ -111,32 +111,22 @@ def _converted(function: FunctionType, user_requested: bool, recursive: bool) ->
     return known
 
 
-_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
 def _convert(function: FunctionType, user_requested: bool, recursive: bool) -> Converted:
-    code = function.__code__
-    in_library = libraries.calls_back(function)
-    found = (in_library and source.find_alone(function)) or source.find(function)
-    if code.co_flags & _GENERATORS:
+    found = source.find(function)
+    if is_generator(found.node):
         raise source.NoSourceError("generators and coroutines run as Python")
     tree: Any = found.node
     if found.class_name:
         _Mangler(found.class_name).visit(tree)
+    code = function.__code__
+    namer = Namer(all_names(tree) | set(code.co_freevars))
     definition = _definition(tree)
-    if in_library:
-        definition = libraries.with_library_calls(definition)
-    else:
-        namer = Namer(all_names(tree) | set(code.co_freevars))
-        options = OPTIONS.format(recursive=recursive, requested=user_requested)
-        definition = FunctionConverter(namer, options, {"ag__"}, _objects_around(function)).convert(
-            definition
-        )
+    options = OPTIONS.format(recursive=recursive, requested=user_requested)
+    converter = FunctionConverter(namer, options, {"ag__"}, _objects_around(function))
+    definition = converter.convert(definition)
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
     module = _factory(definition, code.co_freevars)
-    if not in_library:  # where all that is new has a position
-        ast.fix_missing_locations(module)
     compiled = compile(module, found.filename, "exec", dont_inherit=True)
     inner = _find_code(compiled, label)
     return Converted(definition, _renamed(inner, code.co_name, code.co_qualname))
@@ -170,7 +160,7 @@ def _factory(definition: ast.FunctionDef, free: tuple[str, ...]) -> ast.Module:
     names = ", ".join([*(n for n in free if n != "ag__"), "ag__"])
     outer = statements_of(f"def factory({names}):\n pass", definition)[0]
     outer.body = [definition]  # type: ignore[attr-defined]  # a function definition has it
-    return ast.Module([outer], [])
+    return ast.fix_missing_locations(ast.Module([outer], []))
 
 
 def _find_code(code: CodeType, name: str) -> CodeType:

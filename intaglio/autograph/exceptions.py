@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 
 from intaglio.autograph.activity import Activity
 from intaglio.autograph.expressions import Expressions, ag, loaded, located, thunk
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.names import Namer, owner, symbol
+from intaglio.autograph.source import copied
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -123,7 +123,7 @@ class _Outside(ast.NodeTransformer):
 def watched(node: ast.Try, expressions: Expressions) -> list[ast.stmt]:
     """The converted body of a `try`, with its handlers registered while it is traced."""
     kinds: list[ast.expr] = [
-        expressions.visit(copy.deepcopy(h.type)) if h.type is not None else loaded("BaseException")
+        expressions.visit(copied(h.type)) if h.type is not None else loaded("BaseException")
         for h in node.handlers
     ]
     first = node.handlers[0]

@@ -24,6 +24,7 @@ from intaglio.autograph.loop_state import (
 )
 from intaglio.autograph.provenance import note_packed
 from intaglio.autograph.unrolling import Unrolled
+from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import watching
 from intaglio.base import dtypes, nest, shapes
 from intaglio.base.dtypes import DType
@@ -147,6 +148,7 @@ def for_stmt(
         def stage(loop: _Loop, iteration: Any) -> None:
             if node is not None and node.op is raw.Range:
                 start, limit, delta = node.inputs
+                loop.begin_with(options.get("iterate_names"), start)
                 loop.over_range(start, limit, delta, extra_test, iteration)
             else:
                 loop.over_tensor(convert.to_tensor(sequence), extra_test, iteration)
@@ -155,8 +157,9 @@ def for_stmt(
     elif type(sequence) is GrownList:
         items = sequence.copy()
         numbers = range_(len_(items))
+        unnamed = {k: v for k, v in options.items() if k != "iterate_names"}
         for_stmt(
-            numbers, extra_test, lambda i: body(items[i]), get_state, set_state, names, options
+            numbers, extra_test, lambda i: body(items[i]), get_state, set_state, names, unnamed
         )
     else:
         python_for(
@@ -334,6 +337,17 @@ class _Loop:
                     (t, dims) for t, dims in self.invariants if not any(t is g for g, _ in grown)
                 ]
                 self.invariants = [*kept, *grown]
+
+    def begin_with(self, name: str | None, value: Any) -> None:
+        """Gives the loop's target a value that has none yet: of no iteration, it is the first number.
+
+        TensorFlow does so for ranges, and for nothing else.
+        """
+        state = self.get_state()
+        named = zip(self.names, state, strict=True)
+        self.set_state(
+            tuple([value if n == name and type(v) is Undefined else v for n, v in named])
+        )
 
     def over_range(self, start: Any, limit: Any, delta: Any, extra_test: Any, body: Any) -> None:
         """Stages `for i in tf.range(start, limit, delta)` without making the range."""

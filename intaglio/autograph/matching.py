@@ -16,11 +16,11 @@ with the literal a condition, as the guard is:
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Sequence
 
 from intaglio.autograph.expressions import loaded, located
 from intaglio.autograph.names import Namer
+from intaglio.autograph.source import copied
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -78,7 +78,7 @@ def _alternatives(case: ast.match_case) -> list[ast.match_case]:
     return [
         part
         for p in pattern.patterns
-        for part in _alternatives(copy.deepcopy(ast.match_case(p, case.guard, case.body)))
+        for part in _alternatives(copied(ast.match_case(p, case.guard, case.body)))
     ]
 
 

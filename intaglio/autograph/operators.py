@@ -1,7 +1,7 @@
 """The functions that converted code calls as `ag__`."""
 
 from intaglio.autograph.aliases import current as now
-from intaglio.autograph.calls import attr, converted_call, library_call
+from intaglio.autograph.calls import attr, converted_call
 from intaglio.autograph.conditionals import if_stmt
 from intaglio.autograph.diagnosis import text_of, unused
 from intaglio.autograph.dict_calls import contains
@@ -21,7 +21,7 @@ from intaglio.autograph.watches import created, looked, own, written
 
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
-    "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "is_same_object", "library_call", "ld", "ldu",
+    "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "is_same_object", "ld", "ldu",
     "created", "looked", "not_", "now",
     "or_", "own", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import itertools
 import linecache
-import re
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -24,7 +22,7 @@ class Found:
     def __init__(self, node: FunctionNode, filename: str, class_name: str | None) -> None:
         self.node = node
         self.filename = filename
-        self.class_name = class_name  # None too where no name is private
+        self.class_name = class_name
 
 
 Definition = tuple[FunctionNode, str | None]  # a function and the class around it
@@ -139,79 +137,24 @@ def find(function: FunctionType) -> Found:
             f"'{code.co_name}'"
         )
     node, class_name = matches[0]
-    return Found(_copied(node), code.co_filename, class_name)
+    return Found(copied(node), code.co_filename, class_name)
 
 
-# A name that a class body would spell in another way.
-_PRIVATE = re.compile(r"\b__(?!\w*__\b)\w")
-_CLOSING = (")", "]", "}")
+def copied(part: Any) -> Any:
+    """A syntax tree, or a list of them, of its own: `copy.deepcopy` takes five times as long.
 
-
-def find_alone(function: FunctionType) -> Found | None:
-    """The tree of a function that is parsed without what is around it; None where that is not sure.
-
-    Classes of libraries have thousands of lines, of which a program calls few functions.
+    Operators and contexts are one object for all trees of the process, on which others hang what
+    they like: `executing`, for IPython's tracebacks, the parent of each node. Here they are new.
     """
-    code = function.__code__
-    lines, first = _source_of(code.co_filename).lines, code.co_firstlineno - 1
-    if not 0 < first < len(lines):
-        return None
-    margin = _margin(lines[first])
-    end = max(_last_line(code), first + 1)
-    while end < len(lines) and _is_inside(lines[end], margin):
-        end += 1
-    text = "".join(lines[first:end])
-    try:
-        # The block of a statement on the line above, so that lines and columns are the file's.
-        above = "\n" * (first - 1) + "if 1:\n" if margin else "\n" * first
-        block: Any = ast.parse(above + text, code.co_filename).body
-    except SyntaxError:
-        return None
-    if margin:
-        block = block[0].body
-    node = block[0]
-    if len(block) != 1 or not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        return None
-    private = _PRIVATE.search(text)
-    return Found(node, code.co_filename, _class_around(code) if private else None)
-
-
-def _margin(line: str) -> int:
-    """The width of the white space before the text of a line."""
-    return len(line) - len(line.lstrip())
-
-
-def _is_inside(line: str, margin: int) -> bool:
-    """Whether a line continues a block of statements further to the right than a margin."""
-    text = line.lstrip()
-    return not text or _margin(line) > margin or text.startswith(_CLOSING)
-
-
-def _last_line(code: CodeType) -> int:
-    """The last line that instructions of a function, and of those inside of it, come from."""
-    last = max([end or 0 for _, end, _, _ in code.co_positions()], default=0)
-    inside = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return max([last, *map(_last_line, inside)])
-
-
-def _class_around(code: CodeType) -> str | None:
-    """The innermost class that a function is in: a name that is followed by no `<locals>`."""
-    parts = code.co_qualname.split(".")
-    classes = [a for a, b in itertools.pairwise(parts) if "<locals>" not in (a, b)]
-    return classes[-1] if classes else None
-
-
-def _copied(part: Any) -> Any:
-    """A tree of its own: `copy.deepcopy` takes five times as long for it."""
     if isinstance(part, ast.AST):
-        fields = part.__dict__
-        if not fields:
-            return part  # operators and contexts are one for all
-        copy = part.__class__.__new__(part.__class__)
-        for name, value in fields.items():
-            copy.__dict__[name] = _copied(value)
+        kind = part.__class__
+        if not (kind._fields or kind._attributes):
+            return kind()
+        copy = kind.__new__(kind)
+        for name, value in part.__dict__.items():
+            copy.__dict__[name] = copied(value)
         return copy
-    return [_copied(p) for p in part] if type(part) is list else part
+    return [copied(p) for p in part] if type(part) is list else part
 
 
 def _functions(tree: ast.Module) -> dict[int, list[Definition]]:

@@ -62,6 +62,11 @@ class _Traces(threading.local):
 _traces = _Traces()
 
 
+def is_open() -> bool:
+    """True while a function is traced that AutoGraph converted."""
+    return bool(_traces.open)
+
+
 def leave(seen: Seen, value: Any) -> None:
     """Notes what Python would have left in a location that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)

@@ -59,9 +59,14 @@ class DType(Written):
 
     @property
     def as_numpy_dtype(self) -> Any:
-        """The NumPy scalar type: `numpy.float32`; `object` for strings."""
+        """The NumPy scalar type: `numpy.float32`; `object` for strings.
+
+        Of quantised types it is the NumPy dtype of one field that TensorFlow has for them.
+        """
         if isinstance(self._numpy, _Marker):
             return object
+        if self._numpy.names is not None:
+            return self._numpy
         return object if self._numpy.hasobject else self._numpy.type
 
     @property
@@ -146,7 +151,8 @@ class DType(Written):
             return int(getattr(_range_of_integers(self._numpy), end))
         if self.is_floating:
             return getattr(_range_of_floats(self._numpy), end)
-        raise TypeError(f"Cannot find {end}imum value of {self} with type {self}.")
+        kind = "quantized type" if self.is_quantized else "type"
+        raise TypeError(f"Cannot find {end}imum value of {self} with {kind} {self}.")
 
     @property
     def limits(self) -> tuple[Any, Any]:
@@ -287,6 +293,11 @@ _ALIASES: Final[dict[Any, DType]] = {
     bytes: string,
     object: string,
 }
+
+
+def as_numbers(array: Any) -> Any:
+    """An array of a quantised type as the integers in it; others as they are."""
+    return array if array.dtype.names is None else np.asarray(array).view(array.dtype[0])
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType:

@@ -7,6 +7,7 @@ its own, named in a table, and `import intaglio` does not pay for it.
 from __future__ import annotations
 
 import importlib
+import operator
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ def named(target: str) -> Any:
     home, _, attribute = target.partition(":")
     with importing():
         module = importlib.import_module(home)
-    return getattr(module, attribute) if attribute else module
+    return operator.attrgetter(attribute)(module) if attribute else module
 
 
 # What Python gives every module, and the version.

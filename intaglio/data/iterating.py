@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from intaglio.autograph import loops
+from intaglio.autograph import loops, whole_trace
 from intaglio.base import errors
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import string
@@ -25,6 +25,10 @@ from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE
 from intaglio.trace import control_flow
 
+# So many elements Python takes of an iterator in graphs, TensorFlow's number: a graph has no end
+# of the data, at which a loop of Python's would stop.
+_PYTHON_STEPS = 32
+
 # The type of the elements.
 T = TypeVar("T")
 
@@ -32,7 +36,8 @@ T = TypeVar("T")
 class Iterator(CompositeTensor, Generic[T]):
     """Goes through the elements of a dataset; a graph that takes it continues where others were.
 
-    Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError.
+    Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError. In a graph
+    Python sees no end: ValueError after 32 elements taken outside of converted code.
     """
 
     def __init__(self, handle: Any, element_spec: Any) -> None:
@@ -42,6 +47,7 @@ class Iterator(CompositeTensor, Generic[T]):
             handle._array if isinstance(handle, EagerTensor) else None
         )
         self._pack: Callable[[Any], Any] = element.packer(element_spec)
+        self._python_steps = 0
 
     @property
     def element_spec(self) -> Any:
@@ -61,6 +67,7 @@ class Iterator(CompositeTensor, Generic[T]):
 
     def __next__(self) -> T:
         if self._resource is None or not door.level().eager:
+            self._count_python_step()
             return self._recorded()
         try:
             return self._pack(self._resource.next())
@@ -73,7 +80,7 @@ class Iterator(CompositeTensor, Generic[T]):
 
     def next(self) -> Any:
         """The next element; the same as `next(iterator)`."""
-        return self.__next__()
+        return self.__next__() if door.level().eager else self.get_next()
 
     def get_next(self) -> T:
         """The next element. Raises OutOfRangeError after the last."""
@@ -84,7 +91,30 @@ class Iterator(CompositeTensor, Generic[T]):
                 raise errors.OutOfRangeError(
                     None, None, "End of sequence [Op:IteratorGetNext] name: "
                 ) from None
+        if not whole_trace.is_open():
+            self._count_python_step()
         return self._recorded()
+
+    def _count_python_step(self) -> None:
+        """Raises ValueError for a loop of Python's in a graph, which would never end."""
+        self._python_steps += 1
+        if self._python_steps <= _PYTHON_STEPS:
+            return
+        what = "An unusually high number of `tf.data.Iterator.get_next()` calls was detected."
+        if whole_trace.is_open():
+            raise ValueError(
+                f"{what} Comprehensions, generators, and functions that are not converted go "
+                "through a dataset in Python, and in a graph it has no end there. Write a `for` "
+                "statement, or use Dataset.reduce."
+            )
+        raise ValueError(
+            f"{what} This suggests that the `for elem in dataset: ...` idiom is used within "
+            "tf.function with AutoGraph disabled. This idiom is only supported when AutoGraph is "
+            "enabled."
+        )
+
+    def _next_in_graph(self) -> Any:
+        return self.__next__() if door.level().eager else self._recorded()
 
     def _recorded(self) -> Any:
         tensors = raw.IteratorGetNext(
@@ -147,7 +177,7 @@ class Iterator(CompositeTensor, Generic[T]):
         loops.for_each(
             self,
             self._has_next,
-            self.__next__,
+            self._next_in_graph,
             extra_test,
             body,
             get_state,
@@ -164,8 +194,11 @@ class Iterator(CompositeTensor, Generic[T]):
         function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """`next(iterator, default)` in converted code of graphs."""
-        if function is next and len(args) == 2 and not door.level().eager:
-            return args[0].get_next_as_optional().value_or(args[1])
+        if function is next and not door.level().eager:
+            iterator, *default = args
+            if not default:
+                return iterator.get_next()
+            return iterator.get_next_as_optional().value_or(*default)
         return function(*args, **kwargs)
 
     def __repr__(self) -> str:

@@ -118,7 +118,7 @@ def _placeholders(graph: FuncGraph, arguments: Sequence[Any]) -> list[Any]:
 
 def _called(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     try:
-        return converted_for_graphs(function, None)(*values)
+        return converted_for_graphs(function, None, requested=False)(*values)
     except Exception as e:
         reported = in_user_code(e)
         if reported is e:

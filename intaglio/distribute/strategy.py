@@ -154,12 +154,17 @@ class Strategy:
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """The sum or mean of `value` over replicas, and along `axis` unless it is None.
 
-        Raises ValueError for another `reduce_op`.
+        With one replica and without an axis that is `value`. Raises ValueError for another
+        `reduce_op`.
         """
         along = raw.Sum if ReduceOp.of(reduce_op) is ReduceOp.SUM else raw.Mean
         if axis is None:
-            return nest.map_structure(convert.to_tensor, value)
-        return nest.map_structure(lambda v: along(convert.to_tensor(v), axis), value)
+            return self._of_replicas(value)
+        return along(convert.to_tensor(value), axis)
+
+    def _of_replicas(self, value: Any) -> Any:
+        """The value of the only replica as one value: itself, whatever it is."""
+        return value
 
     def gather(self, value: Any, axis: int) -> Any:
         """`value` of all replicas along `axis`: of one, itself."""
@@ -232,6 +237,9 @@ class MirroredStrategy(Strategy):
             )
         for device in devices or ():
             _check_host(device)
+
+    def _of_replicas(self, value: Any) -> Any:
+        return nest.map_structure(convert.to_tensor, value)
 
 
 class OneDeviceStrategy(Strategy):
@@ -317,6 +325,12 @@ class DistributedIterator:
     def __autograph_for__(self, *loop: Any) -> None:
         """A `for` statement over it in converted code."""
         self._iterator.__autograph_for__(*loop)
+
+    @staticmethod
+    def __autograph_builtin__(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`next(iterator)` and the like in converted code."""
+        inner = [a._iterator if isinstance(a, DistributedIterator) else a for a in args]
+        return Iterator.__autograph_builtin__(function, tuple(inner), kwargs)
 
 
 def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:

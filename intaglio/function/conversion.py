@@ -8,9 +8,9 @@ from typing import Any
 from intaglio.autograph import api
 
 
-def converted_for_graphs(function: Callable[..., Any], options: Any) -> Any:
-    """The function as it is traced with `autograph=True`."""
-    return api.for_tracing(function, options)
+def converted_for_graphs(function: Callable[..., Any], options: Any, requested: bool = True) -> Any:
+    """The function as it is traced with `autograph=True`; a library's only if that is `requested`."""
+    return api.for_tracing(function, options, requested)
 
 
 def stepped(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

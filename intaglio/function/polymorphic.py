@@ -276,10 +276,11 @@ class Function(PolymorphicFunction):
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
         concrete, is_new = self._concrete(key, bound, types, has_values=True)
-        if is_new:
-            self._detector.traced(self._shown(), self._why)
-        else:
-            self._detector.calls += 1
+        if door.level().eager:  # a graph that calls the function is traced once itself
+            if is_new:
+                self._detector.traced(self._shown(), self._why)
+            else:
+                self._detector.calls += 1
         tensors = _tensors(concrete.types, bound.values)
         result = concrete.pack(concrete.call_flat(tensors))
         concrete.general_calls += 1

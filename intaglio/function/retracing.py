@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -51,7 +52,11 @@ class Detector:
 
 
 def detector_of(function: Any) -> Detector:
-    """The detector shared by all functions of the same code."""
+    """The detector shared by all functions of the same code.
+
+    Wrappers of one kind have one code: theirs is that of what they wrap.
+    """
+    function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     key = code if code is not None else id(function)
     with _lock:

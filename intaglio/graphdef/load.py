@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -78,6 +78,8 @@ class Functions:
         self.reading: list[str] = []
         # For functions being read that call themselves: their forward declarations.
         self.stand_ins: dict[str, RecursiveGraph] = {}
+        # What a node keeps for the name of its own gradient function.
+        self.gradient_of: Callable[[str], str] = str
 
     def graph(self, name: str) -> Graph:
         """The function as a graph; its forward declaration while it is being read.
@@ -133,7 +135,7 @@ def function_graph(
                 spec = known[i]
             value = graph.placeholder(spec.dtype, spec.shape, arg.name, spec.value)
             graph.inputs.append(value)
-            reader.values[arg.name] = value
+            reader.values[arg.name], reader.nodes[arg.name] = value, value.node
         reader.read_all()
         for arg in proto.signature.output_arg:
             if arg.name not in proto.ret:
@@ -275,7 +277,8 @@ class _Reader:
         if op.path_inputs:
             attrs[LOCAL_PATHS] = True
         if GRADIENT in proto.attr:  # without it the gradient would be another one
-            attrs[GRADIENT] = self._attribute(proto, GRADIENT, "str")
+            own = self._attribute(proto, GRADIENT, "str")
+            attrs[GRADIENT] = self.functions.gradient_of(own)
         for arg in op.sig.inputs:
             for name, kind in ((arg.number, "int"), (arg.types, "list(type)")):
                 if name and name not in attrs:

@@ -156,9 +156,13 @@ message FunctionDef.ArgAttrs
 message GradientDef
   function_name = 1 string
   gradient_func = 2 string
+message RegisteredGradient
+  gradient_func = 1 string
+  registered_op_type = 2 string
 message FunctionDefLibrary
   function = 1 *FunctionDef
   gradient = 2 *GradientDef
+  registered_gradients = 3 *RegisteredGradient
 message GraphDef
   node = 1 *NodeDef
   library = 2 FunctionDefLibrary

@@ -41,6 +41,12 @@ Signature = tuple[tuple[int, Annotation], ...]
 PLAIN: set[type] = set()
 
 
+# Functions `handle(function, args, kwargs)` of libraries, asked about every call of a public function
+# whose arguments are not all known to be plain; see `register_everywhere`.
+EVERYWHERE: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = []
+NOT_SUPPORTED = object()
+
+
 class Target:
     """A function that takes the calls of another whose arguments match a signature."""
 
@@ -127,7 +133,7 @@ class Entry:
         closure = self.function.__closure__
         assert closure is not None
         implementation = closure[0]
-        if not self.targets and self.around is None:
+        if not self.targets and self.around is None and not EVERYWHERE:
             implementation.cell_contents = self.body
             return
         looked_at: dict[int, bool] = {}
@@ -142,6 +148,10 @@ class Entry:
         for target in self.targets:
             if target.takes(values):
                 return target.run(target.function, self, values)
+        for handle in EVERYWHERE:
+            result = handle(self.function, *self._as_written(values))
+            if result is not NOT_SUPPORTED:
+                return result
         if self.around is not None:
             return self.around(self, values)
         for value in values:
@@ -149,6 +159,17 @@ class Entry:
                 if not isinstance(item, (CompositeTensor, list, tuple)):
                     PLAIN.add(type(item))
         return self.call_body(values)
+
+    def _as_written(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call without those that are defaults."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for value, parameter in zip(values, self.signature.parameters.values(), strict=True):
+            if parameter.default is parameter.empty and parameter.kind is not _NAMED:
+                args.append(value)
+            elif value is not parameter.default:
+                kwargs[parameter.name] = value
+        return tuple(args), kwargs
 
     def call_body(self, values: tuple[Any, ...]) -> Any:
         """The function as it is without targets."""
@@ -168,6 +189,7 @@ C = TypeVar("C", bound=type)
 _ANY_NUMBER = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _LEAVE_OUT = types.CellType(levels.leave_out_package)
 
+_NAMED = inspect.Parameter.KEYWORD_ONLY
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
 _lock = lasting_lock()
@@ -185,6 +207,8 @@ def dispatchable(function: F) -> F:
         raise TypeError(f"{function.__name__} takes any number of arguments, or has a closure")
     public = filtering(function)
     _bodies[public] = function
+    if EVERYWHERE:
+        _watched(public)
     return public  # type: ignore[return-value]  # callable as the function is
 
 
@@ -273,9 +297,27 @@ def entry_of(function: Any) -> Entry | None:
     return found
 
 
+def register_everywhere(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
+    """Asks `handle(function, args, kwargs)` about calls of every public function.
+
+    It returns NOT_SUPPORTED for what it is not for. Arguments that are their defaults are left out.
+    Types that all handlers have declined are not asked about again.
+    """
+    EVERYWHERE.append(handle)
+    for function in list(_bodies):
+        _watched(function)
+
+
+def _watched(function: types.FunctionType) -> None:
+    entry = entry_of(function)
+    assert entry is not None
+    entry.surround(entry.around)
+
+
 # Whether an argument is plain; a list that is looked at, whether all its elements are.
 _OF_ONE = "({0}.__class__ in _plain or {0}.__class__ is list)"
 _OF_LIST = "{0}.__class__ is list and _plain.issuperset(map(type, {0}))"
+_OF_ANY = "({0}.__class__ in _plain or {0}.__class__ is list and _plain.issuperset(map(type, {0})))"
 
 
 def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
@@ -287,7 +329,11 @@ def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
     ]
     count = sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds)
     head, named = names[:count], names[count:]
-    tests = [(_OF_LIST if looked_at[i] else _OF_ONE).format(names[i]) for i in sorted(looked_at)]
+    if EVERYWHERE:
+        tests = [_OF_ANY.format(name) for name in names] or ["True"]
+    else:
+        wanted = {i: _OF_LIST if looked_at[i] else _OF_ONE for i in sorted(looked_at)}
+        tests = [text.format(names[i]) for i, text in wanted.items()]
     lines = [f"def check({', '.join([*head, *(['*', *named] if named else [])])}):"]
     if entry.around is None:
         arguments = ", ".join([*head, *[f"{n}={n}" for n in named]])

@@ -146,12 +146,12 @@ def _fitted(array: Any, value: Any, first: Any, dtype: DType | None, graph: bool
     if kind == "b":
         fits = dtype in _FROM_BOOL or (graph and dtype.is_numeric)
     elif kind == "i":
-        fits = dtype.is_numeric
+        fits = dtype.is_numeric and not (graph and dtype.is_quantized)
     elif kind == "f":
         fits = dtype.is_floating or dtype.is_complex
     else:
         fits = dtype.is_complex
-    if not fits or dtype.is_quantized:
+    if not fits or (dtype.is_quantized and kind != "i"):
         raise refused(value, _misfit(value, dtype), dtype, graph)
     return array.astype(dtype.numpy)
 

@@ -55,6 +55,29 @@ class Tensor(ActsAsTensor):
 
     __slots__ = ()
     __array_priority__: ClassVar[int] = 100
+    # The special methods that TensorFlow lists as operators of tensors.
+    OVERLOADABLE_OPERATORS: ClassVar[set[str]] = (
+        {
+            f"__{side}{name}__"
+            for side in ("", "r")
+            for name in [
+                "add",
+                "and",
+                "div",
+                "floordiv",
+                "matmul",
+                "mod",
+                "mul",
+                "or",
+                "pow",
+                "sub",
+                "truediv",
+                "xor",
+            ]
+        }
+        | {f"__{name}__" for name in ("abs", "eq", "ge", "getitem", "gt", "invert", "le", "lt")}
+        | {"__ne__", "__neg__"}
+    )
 
     if TYPE_CHECKING:
         # Attributes that type checkers cannot see: operators, which the layer with the conversion

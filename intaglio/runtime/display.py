@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
+from intaglio.base.dtypes import as_numbers
 
 
 def _text(array: Any, whole: bool) -> str:
     """The value as `repr` (`whole`) or `str` shows it; many lines begin on a new one."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return repr(array)  # a resource or variant
-    array = np.asarray(array)
+    array = np.asarray(as_numbers(array))
     if array.ndim:
         text = np.array_repr(array) if whole else np.array_str(array)
     elif array.dtype == object:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from intaglio.base import errors, shapes
-from intaglio.base.dtypes import BY_NUMPY, DType, resource, variant
+from intaglio.base.dtypes import BY_NUMPY, DType, as_numbers, resource, variant
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
@@ -42,27 +42,28 @@ class Valued(Tensor):
     def numpy(self) -> Any:
         """The value: an array of one's own, or a NumPy scalar (bytes) for shape ().
 
-        Raises InvalidArgumentError for resources and variants.
+        Quantised types come as the integers that they are. Raises InvalidArgumentError for
+        resources and variants.
         """
         array = self._array
         if type(array) is np.ndarray:
+            array = as_numbers(array)
             return array.copy() if array.ndim else array[()]
         return self._numpy()
 
     def _numpy(self) -> Any:
         """The value without a copy, as a read-only array."""
         array = self._array
-        if isinstance(array, np.ndarray):
+        if isinstance(array, (np.ndarray, np.generic)):
+            array = as_numbers(array)
             return array if array.ndim else array[()]
-        if isinstance(array, np.generic):
-            return array
         raise errors.InvalidArgumentError(
             None, None, f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array."
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self._array
-        if not isinstance(array, np.ndarray):
+        if not isinstance(array, np.ndarray) or array.dtype.names is not None:
             array = np.asarray(self._numpy())
         if dtype is not None and array.dtype != dtype:
             if copy is False:

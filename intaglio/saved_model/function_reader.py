@@ -20,6 +20,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, spec_of
+from intaglio.saved_model.gradient_reader import GradientReader
 from intaglio.saved_model.resources import RestoredResource
 from intaglio.saved_model.restored import RestoredFunction, Unusable, signature_of
 from intaglio.state.trackable_resource import Asset
@@ -44,6 +45,9 @@ class FunctionReader:
         self.functions = Functions(meta_graph.graph_def.library)
         self.objects = objects
         self._loaded: dict[str, ConcreteFunction | Unusable] = {}
+        self.functions.gradient_of = GradientReader(
+            meta_graph, self.functions.graph, self._captured, self._refuse_python
+        ).named
 
     def concrete(
         self, name: str, spec: Any, keywords: Sequence[str] = ()

@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/guide/checkpoint, "Loading mechanics".
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,6 +18,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 WAITING = "_self_waiting"
 
 
+_TRACKS = "_self_setattr_tracking"
+
+
 class Trackable:
     """An object that can be saved as a part of another."""
 
@@ -24,13 +28,43 @@ class Trackable:
         """Called with what is saved under `name`. Saving finds it among the attributes."""
         return trackable
 
+    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
+        """Called with what has become a part. What waits to be restored finds it by itself."""
+
+    def _add_variable_with_custom_getter(
+        self,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        getter: Any = None,
+        overwrite: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The variable that `getter` makes of the arguments."""
+        return getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
+
 
 def no_automatic_dependency_tracking(method: Method) -> Method:
-    """Decorates a method whose attributes are not to be saved. It is called as it is.
+    """Decorates a method whose attributes are not to be saved.
 
-    What is saved is found when saving begins, not noted while attributes are set.
+    What is saved is found when saving begins, not noted while attributes are set. Classes that
+    note it themselves ask `_self_setattr_tracking`, which is False while the method runs.
     """
-    return method
+
+    @functools.wraps(method)
+    def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = self.__dict__.get(_TRACKS)
+        self.__dict__[_TRACKS] = False
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            if before is None:
+                self.__dict__.pop(_TRACKS, None)
+            else:
+                self.__dict__[_TRACKS] = before
+
+    return untracked  # type: ignore[return-value]  # callable as the method is
 
 
 class AutoTrackable(Trackable):
@@ -44,6 +78,10 @@ class AutoTrackable(Trackable):
         object.__setattr__(self, name, value)
         for hook in self.__dict__.get(WAITING, ()):
             hook(self, name, value)
+
+    def _no_dependency(self, value: Any) -> Any:
+        """The value: what is saved is found when saving begins."""
+        return value
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """What is saved of the attributes, by name; subclasses leave out and add."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.composite import ActsAsTensor
-from intaglio.base.dtypes import NUMERIC, DType, as_dtype
+from intaglio.base.dtypes import NUMERIC, DType, as_dtype, as_numbers
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
 from intaglio.opdef import convert, door, raw, slicing
@@ -451,7 +451,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
 
 
 def _value_text(array: Any) -> str:
-    array = np.asarray(array)
+    array = np.asarray(as_numbers(array))
     if array.ndim == 0:
         return repr(array[()]) if array.dtype == np.dtype(object) else str(array)
     return np.array_repr(array)

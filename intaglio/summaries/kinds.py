@@ -139,7 +139,7 @@ def audio(
     """
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}; it may be 'wav'.")
-    metadata = writers.metadata_of("audio", "BLOB_SEQUENCE", description, _WAV)
+    metadata = writers.metadata_of("audio", "UNKNOWN", description, _WAV)
 
     def encoded() -> Tensor:
         sounds = _of_rank(data, 3, "An audio summary")[:max_outputs]

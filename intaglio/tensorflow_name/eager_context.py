@@ -46,3 +46,16 @@ def is_op_determinism_enabled() -> bool:
 def disable_op_determinism() -> None:
     """Takes back `enable_op_determinism`. Ops stay deterministic."""
     OPTIONS.deterministic = False
+
+
+def get_config() -> None:
+    """The configuration of sessions. There are none."""
+
+
+def get_device_name() -> str:
+    """The device that ops are placed on by a `with` block. There is one device."""
+    return ""
+
+
+def ensure_initialized() -> None:
+    """Prepares the runtime, which needs no preparation."""

@@ -11,21 +11,37 @@ import types
 
 from intaglio.base import alias
 from intaglio.tensorflow_name import absent, keras_files
+from intaglio.tensorflow_name.private_names import PrivateNames
 
 _TRACKED = "intaglio.tensorflow_name.tracked_structures"
 _CONTEXT = "intaglio.tensorflow_name.eager_context"
+_EXPORTS = "intaglio.tensorflow_name.exports"
+_FRAMEWORK = "intaglio.tensorflow_name.framework"
+_INSPECT = "intaglio.tensorflow_name.inspection"
+_FEATURES = "BytesList Feature FeatureList FeatureLists Features FloatList Int64List"
+_INTERNALS = "intaglio.tensorflow_name.internals"
+_LOGGING = (
+    "DEBUG ERROR FATAL INFO WARN debug error fatal flush get_verbosity info log log_every_n "
+    "log_first_n log_if set_verbosity TaskLevelStatusMessage=info vlog warn warning"
+)
+_NEST = "intaglio.tensorflow_name.structures"
+
+
+def _all(home: str, names: str) -> dict[str, str]:
+    """These names, each at home in one module; `own=theirs` where it has another there."""
+    pairs = (entry.partition("=") for entry in names.split())
+    return {name: f"{home}:{other or name}" for name, _, other in pairs}
+
 
 # Modules that TensorFlow does not document and libraries import all the same: their names,
 # where we have them, and which library imports them.
 PRIVATE: dict[str, dict[str, str]] = {
-    # Keras: ops.slice_update
-    "compiler.tf2xla.python.xla": {
-        "dynamic_update_slice": "intaglio.tensorflow_name.slice_updates:dynamic_update_slice"
-    },
     # Keras: clear_session, the end of every epoch. Sonnet: the kind of LSTM
     "python.eager.context": {
         "async_wait": f"{_CONTEXT}:async_wait",
         "context": f"{_CONTEXT}:context",
+        **{f: f"{_CONTEXT}:{f}" for f in ("ensure_initialized", "get_config", "get_device_name")},
+        "eager_mode": "intaglio.tensorflow_name.internals:eager_mode",
         "executing_eagerly": "intaglio.trace.scopes:executing_eagerly",
     },
     # Keras: trainers where a device other than the host's is listed
@@ -36,12 +52,226 @@ PRIVATE: dict[str, dict[str, str]] = {
     },
     # Programs that read event files
     "core.util.event_pb2": {"Event": "intaglio.graphdef.event_messages:Event"},
-    # Keras: export
-    "python.framework.tensor_util": {"is_tf_type": "intaglio.tf:is_tensor"},
     # Programs that read event files
     "python.lib.io.tf_record": {
         "tf_record_iterator": "intaglio.tensorflow_name.record_iterator:tf_record_iterator"
     },
+    **{
+        f"core.{module}_pb2": _all(f"intaglio.graphdef.{home}", names)
+        for module, home, names in (
+            # tf_keras, tensorflow_hub, tf-agents, tf2onnx: files and messages
+            ("example.example", "example_messages", "Example SequenceExample"),
+            ("example.feature", "example_messages", _FEATURES),
+            ("framework.attr_value", "messages", "AttrValue NameAttrList"),
+            ("framework.function", "messages", "FunctionDef FunctionDefLibrary"),
+            ("framework.graph", "messages", "GraphDef"),
+            ("framework.node_def", "messages", "NodeDef"),
+            ("framework.op_def", "messages", "OpDef"),
+            ("framework.summary", "event_messages", "Summary SummaryMetadata"),
+            ("framework.tensor", "messages", "TensorProto"),
+            ("framework.tensor_shape", "messages", "TensorShapeProto"),
+            ("framework.versions", "messages", "VersionDef"),
+            ("protobuf.cluster", "cluster_messages", "ClusterDef JobDef"),
+            ("protobuf.config", "event_messages", "RunMetadata"),
+            ("protobuf.meta_graph", "saved_messages", "MetaGraphDef SignatureDef TensorInfo"),
+            ("protobuf.saved_model", "saved_messages", "SavedModel"),
+            ("protobuf.saved_object_graph", "saved_messages", "SavedObjectGraph SavedObject"),
+            ("protobuf.struct", "saved_messages", "StructuredValue"),
+            ("protobuf.trackable_object_graph", "saved_messages", "TrackableObjectGraph"),
+        )
+    },
+    # tensorflow_probability: which shapes are known, names of type specs
+    "python.framework.composite_tensor": {
+        "CompositeTensor": "intaglio.base.composite:CompositeTensor"
+    },
+    "python.framework.ops": {
+        **_all(
+            _FRAMEWORK,
+            "convert_to_tensor_or_composite get_default_graph NullContextmanager=null_context",
+        ),
+        "EagerTensor": "intaglio.runtime.eager:EagerTensor",
+        "Graph": "intaglio.trace.graph:Graph",
+        "Tensor": "intaglio.opdef.tensor:Tensor",
+        "convert_to_tensor": "intaglio.tf:convert_to_tensor",
+        "device": "intaglio.tf:device",
+        "name_scope": "intaglio.tf:name_scope",
+        "name_scope_v1": "intaglio.tf:name_scope",
+    },
+    "python.framework.tensor": {
+        "DenseSpec": "intaglio.type_specs.type_spec:TensorSpec",
+        "Tensor": "intaglio.opdef.tensor:Tensor",
+        "TensorSpec": "intaglio.type_specs.type_spec:TensorSpec",
+    },
+    "python.framework.tensor_shape": {
+        **_all(_FRAMEWORK, "as_shape"),
+        "TensorShape": "intaglio.base.shapes:TensorShape",
+        "Dimension": "intaglio.base.dimension:Dimension",
+        "dimension_value": "intaglio.compat_v1.dimensions:dimension_value",
+    },
+    "python.framework.tensor_spec": {
+        "DenseSpec": "intaglio.type_specs.type_spec:TensorSpec",
+        "TensorSpec": "intaglio.type_specs.type_spec:TensorSpec",
+    },
+    "python.framework.tensor_util": {
+        **_all(_FRAMEWORK, "constant_value_as_shape try_evaluate_constant"),
+        "constant_value": "intaglio.tf:get_static_value",
+        "is_tf_type": "intaglio.tf:is_tensor",
+    },
+    "python.framework.dtypes": _all(
+        "intaglio.tf",
+        "DType as_dtype bfloat16 bool complex64 complex128 double float16 float32 float64 half "
+        "int8 int16 int32 int64 qint8 qint16 qint32 quint8 quint16 resource string uint8 uint16 "
+        "uint32 uint64 variant",
+    ),
+    "python.framework.type_spec": {
+        "BatchableTypeSpec": "intaglio.type_specs.type_spec:BatchableTypeSpec",
+        "TypeSpec": "intaglio.type_specs.type_spec:TypeSpec",
+        "type_spec_from_value": "intaglio.tf:type_spec_from_value",
+    },
+    "python.framework.type_spec_registry": _all(
+        _FRAMEWORK,
+        "get_name lookup register _NAME_TO_TYPE_SPEC=NAME_TO_TYPE_SPEC "
+        "_TYPE_SPEC_TO_NAME=TYPE_SPEC_TO_NAME",
+    ),
+    "python.framework.smart_cond": {"smart_cond": "intaglio.composite_ops.smart_cond:smart_cond"},
+    "python.ops.array_ops": _all(_FRAMEWORK, "prevent_gradient"),
+    "python.ops.control_flow_util": _all(
+        _FRAMEWORK, "ENABLE_CONTROL_FLOW_V2 GraphOrParentsInXlaContext=in_xla_context"
+    ),
+    "python.ops.linalg.linear_operator": {
+        **_all(_FRAMEWORK, "make_composite_tensor"),
+        "LinearOperator": "intaglio.tf.linalg:LinearOperator",
+    },
+    "python.ops.linalg.linear_operator_addition": {
+        "add_operators": "intaglio.linear_operators.sums:add_operators"
+    },
+    "python.ops.parallel_for.control_flow_ops": {
+        "pfor": "intaglio.tensorflow_name.parallel_loops:pfor"
+    },
+    "python.ops.control_flow_case": {
+        "_case_helper": "intaglio.tensorflow_name.parallel_loops:case_helper"
+    },
+    "python.ops.resource_variable_ops": {
+        **_all(_FRAMEWORK, "is_resource_variable"),
+        "BaseResourceVariable": "intaglio.state.variable:Variable",
+        "ResourceVariable": "intaglio.state.variable:Variable",
+        "VariableSpec": "intaglio.state.variable_spec:VariableSpec",
+    },
+    # tf_keras
+    "python.pywrap_tfe": {
+        "TF_ListPluggablePhysicalDevices": "intaglio.tensorflow_name.internals:nothing"
+    },
+    "python.trackable.base": {
+        "CheckpointInitialValue": (
+            "intaglio.tensorflow_name.internals:CheckpointInitialValueCallable"
+        ),
+        "Trackable": "intaglio.state.tracking:Trackable",
+    },
+    "python.trackable.resource": {
+        "RestoredResource": "intaglio.state.trackable_resource:TrackableResource"
+    },
+    "python.ops.lookup_ops": {"LookupInterface": "intaglio.state.tracking:Trackable"},
+    "python.types.core": {"Tensor": "intaglio.base.composite:ActsAsTensor"},
+    "python.distribute.input_lib": {
+        "DistributedDataset": "intaglio.tensorflow_name.internals:NoDistributedDataset"
+    },
+    "python.distribute.distribute_utils": {},
+    "python.ops.ragged.ragged_map_ops": {"map_fn": "intaglio.tf:map_fn"},
+    "python.ops.ragged.ragged_util": {},
+    "python.saved_model.model_utils.mode_keys": _all(_INTERNALS, "KerasModeKeys"),
+    "python.saved_model.save": _all(_INTERNALS, "save_and_return_nodes=no_saved_model"),
+    "python.data.ops.from_generator_op": _all(_INTERNALS, "_GeneratorDataset=NoDataset"),
+    "python.data.ops.from_sparse_tensor_slices_op": _all(
+        _INTERNALS, "_SparseTensorSliceDataset=NoDataset"
+    ),
+    "python.data.ops.from_tensor_slices_op": _all(_INTERNALS, "_TensorSliceDataset=NoDataset"),
+    "python.data.ops.from_tensors_op": _all(_INTERNALS, "_TensorDataset=NoDataset"),
+    "python.data.ops.range_op": _all(_INTERNALS, "_RangeDataset=NoDataset"),
+    "python.distribute.input_ops": {},
+    "python.ops.variable_scope": _all(
+        "intaglio.compat_v1.variable_scopes",
+        "VariableScope get_variable get_variable_scope variable_scope",
+    ),
+    "python.ops.control_flow_ops": _all(_INTERNALS, "get_enclosing_xla_context=no_callback"),
+    "python.framework.test_util": _all(
+        _EXPORTS, "disable_cudnn_autotune=same InstallStackTraceHandler=nothing"
+    ),
+    # tensorflow_probability imports these, and uses them in `experimental.auto_batching` only
+    **{
+        f"python.autograph.{module}": dict[str, str]()
+        for module in [
+            "converters.break_statements",
+            "converters.continue_statements",
+            "converters.return_statements",
+            "pyct.anno",
+            "pyct.common_transformers.anf",
+            "pyct.inspect_utils",
+            "pyct.loader",
+            "pyct.naming",
+            "pyct.parser",
+            "pyct.qual_names",
+            "pyct.static_analysis.activity",
+            "pyct.templates",
+        ]
+    },
+    "python.autograph.core.converter": _all(_INTERNALS, "Base=NoDataset"),
+    "python.autograph.pyct.transformer": _all(_INTERNALS, "Base=NoDataset"),
+    # Keras: ops.slice_update. tensorflow_probability
+    "compiler.tf2xla.python.xla": {
+        "dynamic_update_slice": "intaglio.tensorflow_name.slice_updates:dynamic_update_slice",
+        "variadic_reduce": f"{_INTERNALS}:no_variadic_reduce",
+    },
+    "python.ops.random_ops": _all(_FRAMEWORK, "parameterized_truncated_normal"),
+    # gpflow
+    "python.data.ops.iterator_ops": {"OwnedIterator": "intaglio.tf.data:Iterator"},
+    "python.tf2": _all(_FRAMEWORK, "enabled"),
+    "python.ops.weights_broadcast_ops": _all(_FRAMEWORK, "broadcast_weights"),
+    "python.util.dispatch": _all(
+        "intaglio.tensorflow_name.dispatchers",
+        "GlobalOpDispatcher OpDispatcher add_dispatch_support dispatch_for_types",
+    ),
+    "python.platform.tf_logging": _all("intaglio.compat_v1.logging", _LOGGING),
+    "python.util.deprecation": _all(
+        "intaglio.tensorflow_name.deprecation",
+        "deprecated deprecated_alias deprecated_arg_values deprecated_args "
+        "deprecated_argument_lookup deprecated_endpoints silence",
+    ),
+    "python.util.nest": {
+        **_all(
+            _NEST,
+            "assert_shallow_structure flatten_up_to flatten_with_joined_string_paths "
+            "flatten_with_tuple_paths get_traverse_shallow_structure is_attrs is_mapping "
+            "is_namedtuple _is_namedtuple=is_namedtuple is_nested_or_composite list_to_tuple "
+            "map_structure_up_to map_structure_with_paths map_structure_with_tuple_paths "
+            "map_structure_with_tuple_paths_up_to sequence_like _sequence_like=sequence_like "
+            "yield_flat_paths _yield_sorted_items=yield_sorted_items _yield_value=yield_value",
+        ),
+        **_all(
+            "intaglio.base.nest",
+            "assert_same_structure flatten is_nested is_sequence=is_nested map_structure "
+            "pack_sequence_as",
+        ),
+    },
+    "python.util.object_identity": _all(_FRAMEWORK, "Reference"),
+    "python.util.tf_decorator": _all(_INSPECT, "make_decorator unwrap"),
+    "python.util.tf_inspect": _all(
+        _INSPECT,
+        "ArgSpec FullArgSpec Parameter _inspect getargspec getcallargs getdoc getfile "
+        "getframeinfo getfullargspec getmembers getmodule getmro getsource getsourcefile "
+        "getsourcelines isabstract isbuiltin isclass isframe isfunction isgenerator "
+        "isgeneratorfunction ismethod ismodule isroutine signature stack",
+    ),
+    "python.util.tf_export": _all(
+        _EXPORTS,
+        "api_export get_canonical_name_for_symbol get_symbol_from_name keras_export tf_export",
+    ),
+    "tools.docs.doc_controls": _all(
+        _EXPORTS,
+        "do_not_doc_inheritable=same do_not_generate_docs=same "
+        "doc_in_current_and_subclasses=same for_subclass_implementers=same",
+    ),
+    "python.util.tf_contextlib": {"contextmanager": "contextlib:contextmanager"},
+    "python.util.variable_utils": _all(_FRAMEWORK, "convert_variables_to_tensors"),
     # Keras: matmul of two sparse matrices
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
         name: f"intaglio.tensorflow_name.sparse_products:{name}"
@@ -60,11 +290,14 @@ PRIVATE: dict[str, dict[str, str]] = {
     # Keras: nodes of its trees
     "python.trackable.data_structures": {
         "ListWrapper": f"{_TRACKED}:ListWrapper",
+        "NoDependency": f"{_TRACKED}:NoDependency",
         "_DictWrapper": f"{_TRACKED}:_DictWrapper",
+        "sticky_attribute_assignment": f"{_FRAMEWORK}:sticky_attribute_assignment",
+        "wrap_or_unwrap": f"{_TRACKED}:wrap_or_unwrap",
     },
 }
 
-ALIAS = alias.Alias("tensorflow", "intaglio.tf", PRIVATE, absent.module_message)
+ALIAS = alias.Alias("tensorflow", "intaglio.tf", PrivateNames(PRIVATE), absent.module_message)
 
 
 def install_as_tensorflow() -> None:

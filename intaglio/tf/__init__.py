@@ -195,6 +195,7 @@ if TYPE_CHECKING:
     from intaglio.sparse.api import SparseTensorSpec as SparseTensorSpec
     from intaglio.sparse.edit_distances import edit_distance as edit_distance
     from intaglio.state.critical_section import CriticalSection as CriticalSection
+    from intaglio.tensorflow_name import operator_names as __operators__
     from intaglio.tf import audio as audio
     from intaglio.tf import compat as compat
     from intaglio.tf import data as data
@@ -237,6 +238,7 @@ if TYPE_CHECKING:
     from intaglio.tf.volume_patches import extract_volume_patches as extract_volume_patches
 
 __version__ = "2.21.0"
+__git_version__ = "unknown"
 
 __all__ = [
     "autograph",
@@ -387,6 +389,7 @@ __all__ += variables.__all__
 # `intaglio.tf`, or a name in one. Each is under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
     "__internal__": "intaglio.tf.internal",
+    "__operators__": "intaglio.tensorflow_name.operator_names",
     "compat": "intaglio.tf.compat",
     "distribute": "intaglio.tf.distribute",
     "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",

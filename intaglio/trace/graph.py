@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import nest
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.ir import walk
@@ -366,22 +367,29 @@ def _is_array(value: Any) -> bool:
 
 
 def as_operations(graph: Graph, control_inputs: Any) -> list[Node] | None:
-    """Tensors and operations as the operations of `graph` to wait for."""
+    """Tensors and operations as the operations of `graph` to wait for.
+
+    A function waits for those among the components of any structure, and for nothing else: what
+    is eager is there already. Raises TypeError for None, and outside functions for what is
+    neither tensor nor operation.
+    """
     if control_inputs is None:
         return None
     if not isinstance(control_inputs, (list, tuple)):
         control_inputs = [control_inputs]
+    if isinstance(graph, FuncGraph):
+        control_inputs = nest.flatten(control_inputs, expand_composites=True)
     found: list[Node] = []
     for item in control_inputs:
         if isinstance(item, EagerTensor):
             continue
         node = item if isinstance(item, Node) else getattr(item, "op", None)
-        if isinstance(node, Node) and node.graph is graph:
-            found.append(node)
-        elif not isinstance(node, Node) and item is not None:
-            raise TypeError(
-                f"Control input must be an Operation, a Tensor, or IndexedSlices: {item!r}"
-            )
+        if isinstance(node, Node):
+            if node.graph is graph:
+                found.append(node)
+        elif item is None or not isinstance(graph, FuncGraph):
+            kind = type(item).__name__
+            raise TypeError(f"Can not convert a {kind} into a Tensor or Operation.")
     return found
 
 

@@ -25,15 +25,12 @@ def group(inputs: Sequence[Any], name: str | None, unknown: dict[str, Any]) -> A
         raise ValueError("Unknown keyword arguments: " + ", ".join(unknown))
     if recording() is None:
         return None
-    before: list[Any] = []
-    for item in nest.flatten(list(inputs), expand_composites=True):
-        if item is None:
-            continue
-        if not isinstance(item, (Tensor, Node)) and not hasattr(item, "op"):
+    before = nest.flatten(list(inputs), expand_composites=True)
+    for item in before:
+        if not isinstance(item, (Tensor, Node)) and not hasattr(item, "device"):
             raise TypeError(
-                f"Expected Operation, Tensor, Variable, or a nested structure of them in 'inputs', got: {item!r} of type {type(item)}"
+                f"'inputs' should be zero or more (nested) Tensors. Received {item!r} with type '{type(item)}'."
             )
-        before.append(item)
     with control_dependencies(before):
         return raw.NoOp(name=name or "group_deps")
 
@@ -53,7 +50,9 @@ def gathered(tensors: Any, control_inputs: Any, name: str | None) -> list[Any]:
     ]
     for item in control_inputs or ():
         if not isinstance(item, (Tensor, Node)):
-            raise TypeError("`control_inputs` must only contain `tf.Operation` or `tf.Tensor`.")
+            raise TypeError(
+                f"'control_inputs' must only contain Operation or Tensor. Received: {type(item)}"
+            )
         before.append(item)
     with control_dependencies(before):
         gate = raw.NoOp(name=f"{label}/group_deps")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import textwrap
 import warnings
@@ -35,6 +36,11 @@ LIBRARY = """
             outputs = [layer(*args, **kwargs) for layer in (self.call,)]
             return outputs[0]
 
+        def chosen(self, x):
+            if x > 0:
+                return x
+            return -x
+
     class Chain(Base):
         def __init__(self, *parts):
             super().__init__()
@@ -64,7 +70,8 @@ def library(name: str) -> dict[str, Any]:
     return names
 
 
-def test_a_users_layer_is_converted_within_kerass_calls() -> None:
+def test_what_a_library_calls_stays_python() -> None:
+    # TensorFlow 2.21 gives these answers for a module of this name.
     keras = library("keras")
 
     class Clipped(keras["Base"]):
@@ -73,15 +80,54 @@ def test_a_users_layer_is_converted_within_kerass_calls() -> None:
                 return tf.ones_like(x)
             return x * 2.0
 
-    model = keras["Chain"](Clipped(), Clipped())
+    class Traced(Clipped):
+        call = tf.function(Clipped.call)
 
-    @tf.function
-    def f(x: Any) -> Any:
-        return model(x)
+    layer = Clipped()
+    x = tf.constant([1.0, 1.0])
+    refused = pytest.raises(
+        tf.errors.OperatorNotAllowedInGraphError,
+        match="'call' is not converted: keras calls it, and what a library calls stays Python",
+    )
+    for call in (lambda x: layer(x), lambda x: keras["Chain"](layer)(x)):
+        with refused:
+            tf.function(call)(x)
+    with refused:
+        tf.data.Dataset.from_tensors(x).map(layer)
+    for call in (layer.call, lambda x: layer.call(x), Traced(), lambda x: Traced()(x)):
+        assert tf.function(call)(x).numpy().tolist() == [2.0, 2.0]
+    assert keras["state"]["calls"] == 6
 
-    assert f(tf.constant([1.0, 1.0])).numpy().tolist() == [1.0, 1.0]
-    assert f(tf.constant([0.5, 0.0])).numpy().tolist() == [2.0, 0.0]
-    assert keras["state"]["calls"] == 3
+
+@pytest.mark.parametrize("name", ["keras", "tf_keras", "tensorflow_probability", "numpy", "PIL"])
+def test_what_is_traced_is_converted_wherever_it_comes_from(name: str) -> None:
+    # TensorFlow 2.21 gives these answers for modules of these names.
+    names = library(name)
+    chosen, method = names["chosen"], names["Base"]().chosen
+    for traced in (chosen, method, functools.partial(chosen), tf.autograph.to_graph(chosen)):
+        autograph = not hasattr(traced, "autograph_artifact__")
+        assert float(tf.function(traced, autograph=autograph)(tf.constant(-2.0))) == 2.0
+    refused = pytest.raises(
+        tf.errors.OperatorNotAllowedInGraphError, match=f"{name} is not converted, and neither is"
+    )
+    for call in (lambda x: chosen(x), lambda x: method(x), lambda x: tf.map_fn(chosen, x[None])):
+        with refused:
+            tf.function(call)(tf.constant(1.0))
+    with refused:
+        tf.data.Dataset.range(2).map(chosen)
+
+
+def test_a_wrapper_is_of_the_module_of_what_it_wraps() -> None:
+    # TensorFlow 2.21 too: functools.wraps gives it that module.
+    wrapping = library("keras")["noted"]
+
+    @wrapping
+    def absolute(x: Any) -> Any:
+        if x > 0:
+            return x
+        return -x
+
+    assert float(tf.function(lambda x: absolute(x))(tf.constant(-2.0))) == 2.0
 
 
 def test_what_a_library_keeps_is_no_state_of_the_users_loop() -> None:
@@ -103,14 +149,6 @@ def test_what_a_library_keeps_is_no_state_of_the_users_loop() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert f(tf.constant([1.0]), tf.constant(3)).numpy().tolist() == [8.0]
-
-
-@pytest.mark.parametrize("name", ["keras", "tf_keras", "tensorflow_probability", "PIL"])
-def test_a_librarys_own_statements_are_not_converted(name: str) -> None:
-    # TensorFlow 2.21 converts nothing of these four.
-    chosen = library(name)["chosen"]
-    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
-        tf.function(lambda x: chosen(x))(tf.constant(1.0))
 
 
 def test_other_libraries_are_converted_whole() -> None:

@@ -383,3 +383,58 @@ def test_distributed_datasets() -> None:
 
         assert int(f(data)) == 6
         assert int(f(iter(data))) == 6
+
+
+@pytest.mark.parametrize(
+    ("limits", "wanted"),
+    [((0,), 0), ((5, 3), 5), ((3, 5, -1), 3), ((2.0, 1.0), 2.0), ((4,), 3), ((5, 0, -2), 1)],
+)
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
+def test_the_target_after_an_empty_range(limits: Any, wanted: Any) -> None:
+    """The first number, as TensorFlow answered; Python would leave the name without a value."""
+
+    def plain(*limits: Any) -> Any:
+        for i in tf.range(*limits):  # noqa: B007
+            pass
+        return i
+
+    def deleted(*limits: Any) -> Any:
+        i = 9
+        del i
+        for i in tf.range(*limits):
+            if i > 100:
+                break
+        return i
+
+    values = [tf.constant(v) for v in limits]
+    for function in (plain, deleted):
+        assert tf.function(function)(*values) == wanted
+
+
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
+def test_the_target_of_python_s_range_over_a_tensor() -> None:
+    def f(n: Any) -> Any:
+        for i in range(n):  # noqa: B007
+            pass
+        return i
+
+    assert [int(tf.function(f)(tf.constant(n))) for n in (0, 3)] == [0, 2]
+
+
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
+def test_other_targets_have_no_value_after_no_iteration() -> None:
+    """TensorFlow raises InvalidArgumentError for a tensor's, and for a name that the body sets."""
+
+    def of_tensor(t: Any) -> Any:
+        for x in t:  # noqa: B007
+            pass
+        return x
+
+    def of_body(t: Any) -> Any:
+        for i in tf.range(tf.size(t)):
+            y = i * 2
+        return y
+
+    for function in (of_tensor, of_body):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must iterate at least once"):
+            tf.function(function)(tf.zeros([0]))

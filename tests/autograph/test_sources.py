@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
-import inspect
 import linecache
 from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
 
+from intaglio import tf
 from intaglio.autograph import source
 
 TEXT = '''
@@ -124,75 +123,57 @@ def test_another_text_of_the_same_name_is_not_its_source() -> None:
         source.find(FunctionType(code, {}))
 
 
-def _functions_of(space: dict[str, object]) -> list[FunctionType]:
-    found = [v for v in space.values() if isinstance(v, FunctionType)]
-    for value in space.values():
-        if isinstance(value, type):
-            found += _functions_of(dict(vars(value)))
-    return found
+def _annotated(text: str) -> ast.Module:
+    """A tree with the parent of each node on it, as the package `executing` keeps trees.
 
-
-ODD = '''
-import functools
-
-def first(a, b=(
-    1,
-    2,
-)):
-    """Text
-at the margin.
+    IPython shows tracebacks with it. Operators and contexts are one object for all trees.
     """
-    return [
-        a,
-    b]
-
-class Outer:
-    class _Inner:
-        def __private(self): return self.__secret
-        @property
-        def nested(self):
-            def inside():
-                return self.__secret, self.__class__
-            return inside
-        nested_function = nested.fget
-
-    # a comment
-
-    async def waits(self):
-        pass
-
-    def text(self):
-        return """
-ends at the margin
-"""
-
-    @functools.cache
-    def last(self, *, key=lambda x: x): return (
-        key
-    )
-    last_function = last.__wrapped__
-if True:
-        def deep(): return 1
-        pass
-'''
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for child in ast.iter_child_nodes(node):
+            child.parent = node  # type: ignore[attr-defined]  # what `executing` sets
+    return tree
 
 
-def test_a_function_parsed_alone_is_the_one_in_its_file(tmp_path):
-    path = tmp_path / "odd.py"
-    path.write_text(ODD)
-    space: dict[str, object] = {"__name__": "odd"}
-    exec(compile(ODD, str(path), "exec"), space)
-    functions = [f for f in _functions_of(space) if f.__code__.co_filename == str(path)]
-    functions += _functions_of(vars(argparse)) + _functions_of(vars(inspect))
-    alone = {f: source.find_alone(f) for f in functions if f.__code__.co_filename != "<string>"}
-    found = {f.__name__: a for f, a in alone.items() if a is not None}
-    assert {"first", "nested", "last", "deep", "parse_args"} <= found.keys()
-    assert len(found) > 0.9 * len({f.__name__ for f in alone})
-    for function, a in alone.items():
-        if a is None:
-            continue
-        whole = source.find(function)
-        dumped = [ast.dump(x.node, include_attributes=True) for x in (a, whole)]
-        assert dumped[0] == dumped[1], function
-        assert a.class_name in (None, whole.class_name)
-    assert found["__private"].class_name == "_Inner"
+def test_trees_that_others_hang_their_own_on() -> None:
+    shared = [ast.parse(t, mode="eval").body for t in ("x", "x + 1", "x and y", "-x", "x < 1")]
+    _annotated("def f(x):\n" + "    x = -x + x * x if x < 1 and not x else x\n" * 2000)
+    nodes = {id(n): n for node in shared for n in ast.walk(node)}
+    marked = [n for n in nodes.values() if hasattr(n, "parent")]
+    assert marked, "operators are no longer one for all"
+
+    def f(x: Any) -> Any:
+        while tf.reduce_sum(x) < 10.0:
+            x = x * 2.0 if x < 100.0 and not x > 50.0 else -x
+            if x == 3.0:
+                continue
+        try:
+            x = x + 1.0
+        except ValueError:
+            x = x - 1.0
+        finally:
+            x = x * 1.0
+        match x:
+            case tf.Tensor() | None:
+                return x
+            case _:
+                return -x
+
+    try:
+        assert float(tf.function(f)(tf.constant(1.0))) == 17.0
+        text = tf.autograph.to_code(f)
+        assert "while_stmt" in text
+        copied = source.copied(ast.parse("x if not -x * 2 < x + 1 and x else y"))
+        assert not any(hasattr(node, "parent") for node in ast.walk(copied))
+    finally:
+        for node in marked:
+            del node.parent
+
+
+def test_lines_and_columns_are_copied() -> None:
+    tree = ast.parse("def f(x):\n    return [x,\n            {'a': x}]\n")
+    copied = source.copied(tree)
+    for one, two in zip(ast.walk(tree), ast.walk(copied), strict=True):
+        places = [getattr(one, a, None) for a in type(one)._attributes]
+        assert places == [getattr(two, a, None) for a in type(two)._attributes]
+        assert one is not two or not one._fields

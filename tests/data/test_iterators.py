@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from intaglio import tf
@@ -212,3 +214,72 @@ def test_variables_in_loops():
 
     f(Dataset.from_tensor_slices([1.0, 2.0]))
     assert float(total) == 3.0
+
+
+# -- Python's loops in graphs ------------------------------------------------------------
+# TensorFlow 2.21 was asked: 32 elements are taken, the next is a ValueError. It goes on for ever
+# where a comprehension or generator of a converted function takes them.
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda ds: [x for x in ds],  # noqa: C416
+        lambda ds: list(ds),
+        lambda ds: list(itertools.islice(ds, 100)),
+        lambda ds: tuple(ds),
+        lambda ds: sum(x for x in ds),
+        lambda ds: list(tf.distribute.get_strategy().experimental_distribute_dataset(ds)),
+    ],
+    ids=["comprehension", "list", "islice", "tuple", "generator", "distributed"],
+)
+@pytest.mark.parametrize("autograph", [False, True])
+def test_a_python_loop_over_a_dataset_in_a_graph_is_refused(loop, autograph):
+    dataset = tf.data.Dataset.range(3)
+
+    def f():
+        loops.append(loop(dataset))
+
+    loops: list = []
+    with pytest.raises(ValueError, match=r"unusually high number of `tf.data.Iterator.get_next"):
+        tf.function(f, autograph=autograph)()
+    assert not loops
+
+
+def test_how_many_elements_python_takes_in_a_graph():
+    dataset = tf.data.Dataset.range(200)
+
+    def take(count, step):
+        iterator = iter(dataset)
+
+        def f():
+            x = tf.constant(0, tf.int64)
+            for _ in range(count):
+                x = step(iterator)
+            return x
+
+        return f
+
+    steps = (next, lambda i: i.get_next(), lambda i: i.next())
+    for step in steps:
+        assert int(tf.function(take(32, step), autograph=False)()) == 31
+        with pytest.raises(ValueError, match="only supported when AutoGraph is enabled"):
+            tf.function(take(33, step), autograph=False)()
+        assert int(tf.function(take(60, step))()) == 59
+        assert int(take(60, step)()) == 59
+
+
+def test_next_of_a_distributed_iterator_in_converted_code():
+    distributed = tf.distribute.get_strategy().experimental_distribute_dataset(
+        tf.data.Dataset.range(60)
+    )
+    iterator = iter(distributed)
+
+    @tf.function
+    def f():
+        x = tf.constant(0, tf.int64)
+        for _ in range(40):
+            x = x + next(iterator)
+        return x
+
+    assert int(f()) == sum(range(40))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from intaglio import tf
@@ -30,7 +31,7 @@ def test_the_default_strategy_changes_nothing() -> None:
     assert strategy.run(lambda x: x, args=(3,)) == 3
     assert strategy.num_replicas_in_sync == 1
     assert strategy.reduce("MEAN", tf.constant([1.0, 2.0]), axis=0).numpy() == 1.5
-    assert strategy.reduce("SUM", [1.0, 2.0], axis=None)[1].numpy() == 2.0
+    assert strategy.reduce("SUM", [1.0, 2.0], axis=None) == [1.0, 2.0]
     with pytest.raises(ValueError, match="is not a valid ReduceOp"):
         strategy.reduce("FOO", 1.0, axis=None)
 
@@ -110,3 +111,20 @@ def test_datasets_of_a_function_have_an_old_name_too() -> None:
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     old = strategy.experimental_distribute_datasets_from_function(made)
     assert [x.numpy().tolist() for x in old] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("op", ["SUM", "mean", tf.distribute.ReduceOp.SUM])
+@pytest.mark.parametrize("value", [1.0, None, {"a": 1}, np.array([1, 2])], ids=repr)
+def test_reduce_of_one_replica_is_the_value(op: Any, value: Any) -> None:
+    """TensorFlow's answers: without an axis it is the same object, of whatever kind."""
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.OneDeviceStrategy("/cpu:0")):
+        assert strategy.reduce(op, value, axis=None) is value
+
+
+def test_reduce_along_an_axis() -> None:
+    """TensorFlow's answers."""
+    strategy = tf.distribute.get_strategy()
+    assert int(strategy.reduce("SUM", [1, 2], axis=0)) == 3
+    assert float(strategy.reduce("MEAN", tf.constant([1.0, 2.0]), axis=0)) == 1.5
+    mirrored = tf.distribute.MirroredStrategy(["/cpu:0"])
+    assert isinstance(mirrored.reduce("SUM", 1.0, axis=None), tf.Tensor)

@@ -1,5 +1,6 @@
 """The warning about frequent retracing; when it comes was checked with TensorFlow 2.21."""
 
+import functools
 import logging
 
 import pytest
@@ -82,3 +83,54 @@ def test_how_many_of_how_many(warnings, repeat, expected):
         for _ in range(repeat):
             f(n)
     assert [t.split(" to <")[0] for t in texts(warnings)] == expected
+
+
+def test_calls_in_another_trace_do_not_count(warnings):
+    """As in TensorFlow: neither as traces nor as calls, in functions as in datasets."""
+
+    @tf.function
+    def inner(x):
+        return x * 2
+
+    @tf.function
+    def outer(x):
+        for k in range(1, 9):
+            x = x + tf.reduce_sum(inner(tf.zeros([k])))
+        return x
+
+    outer(tf.constant(1.0))
+    for k in range(8):
+        tf.data.Dataset.range(2).map(tf.function(lambda x, k=k: x + k))
+        tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec([k]))
+    assert texts(warnings) == []
+    for k in range(9, 14):
+        inner(tf.zeros([k]))
+    (text,) = texts(warnings)
+    assert text.startswith("5 out of the last 5 calls")
+
+
+def _wrapped(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return function(x)
+
+    return wrapper
+
+
+@pytest.mark.parametrize("wrapper", [tf.autograph.experimental.do_not_convert, _wrapped])
+def test_functions_in_one_kind_of_wrapper_are_apart(warnings, wrapper):
+    """As in TensorFlow: the wrapper is one for all, the functions are not."""
+
+    def one(x):
+        return x + 1
+
+    def two(x):
+        return x + 2
+
+    for _ in range(4):
+        for function in (one, two):
+            tf.function(wrapper(function))(tf.constant(1))
+    assert texts(warnings) == []
+    tf.function(wrapper(one))(tf.constant(1))
+    (text,) = texts(warnings)
+    assert "one" in text

@@ -224,3 +224,27 @@ def test_gathers_have_sparse_gradients():
     assert isinstance(sparse, tf.IndexedSlices)
     assert sparse.indices.numpy().tolist() == [1, 1]
     assert tf.convert_to_tensor(sparse).numpy().tolist() == [[0, 0], [2, 2]]
+
+
+def test_static_values_of_stacked_values():
+    """TensorFlow 2.21 was asked: what is stacked of known values is known, in any rank."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+    def f(x):
+        rank = tf.rank(x)
+        for stacked, wanted in (
+            ([[0, rank]], [[0, 2]]),
+            ([[0, rank], [rank, 1]], [[0, 2], [2, 1]]),
+            ([tf.stack([0, rank])], [[0, 2]]),
+            ([rank, 2], [2, 2]),
+            ([tf.stack([rank, 1]), [3, 4]], [[2, 1], [3, 4]]),
+        ):
+            assert tf.get_static_value(tf.stack(stacked)).tolist() == wanted
+        across = tf.get_static_value(tf.stack([[0, rank], [3, 4]], axis=1))
+        assert across.tolist() == [[0, 3], [2, 4]]
+        assert tf.get_static_value(tf.stack([[0, tf.shape(x)[0]]])) is None
+        paddings = tf.stack([[0, 0], [rank, 1]])
+        assert tf.pad(x, paddings).shape.as_list() == [None, 6]
+        return x
+
+    f(tf.zeros([2, 3]))

@@ -29,6 +29,15 @@ def _program(name: str) -> Any:
 
 
 network, tables = _program("network"), _program("tables")
+custom_gradients = _program("custom_gradients")
+
+
+def gradients() -> dict[str, object]:
+    """Saves the model with custom gradients, and gives its answers."""
+    folder = str(FOLDER / "models/tensorflow_gradients")
+    custom_gradients.save(tf, folder)
+    model = tf.saved_model.load(folder)
+    return {n: custom_gradients.slopes(tf, model, n) for n in custom_gradients.NAMES}
 
 
 def served_tables(path: str) -> dict[str, object]:
@@ -67,6 +76,7 @@ def main() -> None:
         "tensorflow_tables": tables.answers(tf, tf.saved_model.load(their_tables)),
         "our_tables": tables.answers(tf, tf.saved_model.load(our_tables)),
         "our_tables_served": served_tables(our_tables),
+        "gradients": gradients(),
     }
     text = json.dumps(found, indent=1, sort_keys=True)
     (FOLDER / "answers.json").write_text(text + "\n")

@@ -121,8 +121,53 @@ def test_control_dependencies():
     assert control["mul_1"] == control["mul_1/y"] == []
     with tf.control_dependencies([tf.constant(1)]):
         assert int(tf.constant(1) + 1) == 2
-    with pytest.raises(TypeError, match="Control input must be"):
-        tf.function(lambda: tf.control_dependencies([3]).__enter__())()
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_control_dependencies_on_all_kinds_of_values(inside):
+    """TensorFlow's answers: functions take any structure, and what is no tensor is there."""
+    variable = tf.Variable(3)
+    ragged = tf.ragged.constant([[1]])
+    slices = tf.IndexedSlices(tf.ones([2]), tf.constant([0, 1]))
+    kinds = [variable, [variable], {"a": variable}, ragged, slices, [], 1, "a", tf.data.Dataset]
+
+    def f():
+        for kind in kinds:
+            with tf.control_dependencies([kind]):
+                variable.assign_add(1)
+        tf.group(variable, [ragged, {"a": slices}])
+        return variable.read_value()
+
+    assert int(tf.function(f)() if inside else f()) == 3 + len(kinds)
+
+
+def test_what_is_no_control_dependency():
+    """The classes of error are TensorFlow's."""
+    variable = tf.Variable(3)
+    with pytest.raises(TypeError, match="Can not convert a NoneType"):
+        tf.function(lambda: tf.control_dependencies([None]).__enter__())()
+    with (
+        tf.Graph().as_default() as graph,
+        pytest.raises(TypeError, match="Can not convert a ResourceVariable"),
+    ):
+        graph.control_dependencies([variable])
+    for wrong in (1, "a", None):
+        with pytest.raises(TypeError, match=r"should be zero or more \(nested\) Tensors"):
+            tf.function(lambda wrong=wrong: tf.group(wrong))()
+    with pytest.raises(TypeError, match="must only contain Operation or Tensor"):
+        tf.function(lambda: tf.tuple([tf.constant(1)], control_inputs=[variable]))()
+
+
+def test_waiting_for_the_parts_of_a_structure():
+    @tf.function
+    def f(x):
+        parts = {"a": [x + 1], "b": tf.IndexedSlices(x * 2, x, x - 1)}
+        with tf.control_dependencies([parts]):
+            return tf.negative(x)
+
+    graph = f.get_concrete_function(tf.constant([1])).graph
+    waiting = next(n for n in graph.nodes if n.type == "Neg").control_inputs
+    assert [n.type for n in waiting] == ["AddV2", "Mul", "Placeholder", "Sub"]
 
 
 def test_devices():

@@ -163,7 +163,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     if spec.dtype in (dtypes.resource, dtypes.variant):
         return None
     if spec.value is not None:
-        return np.asarray(spec.value)
+        return dtypes.as_numbers(np.asarray(spec.value))
     if partial and spec.partial is not None:
         return np.array(spec.partial, object)
     return None

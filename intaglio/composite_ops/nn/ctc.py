@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32, int64
+from intaglio.composite_ops.math.reductions import reduce_logsumexp
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
+from intaglio.trace import choices, loops
 
 ZERO = np.int32(0)
+# The logarithms of the factor of paths that end elsewhere, and of no path at all.
+_OTHER_END = float(np.log(1e-307))
+_NEVER = -1e30
+# Below this loss such paths are less than half a unit of the last place, in float64 too.
+_NEAR = 660.0
 
 
 def _inside(x: Tensor, lengths: Tensor) -> Tensor:
@@ -40,6 +47,8 @@ def ctc_loss(
     `logits` [time, batch, classes], or [batch, time, classes] without `logits_time_major`.
     `blank_index` is the blank class (default 0 for dense labels, the last for sparse ones); a
     negative one counts from the end. `unique` has no effect: nothing is gained by it here.
+    Dense labels that do not fit into their steps have a loss of about 707, TensorFlow's; sparse ones
+    an infinite loss, or InvalidArgumentError if there are more labels than steps.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/ctc_loss
 
@@ -57,30 +66,100 @@ def ctc_loss(
         if classes is None:
             raise ValueError("ctc_loss needs the number of classes beforehand")
         steps = raw.Cast(logit_length, DstT=int32)
-        dense = not hasattr(labels, "indices")
-        if not dense:
-            indices, values = labels.indices, labels.values
+        if hasattr(labels, "indices"):
             blank = classes - 1 if blank_index is None else blank_index
-        else:
-            labels = convert.to_tensor(labels)
-            indices = raw.Where(_inside(labels, convert.to_tensor(label_length)))
-            values = raw.GatherNd(labels, indices)
-            blank = 0 if blank_index is None else blank_index
+            blank = blank + classes if blank < 0 else blank
+            values = raw.Cast(labels.values, DstT=int32)
+            return _by_op(logits, labels.indices, values, steps, blank, False)
+        labels = raw.Cast(convert.to_tensor(labels), DstT=int32)
+        lengths = raw.Cast(convert.to_tensor(label_length), DstT=int32)
+        blank = 0 if blank_index is None else blank_index
         blank = blank + classes if blank < 0 else blank
-        values = raw.Cast(values, DstT=int32)
-        if dense and blank == 0:
-            return _with_blank_labels(logits, indices, values, steps, classes)
-        # The op's blank is the last class: the others move up.
-        order = [*range(blank), *range(blank + 1, classes), blank]
-        reordered = raw.GatherV2(logits, np.array(order, np.int32), np.int32(2))
-        above = raw.Cast(raw.GreaterEqual(values, np.int32(blank)), DstT=int32)
-        return raw.CTCLoss(
-            reordered,
-            indices,
-            raw.Sub(values, above),
-            steps,
-            ignore_longer_outputs_than_inputs=True,
-        ).loss
+        indices = raw.Where(_inside(labels, lengths))
+        values = raw.GatherNd(labels, indices)
+        if blank == 0:
+            loss = _with_blank_labels(logits, indices, values, steps, classes)
+        else:
+            loss = _by_op(logits, indices, values, steps, blank, True)
+        large = raw.Greater(loss, convert.to_tensor(_NEAR, loss.dtype))
+        near = raw.Any(raw.LogicalOr(large, raw.Greater(lengths, steps)), ZERO)
+        return choices.cond(
+            near, lambda: _with_other_ends(logits, labels, lengths, steps, blank), lambda: loss
+        )
+
+
+def _by_op(
+    logits: Any, indices: Any, values: Any, steps: Any, blank: int, ignore_longer: bool
+) -> Any:
+    """The op's loss. Its blank is the last class: those above `blank` move down."""
+    classes = logits.dims[2]
+    order = [*range(blank), *range(blank + 1, classes), blank]
+    reordered = raw.GatherV2(logits, np.array(order, np.int32), np.int32(2))
+    above = raw.Cast(raw.GreaterEqual(values, np.int32(blank)), DstT=int32)
+    return raw.CTCLoss(
+        reordered,
+        indices,
+        raw.Sub(values, above),
+        steps,
+        ignore_longer_outputs_than_inputs=ignore_longer,
+    ).loss
+
+
+def _with_other_ends(logits: Any, labels: Any, lengths: Any, steps: Any, blank: int) -> Any:
+    """The loss with paths that begin with the labels and do not end there, at a factor of 1e-307.
+
+    TensorFlow's loss of dense labels has them, so that labels that do not fit into the steps
+    have a large loss with a gradient, not an infinite one. The forward variables of Graves et al.
+    (2006), https://www.cs.toronto.edu/~graves/icml_2006.pdf, of blanks and labels apart.
+    """
+    scores = raw.LogSoftmax(logits)
+    dtype, never = scores.dtype, convert.to_tensor(_NEVER, scores.dtype)
+    rows, size = raw.Unpack(raw.Shape(labels), num=2)
+    of_blank = scores[:, :, blank : blank + 1]
+    batched = raw.Transpose(scores, np.array([1, 0, 2], np.int32))
+    of_labels = raw.Transpose(
+        raw.GatherV2(batched, labels, np.int32(2), batch_dims=1), np.array([1, 0, 2], np.int32)
+    )
+    column = raw.Fill(raw.Pack([rows, np.int32(1)]), never)
+    other = raw.NotEqual(labels[:, 1:], labels[:, :-1])
+    begins = raw.Fill(raw.Pack([rows, np.int32(1)]), convert.to_tensor(False))
+    other = raw.ConcatV2([begins, other], np.int32(1))
+
+    def shifted(x: Any) -> Any:
+        return raw.ConcatV2([column, x], np.int32(1))
+
+    def step(state: Any, row: Any) -> Any:
+        blanks, marks = state
+        blank_score, label_scores, is_step = row
+        before = shifted(marks)
+        skipped = raw.SelectV2(other, before[:, :-1], never)
+        new_blanks = raw.AddV2(_either(blanks, before), blank_score)
+        new_marks = raw.AddV2(_either(marks, blanks[:, :-1], skipped), label_scores)
+        return raw.SelectV2(is_step, new_blanks, blanks), raw.SelectV2(is_step, new_marks, marks)
+
+    times = raw.Range(ZERO, raw.Shape(logits)[0], np.int32(1))
+    inside = raw.Less(times[:, None, None], steps[None, :, None])
+    nothing = raw.Fill(raw.Pack([rows, size]), never)
+    at_start = raw.ConcatV2([raw.ZerosLike(column), nothing], np.int32(1))
+    blanks, marks = loops.fold_rows(
+        step, (of_blank, of_labels, inside), (at_start, nothing), None, False, "paths"
+    )
+    ends = lengths[:, None]
+    other_end = convert.to_tensor(_OTHER_END, dtype)
+    costs = [
+        raw.SelectV2(
+            raw.Equal(raw.Range(first, raw.AddV2(size, np.int32(1)), np.int32(1)), ends),
+            convert.to_tensor(0.0, dtype),
+            other_end,
+        )
+        for first in (ZERO, np.int32(1))
+    ]
+    paths = raw.ConcatV2([raw.AddV2(blanks, costs[0]), raw.AddV2(marks, costs[1])], np.int32(1))
+    return raw.Neg(reduce_logsumexp(paths, 1))
+
+
+def _either(*logarithms: Any) -> Any:
+    return reduce_logsumexp(raw.Pack(logarithms), 0)
 
 
 def _with_blank_labels(logits: Any, indices: Any, values: Any, steps: Any, classes: int) -> Any:

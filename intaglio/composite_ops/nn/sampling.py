@@ -233,6 +233,11 @@ def _rows_products(rows: Tensor, inputs: Tensor, num_true: int) -> Tensor:
     return raw.Einsum([grouped, inputs], equation="bnd,bd->bn")
 
 
+def _classes(labels: Any) -> Tensor:
+    labels = convert.to_tensor(labels, dtype_hint=int64)
+    return labels if labels.dtype is int64 else raw.Cast(labels, DstT=int64)
+
+
 def _sampled_logits(
     weights: Any,
     biases: Any,
@@ -244,7 +249,7 @@ def _sampled_logits(
     seed: int | None,
 ) -> tuple[Tensor, Tensor]:
     """(logits, labels) of the true and the sampled classes, [batch, num_true + num_sampled]."""
-    labels, inputs = convert.to_tensor(labels, int64), convert.to_tensor(inputs)
+    inputs = convert.to_tensor(inputs)
     candidates, true_expected, sampled_expected = (raw.StopGradient(s) for s in sampled)
     flat = raw.Reshape(labels, np.array([-1], np.int32))
     ids = raw.ConcatV2([flat, candidates], ZERO)
@@ -307,6 +312,7 @@ def nce_loss(
     TensorShape([2])
     """
     with door.level().scoped(name or "nce_loss"):
+        labels = _classes(labels)
         if sampled_values is None:
             sampled_values = log_uniform_candidate_sampler(
                 labels, num_true, num_sampled, True, num_classes
@@ -348,6 +354,7 @@ def sampled_softmax_loss(
     TensorShape([2])
     """
     with door.level().scoped(name or "sampled_softmax_loss"):
+        labels = _classes(labels)
         if sampled_values is None:
             sampled_values = log_uniform_candidate_sampler(
                 labels, num_true, num_sampled, True, num_classes, seed

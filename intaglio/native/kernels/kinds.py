@@ -81,11 +81,13 @@ _SHORT = {
     "products": "narrow_matmul:products_of",
     "reduction": "reductions:reduction_of",
 }
-KINDS |= {
-    f"{dtype.name} {kind}": Kind(target, (dtype,))
-    for dtype in (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
-    for kind, target in _SHORT.items()
-}
+KINDS.update(
+    {
+        f"{dtype.name} {kind}": Kind(target, (dtype,))
+        for dtype in (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
+        for kind, target in _SHORT.items()
+    }
+)
 
 
 @functools.lru_cache(maxsize=1024)

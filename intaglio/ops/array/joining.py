@@ -15,8 +15,9 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number, numbers, of_elements
 from intaglio.ops.array.passing import check_same
+from intaglio.ops.array.reshaping import small
 from intaglio.ops.control_flow.variants import Variants
-from intaglio.ops.families import check_length, shape_of
+from intaglio.ops.families import MAX_FOLDED_ELEMENTS, check_length, shape_of
 
 
 def on_axis(axis: int, rank: int) -> int:
@@ -235,7 +236,12 @@ class Pack(Op):
         if not -rank <= axis < rank:
             raise ShapeError(f"Invalid axis {axis}: must be in [{-rank}, {rank})")
         at = axis % rank
-        return Spec(dtype, (*dims[:at], len(values), *dims[at:]))
+        whole = (*dims[:at], len(values), *dims[at:])
+        value = None
+        if (shapes.count(whole) or MAX_FOLDED_ELEMENTS + 1) <= MAX_FOLDED_ELEMENTS:
+            known = [v.value for v in values if small(v)]
+            value = np.stack(known, at) if len(known) == len(values) else None
+        return Spec(dtype, whole, value)
 
     def kernel(self, values, axis):
         first = values[0]

@@ -65,10 +65,22 @@ class Reshape(Op):
                 raise ValueError
             return tensor.reshape(dims)
         except (ValueError, TypeError):
+            if tensor.size == 0 and dims.count(-1) == 1 and min(dims) == -1:
+                return tensor.reshape(_size_found(dims, tensor.shape))
             raise _reshape_error(tensor, dims) from None
 
     def gradient(self, doutput, tensor: Spec) -> Any:
         return raw.Reshape(doutput, shape_of(tensor)), None
+
+
+def _size_found(dims: list[int], old: Dims) -> list[int]:
+    """`dims` with a size for -1 where both shapes have no elements: from their other sizes.
+
+    NumPy leaves it undetermined; TensorFlow divides the sizes that are not 0.
+    """
+    count = math.prod([d for d in old or () if d])
+    rest = math.prod([d for d in dims if d > 0])
+    return [count // rest if d == -1 else d for d in dims]
 
 
 def reshaped(tensor: Spec, shape: Spec) -> Dims:
@@ -122,7 +134,7 @@ def _reshape_error(tensor: Any, dims: list[int]) -> Exception:
         )
     if count == 0:
         return invalid_argument(
-            "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are non-zero"
+            f"Input to reshape is a tensor with {tensor.size} values, but the requested shape has 0"
         )
     return invalid_argument(
         f"Input to reshape is a tensor with {tensor.size} values, but the requested shape requires a multiple of {count}"

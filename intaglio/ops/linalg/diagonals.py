@@ -162,6 +162,25 @@ class MatrixDiagPartV3(Op):
         return raw.MatrixSetDiagV3(zeros, ddiagonal, k, align=align), None, None
 
 
+@op
+class MatrixDiagPartV2(Op):
+    """Diagonals k[0] to k[1] of each matrix as rows, highest first, padded at the end."""
+
+    signature = "input: T, k: int32, padding_value: T -> diagonal: T"
+    T = ALL
+    batching = "leading"
+    data_inputs = ("input", "padding_value")
+
+    def infer(self, input: Spec, k: Spec) -> Spec:
+        return MatrixDiagPartV3.infer(self, input, k)  # type: ignore[arg-type]  # has no state
+
+    def kernel(self, input, k, padding_value):
+        return MatrixDiagPartV3.kernel(self, input, k, padding_value, "LEFT_LEFT")  # type: ignore[arg-type]  # has no state
+
+    def gradient(self, ddiagonal, input: Spec, k) -> Any:
+        return MatrixDiagPartV3.gradient(self, ddiagonal, input, k, "LEFT_LEFT")  # type: ignore[arg-type]  # has no state
+
+
 def _diag_size(
     depth: int, longest: int, low: int, high: int, rows: int, columns: int
 ) -> tuple[int, int]:

@@ -117,7 +117,10 @@ class _Lattice:
 def loss_and_gradient(
     inputs: Any, labels: Any, lengths: Any, steps: Any, blank: int, merge: bool
 ) -> tuple[Any, Any]:
-    """(loss [batch], its gradient by the inputs [time, batch, classes])."""
+    """(loss [batch], its gradient by the inputs [time, batch, classes]).
+
+    Of labels that do not fit the loss is infinite, and the gradient that of the probabilities.
+    """
     log_probs = _log_softmax(inputs.astype(np.float64))
     active = np.arange(len(inputs))[:, None] < steps
     lattice = _Lattice(labels, lengths, blank, merge)
@@ -137,11 +140,8 @@ def loss_and_gradient(
         for position in range(lattice.symbols.shape[1]):
             share = shares[:, :, position] / total[..., 0]
             expected[t, b, lattice.symbols[:, position]] += np.nan_to_num(share)
-    possible = np.isfinite(loss)
-    kept = active[..., None] & possible[None, :, None]
-    empty = steps == 0
-    loss = np.where(empty, np.where(lengths == 0, 0.0, np.inf), loss)
-    return loss, np.where(kept, np.exp(log_probs) - expected, 0.0)
+    loss = np.where(steps == 0, np.where(lengths == 0, 0.0, np.inf), loss)
+    return loss, np.where(active[..., None], np.exp(log_probs) - expected, 0.0)
 
 
 def check_steps(inputs: Any, steps: Any) -> None:
@@ -232,21 +232,18 @@ def _carried_out(
             f"Saw a non-null label (index >= num_classes - 1) following a null label, "
             f"or a label outside [0, {inputs.shape[2]})"
         )
-    if collapse:
-        labels, lengths = _collapsed(labels, lengths)
-    needed = lengths.copy()
-    if merge and labels.shape[1] > 1:
-        inside = np.arange(1, labels.shape[1]) < lengths[:, None]
-        needed += ((labels[:, 1:] == labels[:, :-1]) & inside).sum(axis=1)
-    short = np.flatnonzero((needed > steps) & (steps > 0))
-    if len(short) and not ignore:
-        b = int(short[0])
+    left_out = lengths > steps
+    if left_out.any() and not ignore:
+        b = int(np.argmax(left_out))
         raise invalid_argument(
             "Not enough time for target transition sequence (required: "
-            f"{needed[b]}, available: {steps[b]}){b}You can turn this error into a warning "
+            f"{lengths[b]}, available: {steps[b]}){b}You can turn this error into a warning "
             "by using the flag ignore_longer_outputs_than_inputs"
         )
+    if collapse:
+        labels, lengths = _collapsed(labels, lengths)
     loss, gradient = loss_and_gradient(inputs, labels, lengths, steps, blank, merge)
+    loss[left_out], gradient[:, left_out] = 0.0, 0.0
     return loss.astype(inputs.dtype), gradient.astype(inputs.dtype)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from intaglio.base import later
 from intaglio.base.dimension import Dimension
+from intaglio.compat_v1.namespaces import SPACES
 from intaglio.composite_ops.array.where_v1 import where
 from intaglio.sparse.placeholders import sparse_placeholder
 from intaglio.tf import version
@@ -37,7 +38,8 @@ LATER = {
 LATER["AttrValue"] = "intaglio.graphdef.messages:AttrValue"
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later.attributes(__name__, LATER)
+    __path__ = []  # it has submodules, which are tables
+    __getattr__, __dir__ = later.attributes(__name__, {**SPACES.origins(), **LATER})
 
 __all__ = [
     "AttrValue",

@@ -119,3 +119,24 @@ def test_a_generators_binomial_numbers_need_a_shape_that_ends_with_the_parameter
     with pytest.raises(tf.errors.InvalidArgumentError, match="int8"):
         generator.binomial([2], 5.0, 0.5, tf.int8)
     assert generator.state.numpy().tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("loss", [tf.nn.sampled_softmax_loss, tf.nn.nce_loss])
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("dtype", [tf.int32, tf.uint8, tf.int64])
+def test_labels_of_any_integer_type(loss, given, dtype):
+    """TensorFlow casts them; its samplers take int64 alone."""
+    rng = np.random.default_rng(0)
+    weights, biases = tf.constant(rng.normal(size=(10, 3))), tf.constant(rng.normal(size=10))
+    inputs = tf.constant(rng.normal(size=(2, 3)))
+    labels = tf.constant([[1], [2]], tf.int64)
+    sampled = tf.random.uniform_candidate_sampler(labels, 1, 4, True, 10, seed=1)
+
+    def value(labels):
+        chosen = sampled if given else None
+        return loss(weights, biases, labels, inputs, 4, 10, sampled_values=chosen)
+
+    if given:
+        np.testing.assert_allclose(value(tf.cast(labels, dtype)), value(labels))
+    else:
+        assert np.isfinite(value(tf.cast(labels, dtype))).all()

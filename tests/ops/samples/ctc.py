@@ -26,6 +26,14 @@ sample(
     error=("InvalidArgumentError", "Not enough time"),
 )
 sample(
+    "CTCLoss",
+    inputs=f64(3, 3, 5),
+    **(LABELS | {"sequence_length": i32([3, 0, 1])}),
+    ignore_longer_outputs_than_inputs=True,
+    tol=1e-5,
+    grad=FIRST,
+)
+sample(
     "CTCLossV2",
     inputs=f32(7, 3, 5),
     **(LABELS | {"labels_values": i32([1, 2, 2, 3, 4, 1])}),

@@ -94,3 +94,7 @@ sample("DiagPart", input=f64(2, 3, 2, 3))
 sample("DiagPart", input=c128(2, 2))
 sample("DiagPart", input=f32(2, 3), error=(INVALID, "2"))
 sample("MatrixDiagPart", input=s(2, 2), parity="no kernel for strings")
+each(NUMERIC, "MatrixDiagPartV2", wrt=("input",), input=(2, 3, 4), k=i32.of(0), padding_value=of(0))
+sample(
+    "MatrixDiagPartV2", wrt=("input",), input=f64(2, 3, 4), k=i32([-1, 2]), padding_value=f64.of(7)
+)

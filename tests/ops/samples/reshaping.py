@@ -9,6 +9,10 @@ sample("Reshape", tensor=f64(2, 3, 4), shape=i64([-1, 6]))
 sample("Reshape", tensor=f32(1), shape=i32([]))
 sample("Reshape", tensor=f32(0, 3), shape=i32([5, 0]))
 sample("Reshape", tensor=f32(0, 3), shape=i32([-1, 3]))
+sample("Reshape", tensor=f32(0, 4, 5), shape=i32([0, -1]))
+sample("Reshape", tensor=f32(0, 4, 5), shape=i64([-1, 0]))
+sample("Reshape", tensor=f32(3, 0, 7), shape=i32([2, 0, -1]))
+sample("Reshape", tensor=f32(2, 3), shape=i32([0, -1]), error=(INVALID, "has 0"))
 sample(
     "Reshape",
     tensor=f32(3),

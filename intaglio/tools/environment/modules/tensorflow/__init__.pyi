@@ -1,306 +1,308 @@
 # Written by `python -m docs.type_stub`.
 
-from intaglio.tf import AggregationMethod as AggregationMethod
-from intaglio.tf import Assert as Assert
-from intaglio.tf import CriticalSection as CriticalSection
-from intaglio.tf import DeviceSpec as DeviceSpec
-from intaglio.tf import DType as DType
-from intaglio.tf import GradientTape as GradientTape
-from intaglio.tf import Graph as Graph
-from intaglio.tf import IndexedSlices as IndexedSlices
-from intaglio.tf import IndexedSlicesSpec as IndexedSlicesSpec
-from intaglio.tf import Module as Module
-from intaglio.tf import NoneTensorSpec as NoneTensorSpec
-from intaglio.tf import Operation as Operation
-from intaglio.tf import OptionalSpec as OptionalSpec
-from intaglio.tf import RaggedTensor as RaggedTensor
-from intaglio.tf import RaggedTensorSpec as RaggedTensorSpec
-from intaglio.tf import RegisterGradient as RegisterGradient
-from intaglio.tf import SparseTensor as SparseTensor
-from intaglio.tf import SparseTensorSpec as SparseTensorSpec
-from intaglio.tf import Tensor as Tensor
-from intaglio.tf import TensorArray as TensorArray
-from intaglio.tf import TensorArraySpec as TensorArraySpec
-from intaglio.tf import TensorShape as TensorShape
-from intaglio.tf import TensorSpec as TensorSpec
-from intaglio.tf import TypeSpec as TypeSpec
-from intaglio.tf import UnconnectedGradients as UnconnectedGradients
-from intaglio.tf import Variable as Variable
-from intaglio.tf import VariableAggregation as VariableAggregation
-from intaglio.tf import VariableSynchronization as VariableSynchronization
-from intaglio.tf import __internal__ as __internal__
-from intaglio.tf import __version__ as __version__
-from intaglio.tf import abs as abs
-from intaglio.tf import acos as acos
-from intaglio.tf import acosh as acosh
-from intaglio.tf import add as add
-from intaglio.tf import add_n as add_n
-from intaglio.tf import approx_top_k as approx_top_k
-from intaglio.tf import argmax as argmax
-from intaglio.tf import argmin as argmin
-from intaglio.tf import argsort as argsort
-from intaglio.tf import as_dtype as as_dtype
-from intaglio.tf import as_string as as_string
-from intaglio.tf import asin as asin
-from intaglio.tf import asinh as asinh
-from intaglio.tf import assert_equal as assert_equal
-from intaglio.tf import assert_greater as assert_greater
-from intaglio.tf import assert_less as assert_less
-from intaglio.tf import assert_rank as assert_rank
-from intaglio.tf import atan as atan
-from intaglio.tf import atan2 as atan2
-from intaglio.tf import atanh as atanh
-from intaglio.tf import audio as audio
-from intaglio.tf import autodiff as autodiff
-from intaglio.tf import autograph as autograph
-from intaglio.tf import batch_to_space as batch_to_space
-from intaglio.tf import bfloat16 as bfloat16
-from intaglio.tf import bitcast as bitcast
-from intaglio.tf import bitwise as bitwise
-from intaglio.tf import bool as bool
-from intaglio.tf import boolean_mask as boolean_mask
-from intaglio.tf import broadcast_dynamic_shape as broadcast_dynamic_shape
-from intaglio.tf import broadcast_static_shape as broadcast_static_shape
-from intaglio.tf import broadcast_to as broadcast_to
-from intaglio.tf import case as case
-from intaglio.tf import cast as cast
-from intaglio.tf import check_pinned as check_pinned
-from intaglio.tf import clip_by_global_norm as clip_by_global_norm
-from intaglio.tf import clip_by_norm as clip_by_norm
-from intaglio.tf import clip_by_value as clip_by_value
-from intaglio.tf import compat as compat
-from intaglio.tf import complex as complex
-from intaglio.tf import complex64 as complex64
-from intaglio.tf import complex128 as complex128
-from intaglio.tf import concat as concat
-from intaglio.tf import cond as cond
-from intaglio.tf import config as config
-from intaglio.tf import constant as constant
-from intaglio.tf import constant_initializer as constant_initializer
-from intaglio.tf import control_dependencies as control_dependencies
-from intaglio.tf import conv as conv
-from intaglio.tf import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
-from intaglio.tf import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
-from intaglio.tf import convert_to_tensor as convert_to_tensor
-from intaglio.tf import cos as cos
-from intaglio.tf import cosh as cosh
-from intaglio.tf import cumsum as cumsum
-from intaglio.tf import custom_gradient as custom_gradient
-from intaglio.tf import data as data
-from intaglio.tf import debugging as debugging
-from intaglio.tf import device as device
-from intaglio.tf import distribute as distribute
-from intaglio.tf import divide as divide
-from intaglio.tf import double as double
-from intaglio.tf import dtypes as dtypes
-from intaglio.tf import dynamic_partition as dynamic_partition
-from intaglio.tf import dynamic_stitch as dynamic_stitch
-from intaglio.tf import edit_distance as edit_distance
-from intaglio.tf import eig as eig
-from intaglio.tf import eigvals as eigvals
-from intaglio.tf import einsum as einsum
-from intaglio.tf import ensure_shape as ensure_shape
-from intaglio.tf import equal as equal
-from intaglio.tf import errors as errors
-from intaglio.tf import executing_eagerly as executing_eagerly
-from intaglio.tf import exp as exp
-from intaglio.tf import expand_dims as expand_dims
-from intaglio.tf import experimental as experimental
-from intaglio.tf import extract_volume_patches as extract_volume_patches
-from intaglio.tf import eye as eye
-from intaglio.tf import feature_column as feature_column
-from intaglio.tf import fftnd as fftnd
-from intaglio.tf import fill as fill
-from intaglio.tf import fingerprint as fingerprint
-from intaglio.tf import float16 as float16
-from intaglio.tf import float32 as float32
-from intaglio.tf import float64 as float64
-from intaglio.tf import floor as floor
-from intaglio.tf import foldl as foldl
-from intaglio.tf import foldr as foldr
-from intaglio.tf import function as function
-from intaglio.tf import gather as gather
-from intaglio.tf import gather_nd as gather_nd
-from intaglio.tf import get_current_name_scope as get_current_name_scope
-from intaglio.tf import get_logger as get_logger
-from intaglio.tf import get_static_value as get_static_value
-from intaglio.tf import grad_pass_through as grad_pass_through
-from intaglio.tf import gradients as gradients
-from intaglio.tf import graph_util as graph_util
-from intaglio.tf import greater as greater
-from intaglio.tf import greater_equal as greater_equal
-from intaglio.tf import group as group
-from intaglio.tf import guarantee_const as guarantee_const
-from intaglio.tf import half as half
-from intaglio.tf import hessians as hessians
-from intaglio.tf import histogram_fixed_width as histogram_fixed_width
-from intaglio.tf import histogram_fixed_width_bins as histogram_fixed_width_bins
-from intaglio.tf import identity as identity
-from intaglio.tf import identity_n as identity_n
-from intaglio.tf import ifftnd as ifftnd
-from intaglio.tf import image as image
-from intaglio.tf import import_graph_def as import_graph_def
-from intaglio.tf import init_scope as init_scope
-from intaglio.tf import initializers as initializers
-from intaglio.tf import inside_function as inside_function
-from intaglio.tf import int8 as int8
-from intaglio.tf import int16 as int16
-from intaglio.tf import int32 as int32
-from intaglio.tf import int64 as int64
-from intaglio.tf import io as io
-from intaglio.tf import irfftnd as irfftnd
-from intaglio.tf import is_symbolic_tensor as is_symbolic_tensor
-from intaglio.tf import is_tensor as is_tensor
-from intaglio.tf import keras as keras
-from intaglio.tf import less as less
-from intaglio.tf import less_equal as less_equal
-from intaglio.tf import linalg as linalg
-from intaglio.tf import linspace as linspace
-from intaglio.tf import load_library as load_library
-from intaglio.tf import load_op_library as load_op_library
-from intaglio.tf import logical_and as logical_and
-from intaglio.tf import logical_not as logical_not
-from intaglio.tf import logical_or as logical_or
-from intaglio.tf import lookup as lookup
-from intaglio.tf import losses as losses
-from intaglio.tf import make_ndarray as make_ndarray
-from intaglio.tf import make_tensor_proto as make_tensor_proto
-from intaglio.tf import map_fn as map_fn
-from intaglio.tf import math as math
-from intaglio.tf import matmul as matmul
-from intaglio.tf import matrix_square_root as matrix_square_root
-from intaglio.tf import maximum as maximum
-from intaglio.tf import meshgrid as meshgrid
-from intaglio.tf import metrics as metrics
-from intaglio.tf import minimum as minimum
-from intaglio.tf import multiply as multiply
-from intaglio.tf import name_scope as name_scope
-from intaglio.tf import negative as negative
-from intaglio.tf import nest as nest
-from intaglio.tf import newaxis as newaxis
-from intaglio.tf import nn as nn
-from intaglio.tf import no_gradient as no_gradient
-from intaglio.tf import no_op as no_op
-from intaglio.tf import nondifferentiable_batch_function as nondifferentiable_batch_function
-from intaglio.tf import norm as norm
-from intaglio.tf import not_equal as not_equal
-from intaglio.tf import numpy_function as numpy_function
-from intaglio.tf import one_hot as one_hot
-from intaglio.tf import ones as ones
-from intaglio.tf import ones_initializer as ones_initializer
-from intaglio.tf import ones_like as ones_like
-from intaglio.tf import optimizers as optimizers
-from intaglio.tf import pad as pad
-from intaglio.tf import parallel_stack as parallel_stack
-from intaglio.tf import pow as pow
-from intaglio.tf import print as print
-from intaglio.tf import profiler as profiler
-from intaglio.tf import py_function as py_function
-from intaglio.tf import qint8 as qint8
-from intaglio.tf import qint16 as qint16
-from intaglio.tf import qint32 as qint32
-from intaglio.tf import quantization as quantization
-from intaglio.tf import queue as queue
-from intaglio.tf import quint8 as quint8
-from intaglio.tf import quint16 as quint16
-from intaglio.tf import ragged as ragged
-from intaglio.tf import ragged_fill_empty_rows as ragged_fill_empty_rows
-from intaglio.tf import ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad
-from intaglio.tf import random as random
-from intaglio.tf import random_index_shuffle as random_index_shuffle
-from intaglio.tf import random_normal_initializer as random_normal_initializer
-from intaglio.tf import random_uniform_initializer as random_uniform_initializer
-from intaglio.tf import range as range
-from intaglio.tf import rank as rank
-from intaglio.tf import raw_ops as raw_ops
-from intaglio.tf import realdiv as realdiv
-from intaglio.tf import recompute_grad as recompute_grad
-from intaglio.tf import reduce_all as reduce_all
-from intaglio.tf import reduce_any as reduce_any
-from intaglio.tf import reduce_logsumexp as reduce_logsumexp
-from intaglio.tf import reduce_max as reduce_max
-from intaglio.tf import reduce_mean as reduce_mean
-from intaglio.tf import reduce_min as reduce_min
-from intaglio.tf import reduce_prod as reduce_prod
-from intaglio.tf import reduce_sum as reduce_sum
-from intaglio.tf import register_tensor_conversion_function as register_tensor_conversion_function
-from intaglio.tf import repeat as repeat
-from intaglio.tf import required_space_to_batch_paddings as required_space_to_batch_paddings
-from intaglio.tf import reshape as reshape
-from intaglio.tf import resource as resource
-from intaglio.tf import reverse as reverse
-from intaglio.tf import reverse_sequence as reverse_sequence
-from intaglio.tf import rfftnd as rfftnd
-from intaglio.tf import roll as roll
-from intaglio.tf import round as round
-from intaglio.tf import saturate_cast as saturate_cast
-from intaglio.tf import saved_model as saved_model
-from intaglio.tf import scalar_mul as scalar_mul
-from intaglio.tf import scan as scan
-from intaglio.tf import scatter_nd as scatter_nd
-from intaglio.tf import searchsorted as searchsorted
-from intaglio.tf import sequence_mask as sequence_mask
-from intaglio.tf import sets as sets
-from intaglio.tf import shape as shape
-from intaglio.tf import shape_n as shape_n
-from intaglio.tf import sigmoid as sigmoid
-from intaglio.tf import sign as sign
-from intaglio.tf import signal as signal
-from intaglio.tf import sin as sin
-from intaglio.tf import sinh as sinh
-from intaglio.tf import size as size
-from intaglio.tf import slice as slice
-from intaglio.tf import sort as sort
-from intaglio.tf import space_to_batch as space_to_batch
-from intaglio.tf import space_to_batch_nd as space_to_batch_nd
-from intaglio.tf import sparse as sparse
-from intaglio.tf import split as split
-from intaglio.tf import sqrt as sqrt
-from intaglio.tf import square as square
-from intaglio.tf import squeeze as squeeze
-from intaglio.tf import stack as stack
-from intaglio.tf import stop_gradient as stop_gradient
-from intaglio.tf import strided_slice as strided_slice
-from intaglio.tf import string as string
-from intaglio.tf import strings as strings
-from intaglio.tf import subtract as subtract
-from intaglio.tf import summary as summary
-from intaglio.tf import switch_case as switch_case
-from intaglio.tf import sysconfig as sysconfig
-from intaglio.tf import tan as tan
-from intaglio.tf import tanh as tanh
-from intaglio.tf import tensor_scatter_nd_add as tensor_scatter_nd_add
-from intaglio.tf import tensor_scatter_nd_max as tensor_scatter_nd_max
-from intaglio.tf import tensor_scatter_nd_min as tensor_scatter_nd_min
-from intaglio.tf import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-from intaglio.tf import tensor_scatter_nd_update as tensor_scatter_nd_update
-from intaglio.tf import tensordot as tensordot
-from intaglio.tf import test as test
-from intaglio.tf import tile as tile
-from intaglio.tf import timestamp as timestamp
-from intaglio.tf import train as train
-from intaglio.tf import transpose as transpose
-from intaglio.tf import truediv as truediv
-from intaglio.tf import truncatediv as truncatediv
-from intaglio.tf import truncatemod as truncatemod
-from intaglio.tf import tuple as tuple
-from intaglio.tf import type_spec_from_value as type_spec_from_value
-from intaglio.tf import types as types
-from intaglio.tf import uint8 as uint8
-from intaglio.tf import uint16 as uint16
-from intaglio.tf import uint32 as uint32
-from intaglio.tf import uint64 as uint64
-from intaglio.tf import unique as unique
-from intaglio.tf import unique_with_counts as unique_with_counts
-from intaglio.tf import unravel_index as unravel_index
-from intaglio.tf import unstack as unstack
-from intaglio.tf import variable_creator_scope as variable_creator_scope
-from intaglio.tf import variant as variant
-from intaglio.tf import vectorized_map as vectorized_map
-from intaglio.tf import version as version
-from intaglio.tf import where as where
-from intaglio.tf import while_loop as while_loop
-from intaglio.tf import xla as xla
-from intaglio.tf import zeros as zeros
-from intaglio.tf import zeros_initializer as zeros_initializer
-from intaglio.tf import zeros_like as zeros_like
+from intaglio.tf import (
+    AggregationMethod as AggregationMethod,
+    Assert as Assert,
+    CriticalSection as CriticalSection,
+    DType as DType,
+    DeviceSpec as DeviceSpec,
+    GradientTape as GradientTape,
+    Graph as Graph,
+    IndexedSlices as IndexedSlices,
+    IndexedSlicesSpec as IndexedSlicesSpec,
+    Module as Module,
+    NoneTensorSpec as NoneTensorSpec,
+    Operation as Operation,
+    OptionalSpec as OptionalSpec,
+    RaggedTensor as RaggedTensor,
+    RaggedTensorSpec as RaggedTensorSpec,
+    RegisterGradient as RegisterGradient,
+    SparseTensor as SparseTensor,
+    SparseTensorSpec as SparseTensorSpec,
+    Tensor as Tensor,
+    TensorArray as TensorArray,
+    TensorArraySpec as TensorArraySpec,
+    TensorShape as TensorShape,
+    TensorSpec as TensorSpec,
+    TypeSpec as TypeSpec,
+    UnconnectedGradients as UnconnectedGradients,
+    Variable as Variable,
+    VariableAggregation as VariableAggregation,
+    VariableSynchronization as VariableSynchronization,
+    __internal__ as __internal__,
+    __version__ as __version__,
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add as add,
+    add_n as add_n,
+    approx_top_k as approx_top_k,
+    argmax as argmax,
+    argmin as argmin,
+    argsort as argsort,
+    as_dtype as as_dtype,
+    as_string as as_string,
+    asin as asin,
+    asinh as asinh,
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_less as assert_less,
+    assert_rank as assert_rank,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    audio as audio,
+    autodiff as autodiff,
+    autograph as autograph,
+    batch_to_space as batch_to_space,
+    bfloat16 as bfloat16,
+    bitcast as bitcast,
+    bitwise as bitwise,
+    bool as bool,
+    boolean_mask as boolean_mask,
+    broadcast_dynamic_shape as broadcast_dynamic_shape,
+    broadcast_static_shape as broadcast_static_shape,
+    broadcast_to as broadcast_to,
+    case as case,
+    cast as cast,
+    check_pinned as check_pinned,
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value,
+    compat as compat,
+    complex as complex,
+    complex128 as complex128,
+    complex64 as complex64,
+    concat as concat,
+    cond as cond,
+    config as config,
+    constant as constant,
+    constant_initializer as constant_initializer,
+    control_dependencies as control_dependencies,
+    conv as conv,
+    conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+    conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+    convert_to_tensor as convert_to_tensor,
+    cos as cos,
+    cosh as cosh,
+    cumsum as cumsum,
+    custom_gradient as custom_gradient,
+    data as data,
+    debugging as debugging,
+    device as device,
+    distribute as distribute,
+    divide as divide,
+    double as double,
+    dtypes as dtypes,
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+    edit_distance as edit_distance,
+    eig as eig,
+    eigvals as eigvals,
+    einsum as einsum,
+    ensure_shape as ensure_shape,
+    equal as equal,
+    errors as errors,
+    executing_eagerly as executing_eagerly,
+    exp as exp,
+    expand_dims as expand_dims,
+    experimental as experimental,
+    extract_volume_patches as extract_volume_patches,
+    eye as eye,
+    feature_column as feature_column,
+    fftnd as fftnd,
+    fill as fill,
+    fingerprint as fingerprint,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    floor as floor,
+    foldl as foldl,
+    foldr as foldr,
+    function as function,
+    gather as gather,
+    gather_nd as gather_nd,
+    get_current_name_scope as get_current_name_scope,
+    get_logger as get_logger,
+    get_static_value as get_static_value,
+    grad_pass_through as grad_pass_through,
+    gradients as gradients,
+    graph_util as graph_util,
+    greater as greater,
+    greater_equal as greater_equal,
+    group as group,
+    guarantee_const as guarantee_const,
+    half as half,
+    hessians as hessians,
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+    identity as identity,
+    identity_n as identity_n,
+    ifftnd as ifftnd,
+    image as image,
+    import_graph_def as import_graph_def,
+    init_scope as init_scope,
+    initializers as initializers,
+    inside_function as inside_function,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    int8 as int8,
+    io as io,
+    irfftnd as irfftnd,
+    is_symbolic_tensor as is_symbolic_tensor,
+    is_tensor as is_tensor,
+    keras as keras,
+    less as less,
+    less_equal as less_equal,
+    linalg as linalg,
+    linspace as linspace,
+    load_library as load_library,
+    load_op_library as load_op_library,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    lookup as lookup,
+    losses as losses,
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+    map_fn as map_fn,
+    math as math,
+    matmul as matmul,
+    matrix_square_root as matrix_square_root,
+    maximum as maximum,
+    meshgrid as meshgrid,
+    metrics as metrics,
+    minimum as minimum,
+    multiply as multiply,
+    name_scope as name_scope,
+    negative as negative,
+    nest as nest,
+    newaxis as newaxis,
+    nn as nn,
+    no_gradient as no_gradient,
+    no_op as no_op,
+    nondifferentiable_batch_function as nondifferentiable_batch_function,
+    norm as norm,
+    not_equal as not_equal,
+    numpy_function as numpy_function,
+    one_hot as one_hot,
+    ones as ones,
+    ones_initializer as ones_initializer,
+    ones_like as ones_like,
+    optimizers as optimizers,
+    pad as pad,
+    parallel_stack as parallel_stack,
+    pow as pow,
+    print as print,
+    profiler as profiler,
+    py_function as py_function,
+    qint16 as qint16,
+    qint32 as qint32,
+    qint8 as qint8,
+    quantization as quantization,
+    queue as queue,
+    quint16 as quint16,
+    quint8 as quint8,
+    ragged as ragged,
+    ragged_fill_empty_rows as ragged_fill_empty_rows,
+    ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+    random as random,
+    random_index_shuffle as random_index_shuffle,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    range as range,
+    rank as rank,
+    raw_ops as raw_ops,
+    realdiv as realdiv,
+    recompute_grad as recompute_grad,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+    register_tensor_conversion_function as register_tensor_conversion_function,
+    repeat as repeat,
+    required_space_to_batch_paddings as required_space_to_batch_paddings,
+    reshape as reshape,
+    resource as resource,
+    reverse as reverse,
+    reverse_sequence as reverse_sequence,
+    rfftnd as rfftnd,
+    roll as roll,
+    round as round,
+    saturate_cast as saturate_cast,
+    saved_model as saved_model,
+    scalar_mul as scalar_mul,
+    scan as scan,
+    scatter_nd as scatter_nd,
+    searchsorted as searchsorted,
+    sequence_mask as sequence_mask,
+    sets as sets,
+    shape as shape,
+    shape_n as shape_n,
+    sigmoid as sigmoid,
+    sign as sign,
+    signal as signal,
+    sin as sin,
+    sinh as sinh,
+    size as size,
+    slice as slice,
+    sort as sort,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
+    sparse as sparse,
+    split as split,
+    sqrt as sqrt,
+    square as square,
+    squeeze as squeeze,
+    stack as stack,
+    stop_gradient as stop_gradient,
+    strided_slice as strided_slice,
+    string as string,
+    strings as strings,
+    subtract as subtract,
+    summary as summary,
+    switch_case as switch_case,
+    sysconfig as sysconfig,
+    tan as tan,
+    tanh as tanh,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+    tensordot as tensordot,
+    test as test,
+    tile as tile,
+    timestamp as timestamp,
+    train as train,
+    transpose as transpose,
+    truediv as truediv,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+    tuple as tuple,
+    type_spec_from_value as type_spec_from_value,
+    types as types,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    uint8 as uint8,
+    unique as unique,
+    unique_with_counts as unique_with_counts,
+    unravel_index as unravel_index,
+    unstack as unstack,
+    variable_creator_scope as variable_creator_scope,
+    variant as variant,
+    vectorized_map as vectorized_map,
+    version as version,
+    where as where,
+    while_loop as while_loop,
+    xla as xla,
+    zeros as zeros,
+    zeros_initializer as zeros_initializer,
+    zeros_like as zeros_like,
+)

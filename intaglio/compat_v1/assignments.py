@@ -1,0 +1,146 @@
+"""Functions on variables that are methods today, and other functions of TensorFlow 1.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator
+from typing import Any
+
+from intaglio.base import log, nest
+from intaglio.composite_ops.math import arithmetic
+from intaglio.opdef import convert, raw
+from intaglio.trace import choices, scopes
+
+
+def assign(
+    ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None, name: Any = None
+) -> Any:
+    """Assigns a value to a variable; the variable, or the op in a graph."""
+    return ref.assign(value, name=name)
+
+
+def assign_add(ref: Any, value: Any, use_locking: Any = None, name: Any = None) -> Any:
+    """Adds a value to a variable."""
+    return ref.assign_add(value, name=name)
+
+
+def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: Any = None) -> Any:
+    """Subtracts a value from a variable."""
+    return ref.assign_sub(value, name=name)
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """True: variables have values from the beginning."""
+    return convert.to_tensor(True)
+
+
+def _scatter(op: Callable[[], Any]) -> Callable[..., Any]:
+    def function(
+        ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: Any = None
+    ) -> Any:
+        value = convert.to_tensor(updates, dtype=ref.dtype.base_dtype)
+        op()(ref.handle, indices, value)
+        return ref
+
+    function.__name__ = function.__qualname__ = "scatter"
+    function.__doc__ = "Changes rows of a variable; returns the variable."
+    return function
+
+
+scatter_add = _scatter(lambda: raw.ResourceScatterAdd)
+scatter_div = _scatter(lambda: raw.ResourceScatterDiv)
+scatter_max = _scatter(lambda: raw.ResourceScatterMax)
+scatter_min = _scatter(lambda: raw.ResourceScatterMin)
+scatter_mul = _scatter(lambda: raw.ResourceScatterMul)
+scatter_sub = _scatter(lambda: raw.ResourceScatterSub)
+scatter_update = _scatter(lambda: raw.ResourceScatterUpdate)
+scatter_nd_add = _scatter(lambda: raw.ResourceScatterNdAdd)
+scatter_nd_sub = _scatter(lambda: raw.ResourceScatterNdSub)
+scatter_nd_update = _scatter(lambda: raw.ResourceScatterNdUpdate)
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """`tf.while_loop`; a loop variable alone is returned without its list.
+
+    With `return_same_structure` the result has the structure of `loop_vars`.
+    """
+    result = choices.while_loop(
+        cond,
+        body,
+        loop_vars,
+        shape_invariants=shape_invariants,
+        parallel_iterations=parallel_iterations,
+        maximum_iterations=maximum_iterations,
+        name=name,
+    )
+    single = isinstance(result, (list, tuple)) and len(result) == 1
+    return result[0] if single and not return_same_structure else result
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+    """The input; in a graph, with a shape that says only what `shape` says."""
+    value = convert.to_tensor(input)
+    return value if scopes.executing_eagerly() else raw.PlaceholderWithDefault(value, shape=shape)
+
+
+class name_scope:  # TensorFlow's name
+    """Names of the block's ops begin with a name, or with `default_name` if that is None."""
+
+    def __init__(self, name: Any, default_name: Any = None, values: Any = None) -> None:
+        self._name = default_name if name is None else name
+        self._inner: Any = None
+
+    @property
+    def name(self) -> Any:
+        """The name."""
+        return self._name
+
+    def __enter__(self) -> Any:
+        self._inner = scopes.name_scope(self._name) if self._name else contextlib.nullcontext("")
+        return self._inner.__enter__()
+
+    def __exit__(self, *error: Any) -> Any:
+        return self._inner.__exit__(*error)
+
+
+@contextlib.contextmanager
+def colocate_with(op: Any, ignore_existing: bool = False) -> Generator[None]:
+    """The block's ops on the device of `op`. There is one device."""
+    yield
+
+
+def div(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y as Python 2 divides: integers are rounded down."""
+    x = convert.to_tensor(x)
+    y = convert.to_tensor(y, dtype=x.dtype)
+    return arithmetic.realdiv(x, y) if x.dtype.is_floating else raw.FloorDiv(x, y, name=name)
+
+
+def Print(  # TensorFlow's name
+    input_: Any,
+    data: Any,
+    message: Any = None,
+    first_n: Any = None,
+    summarize: Any = None,
+    name: Any = None,
+) -> Any:
+    """The input; the data are logged."""
+    if scopes.executing_eagerly():
+        shown = [str(convert.to_tensor(value).numpy()) for value in nest.flatten(data)]
+        log.logger().info("%s%s", message or "", "".join(f"[{text}]" for text in shown))
+        return input_
+    return raw.Print(convert.to_tensor(input_), [convert.to_tensor(d) for d in data])

@@ -1,0 +1,282 @@
+"""Losses of TensorFlow 1: a scalar, weighted, and added to a collection of the graph.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/losses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base.dtypes import float32
+from intaglio.compat_v1.variable_scopes import GraphKeys, add_to_collection, get_collection
+from intaglio.composite_ops.math import reductions
+from intaglio.composite_ops.nn import losses as nn_losses
+from intaglio.opdef import convert, raw
+from intaglio.trace import scopes
+
+
+class Reduction:
+    """How the losses of examples become one."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """All of them."""
+        return (
+            cls.NONE,
+            cls.SUM,
+            cls.MEAN,
+            cls.SUM_OVER_BATCH_SIZE,
+            cls.SUM_OVER_NONZERO_WEIGHTS,
+            cls.SUM_BY_NONZERO_WEIGHTS,
+        )
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Raises ValueError for what is none of them."""
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+_BY_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+
+
+def compute_weighted_loss(
+    losses: Any,
+    weights: Any = 1.0,
+    scope: str | None = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """The losses times the weights, reduced. Weights have the losses' shape or broadcast to it.
+
+    Raises ValueError if they do not broadcast.
+    """
+    Reduction.validate(reduction)
+    values = convert.to_tensor(losses)
+    kind = values.dtype
+    values = raw.Cast(values, DstT=float32)
+    factors = raw.Cast(convert.to_tensor(weights), DstT=float32)
+    if factors.shape.rank not in (None, 0) and factors.shape.rank != values.shape.rank:
+        raise ValueError(
+            "weights can not be broadcast to values. values.rank="
+            f"{values.shape.rank}. weights.rank={factors.shape.rank}."
+        )
+    weighted = raw.Mul(values, factors)
+    if reduction == Reduction.NONE:
+        loss = weighted
+    else:
+        loss = reductions.reduce_sum(weighted)
+        whole = raw.BroadcastTo(factors, raw.Shape(values))
+        if reduction == Reduction.MEAN:
+            loss = raw.DivNoNan(loss, reductions.reduce_sum(whole))
+        elif reduction == _BY_WEIGHTS:
+            present = raw.Cast(raw.NotEqual(whole, raw.ZerosLike(whole)), DstT=float32)
+            loss = raw.DivNoNan(loss, reductions.reduce_sum(present))
+        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+            loss = raw.DivNoNan(loss, raw.Cast(raw.Size(values), DstT=float32))
+    result = raw.Cast(loss, DstT=kind)
+    add_loss(result, loss_collection)
+    return result
+
+
+def add_loss(loss: Any, loss_collection: Any = GraphKeys.LOSSES) -> None:
+    """Adds a loss to a collection of the graph; eagerly nothing is collected."""
+    if loss_collection and not scopes.executing_eagerly():
+        add_to_collection(loss_collection, loss)
+
+
+def get_losses(scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES) -> list[Any]:
+    """The losses of the graph."""
+    return get_collection(loss_collection, scope)
+
+
+def get_regularization_losses(scope: str | None = None) -> list[Any]:
+    """The regularization losses of the graph."""
+    return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
+
+
+def get_regularization_loss(
+    scope: str | None = None, name: str = "total_regularization_loss"
+) -> Any:
+    """The sum of the regularization losses."""
+    found = get_regularization_losses(scope)
+    return raw.AddN(found) if found else convert.to_tensor(0.0)
+
+
+def get_total_loss(
+    add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
+) -> Any:
+    """The sum of the losses. Raises ValueError if there is none."""
+    found = get_losses(scope)
+    if add_regularization_losses:
+        found += get_regularization_losses(scope)
+    return raw.AddN(found)
+
+
+def _pair(labels: Any, predictions: Any) -> tuple[Any, Any]:
+    if labels is None:
+        raise ValueError("Argument `labels` must not be None.")
+    if predictions is None:
+        raise ValueError("Argument `predictions` must not be None.")
+    arguments = convert.to_tensor(predictions)
+    x = arguments if arguments.dtype == float32 else raw.Cast(arguments, DstT=float32)
+    y = raw.Cast(convert.to_tensor(labels), DstT=float32)
+    if not x.shape.is_compatible_with(y.shape):
+        raise ValueError(f"Shapes {x.shape} and {y.shape} are incompatible")
+    return y, x
+
+
+def absolute_difference(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """|predictions - labels|."""
+    y, x = _pair(labels, predictions)
+    loss = raw.Abs(raw.Sub(x, y))
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def mean_squared_error(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """(predictions - labels) ** 2."""
+    y, x = _pair(labels, predictions)
+    loss = raw.SquaredDifference(x, y)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def huber_loss(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    delta: float = 1.0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """Half the square of small errors, and linear beyond `delta`."""
+    y, x = _pair(labels, predictions)
+    error = raw.Abs(raw.Sub(x, y))
+    near = raw.Minimum(error, delta)
+    loss = 0.5 * near * near + delta * (error - near)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def log_loss(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    epsilon: float = 1e-7,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """-labels * log(predictions) - (1 - labels) * log(1 - predictions)."""
+    y, x = _pair(labels, predictions)
+    loss = -(y * raw.Log(x + epsilon)) - (1.0 - y) * raw.Log(1.0 - x + epsilon)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def hinge_loss(
+    labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """max(0, 1 - y * logits), where y is -1 or 1 for labels of 0 or 1."""
+    y, x = _pair(labels, logits)
+    loss = raw.Relu(1.0 - (2.0 * y - 1.0) * x)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def cosine_distance(
+    labels: Any,
+    predictions: Any,
+    axis: int | None = None,
+    weights: Any = 1.0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+    dim: int | None = None,
+) -> Any:
+    """1 - the product of unit vectors along an axis. Raises ValueError without an axis."""
+    along = dim if axis is None else axis
+    if along is None:
+        raise ValueError("You must specify argument `axis`.")
+    y, x = _pair(labels, predictions)
+    loss = 1.0 - reductions.reduce_sum(x * y, axis=(along,), keepdims=True)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def sigmoid_cross_entropy(
+    multi_class_labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    label_smoothing: float = 0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """The cross entropy of independent classes."""
+    x = convert.to_tensor(logits)
+    y = raw.Cast(convert.to_tensor(multi_class_labels), DstT=x.dtype)
+    if label_smoothing > 0:
+        y = y * (1 - label_smoothing) + 0.5 * label_smoothing
+    loss = nn_losses.sigmoid_cross_entropy_with_logits(labels=y, logits=x)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def softmax_cross_entropy(
+    onehot_labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    label_smoothing: float = 0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """The cross entropy of classes that exclude one another."""
+    x = convert.to_tensor(logits)
+    y = raw.Cast(convert.to_tensor(onehot_labels), DstT=x.dtype)
+    if label_smoothing > 0:
+        classes = raw.Cast(raw.GatherV2(raw.Shape(y), 1, 0), DstT=x.dtype)
+        y = y * (1 - label_smoothing) + label_smoothing / classes
+    loss = nn_losses.softmax_cross_entropy_with_logits(labels=y, logits=x)
+    return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
+
+
+def sparse_softmax_cross_entropy(
+    labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    scope: Any = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+    reduction: str = _BY_WEIGHTS,
+) -> Any:
+    """The cross entropy of classes arguments by their numbers."""
+    y = convert.to_tensor(labels)
+    if y.shape.rank is not None and y.shape.rank == convert.to_tensor(logits).shape.rank:
+        y = raw.Squeeze(y, axis=[-1])
+    loss = nn_losses.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+    factors = convert.to_tensor(weights)
+    if factors.shape.rank is not None and factors.shape.rank == (loss.shape.rank or 0) + 1:
+        factors = raw.Squeeze(factors, axis=[-1])
+    return compute_weighted_loss(loss, factors, scope, loss_collection, reduction)

@@ -1,0 +1,467 @@
+"""Variables by name: `variable_scope`, `get_variable` and collections.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/variable_scope. Variables that are created
+while a graph is recorded belong to it and are found again by name; eagerly each call makes one, as in
+TensorFlow.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.base.dtypes import as_dtype, float32
+from intaglio.base.shapes import TensorShape
+from intaglio.compat_v1.initializers import GlorotUniform, Zeros
+from intaglio.opdef import door
+from intaglio.state.variable import Variable
+from intaglio.trace import scopes
+from intaglio.trace.graph import Graph
+from intaglio.trace.recorder import Recorder
+
+
+class GraphKeys:
+    """The names of collections."""
+
+    GLOBAL_VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    SUMMARIES = "summaries"
+    QUEUE_RUNNERS = "queue_runners"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    SAVERS = "savers"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+    UPDATE_OPS = "update_ops"
+    LOSSES = "losses"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    RESOURCES = "resources"
+    LOCAL_RESOURCES = "local_resources"
+    TRAIN_OP = "train_op"
+    GLOBAL_STEP = "global_step"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
+
+
+class _ReuseMode(enum.Enum):
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE = _ReuseMode.AUTO_REUSE
+
+
+class VariableScope:
+    """The prefix of names of variables, and defaults for `get_variable`."""
+
+    def __init__(
+        self,
+        reuse: Any,
+        name: str = "",
+        initializer: Any = None,
+        regularizer: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        custom_getter: Any = None,
+        name_scope: str = "",
+        dtype: Any = float32,
+        use_resource: Any = None,
+        constraint: Any = None,
+    ) -> None:
+        self.name = name
+        self.original_name_scope = name_scope
+        self.initializer = initializer
+        self.regularizer = regularizer
+        self.reuse = reuse
+        self.caching_device = caching_device
+        self.partitioner = partitioner
+        self.custom_getter = custom_getter
+        self.dtype = as_dtype(dtype)
+        self.use_resource = True
+        self.constraint = constraint
+
+    def reuse_variables(self) -> None:
+        """From now on `get_variable` returns what there is."""
+        self.reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        """The initializer of variables without one of their own."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """The regularizer of variables without one of their own."""
+        self.regularizer = regularizer
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Where values of variables are cached. There is one device."""
+        self.caching_device = caching_device
+
+    def set_partitioner(self, partitioner: Any) -> None:
+        """How variables are divided. They are whole."""
+        self.partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        """A function that `get_variable` calls with the getter and its arguments."""
+        self.custom_getter = custom_getter
+
+    def global_variables(self) -> list[Any]:
+        """The variables of the scope."""
+        return get_collection(GraphKeys.GLOBAL_VARIABLES, f"{self.name}/" if self.name else None)
+
+    def trainable_variables(self) -> list[Any]:
+        """The trainable variables of the scope."""
+        return get_collection(GraphKeys.TRAINABLE_VARIABLES, f"{self.name}/" if self.name else None)
+
+    def get_variable(self, name: str, **options: Any) -> Any:
+        """The variable `scope/name`."""
+        return _get(self, name, options)
+
+
+class _Store:
+    """What a graph, or the eager program, has of scopes and variables."""
+
+    def __init__(self) -> None:
+        self.scope = VariableScope(None)
+        self.variables: dict[str, Any] = {}
+        self.used: dict[str, int] = {}
+
+
+_EAGER_STORE = _Store()
+_EAGER_GRAPH = Graph()
+_STORE_KEY = ("__varscope",)
+
+
+def get_default_graph() -> Graph:
+    """The graph that is being recorded; outside of graphs one graph that stays empty."""
+    level = door.level()
+    return level.graph if isinstance(level, Recorder) else _EAGER_GRAPH
+
+
+def _store() -> _Store:
+    if scopes.executing_eagerly():
+        return _EAGER_STORE
+    found = get_default_graph().get_collection_ref(_STORE_KEY)
+    if not found:
+        found.append(_Store())
+    return found[0]
+
+
+def get_variable_scope() -> VariableScope:
+    """The current scope."""
+    return _store().scope
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    """Adds a value to a collection of the current graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """Adds a value to several collections of the current graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    """The values of a collection of the current graph, those of a scope if one is arguments."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: Any) -> list[Any]:
+    """The collection itself."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables of the current graph."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The local variables of the current graph."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Any]:
+    """The variables of the current graph that are a model's."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The trainable variables of the current graph."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def get_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: Any = None,
+    custom_getter: Any = None,
+    constraint: Any = None,
+    synchronization: Any = None,
+    aggregation: Any = None,
+) -> Any:
+    """The variable `name` of the current scope: an existing one, or a new one.
+
+    Raises ValueError if it exists and the scope does not reuse variables, if it does not exist
+    and the scope only reuses, or if shapes differ.
+
+    >>> with tf.compat.v1.variable_scope("layer"):
+    ...     print(tf.compat.v1.get_variable("w", [2]).name)
+    layer/w:0
+    """
+    arguments = {
+        "shape": shape,
+        "dtype": dtype,
+        "initializer": initializer,
+        "regularizer": regularizer,
+        "trainable": trainable,
+        "collections": collections,
+        "custom_getter": custom_getter,
+        "constraint": constraint,
+    }
+    return _get(get_variable_scope(), name, {k: v for k, v in arguments.items() if v is not None})
+
+
+def _get(scope: VariableScope, name: str, options: dict[str, Any]) -> Any:
+    getter: Callable[..., Any] = _create_or_find
+    for custom in (scope.custom_getter, options.pop("custom_getter", None)):
+        if custom is not None:
+            getter = _custom(custom, getter)
+    full = f"{scope.name}/{name}" if scope.name else name
+    for key in ("initializer", "regularizer", "constraint"):
+        if options.get(key) is None:
+            options[key] = getattr(scope, key)
+    options.setdefault("dtype", scope.dtype)
+    options.setdefault("reuse", scope.reuse)
+    return getter(full, **options)
+
+
+def _custom(custom: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda name, *args, **kwargs: custom(inner, name, *args, **kwargs)
+
+
+def _create_or_find(
+    name: str,
+    shape: Any = None,
+    dtype: Any = float32,
+    initializer: Any = None,
+    regularizer: Any = None,
+    reuse: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    constraint: Any = None,
+    **_: Any,
+) -> Any:
+    store = _store()
+    found = store.variables.get(name) if not scopes.executing_eagerly() else None
+    if found is not None:
+        if reuse is None or reuse is False:
+            raise ValueError(
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
+                "reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        if shape is not None and not TensorShape(shape).is_compatible_with(found.shape):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and "
+                f"found shape {found.shape}."
+            )
+        return found
+    if reuse is True and not scopes.executing_eagerly():
+        raise ValueError(
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you "
+            "mean to set reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    kind = as_dtype(dtype)
+    created = _new(name, shape, kind, initializer, trainable, constraint)
+    store.variables[name] = created
+    if not scopes.executing_eagerly():
+        keys = list(collections or [GraphKeys.GLOBAL_VARIABLES])
+        if trainable is not False and GraphKeys.TRAINABLE_VARIABLES not in keys:
+            keys.append(GraphKeys.TRAINABLE_VARIABLES)
+        add_to_collections(keys, created)
+        if regularizer is not None:
+            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(created))
+    return created
+
+
+def _new(
+    name: str, shape: Any, dtype: Any, initializer: Any, trainable: bool | None, constraint: Any
+) -> Any:
+    if initializer is None:
+        if not (dtype.is_floating or dtype.is_integer or dtype.is_bool):
+            raise ValueError(f"An initializer for variable {name} of {dtype} is required")
+        initializer = GlorotUniform() if dtype.is_floating else Zeros()
+    if callable(initializer):
+        if isinstance(initializer, type):
+            initializer = initializer()
+        function = initializer
+
+        def value() -> Any:
+            return function() if shape is None else function(_list(shape), dtype=dtype)
+
+    else:
+
+        def value() -> Any:
+            return initializer
+
+    with scopes.name_scope(""):  # the name has the variable scope's name already
+        return Variable(
+            value, trainable is not False, name=name, dtype=dtype, constraint=constraint
+        )
+
+
+class _VariableKind(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Variable)
+
+    def __call__(
+        cls,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        use_resource: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> Any:
+        arguments = {"synchronization": synchronization, "aggregation": aggregation, "shape": shape}
+        created = Variable(
+            initial_value,
+            trainable,
+            validate_shape=validate_shape,
+            name=name,
+            dtype=dtype,
+            constraint=constraint,
+            **{key: value for key, value in arguments.items() if value is not None},
+        )
+        if not scopes.executing_eagerly():
+            keys = list(collections or [GraphKeys.GLOBAL_VARIABLES])
+            if trainable is not False:
+                keys.append(GraphKeys.TRAINABLE_VARIABLES)
+            add_to_collections(keys, created)
+        return created
+
+
+class VariableV1(metaclass=_VariableKind):
+    """`tf.Variable` with the parameters of TensorFlow 1; in graphs it joins collections.
+
+    https://www.tensorflow.org/api_docs/python/tf/compat/v1/Variable
+    """
+
+
+def _list(shape: Any) -> Any:
+    return shape.as_list() if isinstance(shape, TensorShape) else shape
+
+
+@contextmanager
+def variable_scope(
+    name_or_scope: Any,
+    default_name: str | None = None,
+    values: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    custom_getter: Any = None,
+    reuse: Any = None,
+    dtype: Any = None,
+    use_resource: Any = None,
+    constraint: Any = None,
+    auxiliary_name_scope: bool = True,
+) -> Generator[VariableScope]:
+    """Names of variables in the block begin with the scope's name.
+
+    `reuse` is True, False, None (as the scope above) or `AUTO_REUSE`. Raises ValueError if there is
+    neither a name nor a default name.
+    """
+    store = _store()
+    above = store.scope
+    if name_or_scope is None and default_name is None:
+        raise TypeError("If default_name is None then name_or_scope is required")
+    if isinstance(name_or_scope, VariableScope):
+        name, template = name_or_scope.name, name_or_scope
+    else:
+        name = name_or_scope if name_or_scope is not None else _unused(store, default_name or "")
+        name = f"{above.name}/{name}" if above.name and name else name or above.name
+        template = above
+    scope = VariableScope(
+        template.reuse if reuse is None or template.reuse is True else reuse,
+        name,
+        initializer or template.initializer,
+        regularizer or template.regularizer,
+        custom_getter=custom_getter or template.custom_getter,
+        name_scope=f"{name}/",
+        dtype=dtype or template.dtype,
+        constraint=constraint or template.constraint,
+    )
+    store.scope = scope
+    short = name.rpartition("/")[2]
+    try:
+        with scopes.name_scope(short) if auxiliary_name_scope and short else _nothing():
+            yield scope
+    finally:
+        store.scope = above
+
+
+@contextmanager
+def _nothing() -> Generator[None]:
+    yield
+
+
+def _unused(store: _Store, name: str) -> str:
+    whole = f"{store.scope.name}/{name}"
+    count = store.used.get(whole, 0)
+    store.used[whole] = count + 1
+    return name if count == 0 else f"{name}_{count}"
+
+
+def make_template(
+    name_: str,
+    func_: Callable[..., Any],
+    create_scope_now_: bool = False,
+    unique_name_: str | None = None,
+    custom_getter_: Any = None,
+    **kwargs: Any,
+) -> Callable[..., Any]:
+    """A function whose variables are created by its first call and used again by later ones."""
+    created: dict[str, Any] = {}
+
+    def getter(inner: Callable[..., Any], name: str, *args: Any, **options: Any) -> Any:
+        if name not in created:
+            created[name] = inner(name, *args, **options)
+        return created[name]
+
+    def called(*args: Any, **more: Any) -> Any:
+        with variable_scope(name_, custom_getter=custom_getter_ or getter, reuse=AUTO_REUSE):
+            return func_(*args, **{**kwargs, **more})
+
+    vars(called)["variables"] = created.values()
+    return called
+
+
+def no_initializer(*_: Any, **__: Any) -> None:
+    """Nothing to do: variables have their values from the beginning."""

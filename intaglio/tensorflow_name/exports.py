@@ -1,0 +1,54 @@
+"""`tensorflow.python.util.tf_export`: decorators that say under which names a symbol is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# name -> symbol, of the libraries that register themselves here.
+_SYMBOLS: dict[str, Any] = {}
+_NAMES: dict[int, str] = {}
+
+
+class api_export:  # TensorFlow's name
+    """A decorator for a symbol that is public under these names, the first one canonical."""
+
+    def __init__(
+        self, *names: str, v1: Any = None, allow_multiple_exports: bool = True, **_: Any
+    ) -> None:
+        self._names = names
+        self._old = tuple(v1 or ())
+
+    def __call__(self, symbol: Any) -> Any:
+        """The symbol itself."""
+        for name in (*self._names, *self._old):
+            _SYMBOLS[name] = symbol
+        for name in (*self._names, *self._old)[:1]:
+            _NAMES.setdefault(id(symbol), name)
+        return symbol
+
+    def export_constant(self, module_name: str, name: str) -> None:
+        """Says that a constant of a module is public. Nothing asks for it."""
+
+
+tf_export = keras_export = kwarg_only_export = api_export
+
+
+def get_symbol_from_name(name: str) -> Any:
+    """The symbol of a name, or None."""
+    return _SYMBOLS.get(name)
+
+
+def get_canonical_name_for_symbol(
+    symbol: Any, api_name: str = "tensorflow", add_prefix_to_v1_names: bool = False
+) -> str | None:
+    """The name of a symbol, or None."""
+    return _NAMES.get(id(symbol))
+
+
+def same(symbol: Any) -> Any:
+    """The symbol: decorators of `tools.docs.doc_controls` mark what pages leave out."""
+    return symbol
+
+
+def nothing() -> None:
+    """Does nothing."""

@@ -1,0 +1,209 @@
+"""Functions of `tensorflow.python.framework`, `.ops` and `.util` that libraries call."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
+from intaglio.base.dtypes import float32
+from intaglio.base.shapes import TensorShape
+from intaglio.composite_ops.array.creation import get_static_value
+from intaglio.opdef import convert, door, raw
+from intaglio.trace.graph import Graph
+from intaglio.trace.recorder import Recorder
+from intaglio.type_specs.type_spec import TypeSpec
+
+# What control flow is here: one op for each loop and branch.
+ENABLE_CONTROL_FLOW_V2 = True
+
+
+def enabled() -> bool:
+    """True: the behaviour is TensorFlow 2's (`tensorflow.python.tf2.enabled`)."""
+    return True
+
+
+@functools.cache
+def _eager_graph() -> Graph:
+    return Graph()
+
+
+def get_default_graph() -> Graph:
+    """The graph that is being recorded; outside of graphs one graph that stays empty."""
+    level = door.level()
+    return level.graph if isinstance(level, Recorder) else _eager_graph()
+
+
+def in_xla_context(graph: Any) -> bool:
+    """False: what `jit_compile=True` compiles is recorded like other functions."""
+    return False
+
+
+def as_shape(shape: Any) -> TensorShape:
+    """The argument as a TensorShape."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """The shape that an integer vector stands for; sizes that are not known are None.
+
+    Raises ValueError for what is neither a vector nor the scalar -1.
+    """
+    if isinstance(tensor, TensorShape):
+        return tensor
+    value = convert.to_tensor(tensor)
+    known = get_static_value(value, partial=True)
+    if value.shape.rank == 0:
+        if known is None or int(known) != -1:
+            raise ValueError(
+                "Received a scalar with value other than -1: a shape is an integer vector; "
+                f"the scalar -1 is an unknown one. Received: {tensor}"
+            )
+        return TensorShape(None)
+    if known is None:
+        return (
+            TensorShape([None] * value.shape[0]) if value.shape[0] is not None else as_shape(None)
+        )
+    return TensorShape([None if d is None or d == -1 else int(d) for d in np.asarray(known)])
+
+
+def try_evaluate_constant(tensor: Any) -> Any:
+    """The value of a tensor of a graph as a NumPy array if it is known, else None."""
+    return get_static_value(tensor)
+
+
+def convert_variables_to_tensors(values: Any) -> Any:
+    """The structure with what its variables hold in their places."""
+
+    def read(value: Any) -> Any:
+        return convert.to_tensor(value) if hasattr(value, "read_value") else value
+
+    return nest.map_structure(read, values)
+
+
+def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
+    """The value: attributes are found when an object is saved, not when they are set."""
+    return value
+
+
+def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Any:
+    """The input; its gradient is a LookupError with the message."""
+    return raw.PreventGradient(input, message=message, name=name)
+
+
+def parameterized_truncated_normal(
+    shape: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Normal numbers between `minvals` and `maxvals`, one row of `shape` for each parameter."""
+    tensors = [convert.to_tensor(x, dtype=dtype) for x in (means, stddevs, minvals, maxvals)]
+    return raw.ParameterizedTruncatedNormal(shape, *tensors, seed=0, seed2=seed or 0, name=name)
+
+
+def make_composite_tensor(cls: Any, module_name: str = "tf.linalg") -> Any:
+    """The class of linear operators as it is: all of them are composite tensors."""
+    return cls
+
+
+def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: Any = None) -> Any:
+    """A composite value as it is, anything else as a tensor."""
+    if isinstance(value, CompositeTensor):
+        return value
+    return convert.to_tensor(value, dtype=dtype, name=name)
+
+
+def broadcast_weights(weights: Any, values: Any) -> Any:
+    """The weights, of the shape of the values or ones in it, broadcast to them."""
+    values = convert.to_tensor(values)
+    weights = convert.to_tensor(weights, dtype=values.dtype.base_dtype)
+    if weights.shape.is_fully_defined() and weights.shape == values.shape:
+        return weights
+    return raw.Mul(weights, raw.OnesLike(values))
+
+
+def is_resource_variable(var: Any) -> bool:
+    """True for a variable."""
+    return hasattr(var, "read_value") and hasattr(var, "handle")
+
+
+# -- the registry of type specs --------------------------------------------------------
+
+NAME_TO_TYPE_SPEC: dict[str, type[TypeSpec]] = {}
+TYPE_SPEC_TO_NAME: dict[type[TypeSpec], str] = {}
+
+
+def register(name: str) -> Callable[[Any], Any]:
+    """A decorator that gives a class of type specs the name it is saved under.
+
+    Raises ValueError if the name or the class is registered already, or the name has no
+    module (`module.Name`).
+    """
+
+    def decorate(cls: Any) -> Any:
+        if not (isinstance(cls, type) and issubclass(cls, TypeSpec)):
+            raise TypeError(f"Expected `cls` to be a TypeSpec; got {cls!r}")
+        if "." not in name:
+            raise ValueError(f"Registered name must have the form 'module.Name'; got {name!r}.")
+        if cls in TYPE_SPEC_TO_NAME:
+            raise ValueError(
+                f"Class {cls.__name__} has already been registered with name "
+                f"{TYPE_SPEC_TO_NAME[cls]}."
+            )
+        if name in NAME_TO_TYPE_SPEC:
+            raise ValueError(
+                f"Name {name} has already been registered for class {NAME_TO_TYPE_SPEC[name]}."
+            )
+        NAME_TO_TYPE_SPEC[name], TYPE_SPEC_TO_NAME[cls] = cls, name
+        return cls
+
+    return decorate
+
+
+def get_name(cls: Any) -> str:
+    """The registered name of a class of type specs. Raises ValueError if it has none."""
+    if cls not in TYPE_SPEC_TO_NAME:
+        raise ValueError(f"TypeSpec {cls.__name__} has not been registered.")
+    return TYPE_SPEC_TO_NAME[cls]
+
+
+def lookup(name: str) -> Any:
+    """The class of type specs of that name. Raises ValueError if there is none."""
+    if name not in NAME_TO_TYPE_SPEC:
+        raise ValueError(f"No TypeSpec has been registered with name {name!r}")
+    return NAME_TO_TYPE_SPEC[name]
+
+
+@contextlib.contextmanager
+def null_context(*_: Any, **__: Any) -> Generator[None]:
+    """Does nothing."""
+    yield
+
+
+class Reference:
+    """Stands for one object: equal to another reference to the same object only."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def deref(self) -> Any:
+        """The object."""
+        return self._wrapped

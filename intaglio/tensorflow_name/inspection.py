@@ -1,0 +1,153 @@
+"""`tensorflow.python.util.tf_inspect` and `tf_decorator`: functions behind their decorators."""
+
+from __future__ import annotations
+
+import functools
+import inspect as _inspect
+import types
+from inspect import (
+    FullArgSpec,
+    Parameter,
+    getdoc,
+    getfile,
+    getframeinfo,
+    getmembers,
+    getmodule,
+    getmro,
+    getsource,
+    getsourcefile,
+    getsourcelines,
+    isabstract,
+    isbuiltin,
+    isclass,
+    isframe,
+    isfunction,
+    isgenerator,
+    isgeneratorfunction,
+    ismethod,
+    ismodule,
+    isroutine,
+    signature,
+    stack,
+)
+from typing import Any, NamedTuple
+
+
+class ArgSpec(NamedTuple):
+    """What Python 2 knew of a function's parameters."""
+
+    args: list[str]
+    varargs: str | None
+    keywords: str | None
+    defaults: tuple[Any, ...] | None
+
+
+def getfullargspec(obj: Any) -> FullArgSpec:
+    """The parameters of a function, class or callable, behind its decorators.
+
+    Annotations are those that the callable evaluates; TensorFlow's own functions have none.
+    """
+    target = unwrap(obj)[1]
+    if isinstance(target, type) or callable(target):
+        try:
+            spec = _inspect.getfullargspec(target)
+        except TypeError:
+            spec = _inspect.getfullargspec(target.__call__)
+    else:
+        spec = _inspect.getfullargspec(target)
+    home = getattr(target, "__module__", None) or ""
+    return spec._replace(annotations={}) if home.startswith("intaglio.") else spec
+
+
+def getargspec(obj: Any) -> ArgSpec:
+    """The positional parameters of a function. Raises ValueError if it has keyword-only ones."""
+    spec = getfullargspec(obj)
+    if spec.kwonlyargs and set(spec.kwonlyargs) - set(spec.kwonlydefaults or {}):
+        raise ValueError("Function has keyword-only parameters: use getfullargspec()")
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
+    """Parameter -> the value that a call `func(*positional, **named)` gives it."""
+    function, *positional = func_and_positional
+    target = unwrap(function)[1]
+    if isinstance(function, types.MethodType) and not isinstance(target, types.MethodType):
+        positional = [function.__self__, *positional]
+    return _inspect.getcallargs(target, *positional, **named)
+
+
+class TFDecorator:
+    """What `make_decorator` knows of one decorator."""
+
+    def __init__(self, name: str, target: Any, doc: str, argspec: Any) -> None:
+        self.decorated_target = target
+        self.decorator_name = name
+        self.decorator_doc = doc
+        self.decorator_argspec = argspec
+
+
+def unwrap(maybe_decorated: Any) -> tuple[list[TFDecorator], Any]:
+    """(decorators of `make_decorator`, the outermost first; the function behind them all)."""
+    decorators: list[TFDecorator] = []
+    target = maybe_decorated
+    while not isinstance(target, type):
+        inner = getattr(target, "__wrapped__", None)
+        if inner is None or inner is target:
+            break
+        decorator = getattr(target, "_tf_decorator", None)
+        if isinstance(decorator, TFDecorator) and decorator.decorated_target is inner:
+            decorators.append(decorator)
+        target = inner
+    return decorators, target
+
+
+def make_decorator(
+    target: Any,
+    decorator_func: Any,
+    decorator_name: str | None = None,
+    decorator_doc: str = "",
+    decorator_argspec: Any = None,
+) -> Any:
+    """`decorator_func` with the name, documentation and parameters of `target`."""
+    functools.update_wrapper(decorator_func, target)
+    if decorator_doc:
+        decorator_func.__doc__ = decorator_doc
+    name = decorator_name or _inspect.stack()[1].function
+    decorator_func.__wrapped__ = target
+    decorator_func._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
+    return decorator_func
+
+
+__all__ = [
+    "ArgSpec",
+    "FullArgSpec",
+    "Parameter",
+    "TFDecorator",
+    "_inspect",
+    "getargspec",
+    "getcallargs",
+    "getdoc",
+    "getfile",
+    "getframeinfo",
+    "getfullargspec",
+    "getmembers",
+    "getmodule",
+    "getmro",
+    "getsource",
+    "getsourcefile",
+    "getsourcelines",
+    "isabstract",
+    "isbuiltin",
+    "isclass",
+    "isframe",
+    "isfunction",
+    "isgenerator",
+    "isgeneratorfunction",
+    "ismethod",
+    "ismodule",
+    "isroutine",
+    "make_decorator",
+    "signature",
+    "stack",
+    "unwrap",
+]

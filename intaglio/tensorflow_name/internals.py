@@ -1,0 +1,194 @@
+"""What stands behind `tf.__internal__` for libraries such as Keras 2."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Generator
+from typing import Any
+
+from intaglio.autograph import api
+from intaglio.autograph.calls import converted_call
+from intaglio.opdef import raw
+from intaglio.state.tracking import AutoTrackable, Trackable
+from intaglio.tensorflow_name.framework import get_default_graph
+from intaglio.trace import scopes
+
+
+class ControlStatusCtx:
+    """Whether code of the block is converted by AutoGraph; what is called decides that here."""
+
+    def __init__(self, status: Any = None, options: Any = None) -> None:
+        self.status = status
+        self.options = options
+
+    def __enter__(self) -> ControlStatusCtx:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def control_status_ctx() -> ControlStatusCtx:
+    """How the current code is converted."""
+    return ControlStatusCtx()
+
+
+def tf_convert(
+    f: Any, ctx: Any, convert_by_default: bool = True, user_requested: bool = False
+) -> Any:
+    """The function, converted by AutoGraph where it is called inside a graph."""
+    if getattr(f, "_autograph_artifact", False) or hasattr(f, "__ag_compiled"):
+        return f
+
+    @functools.wraps(f)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if scopes.executing_eagerly():
+            return f(*args, **kwargs)
+        return converted_call(f, args, kwargs)
+
+    vars(called)["_autograph_artifact"] = True
+    return api.do_not_convert(called)
+
+
+@contextlib.contextmanager
+def eager_mode() -> Generator[None]:
+    """Ops of the block run at once."""
+    with scopes.init_scope():
+        yield
+
+
+def get_name_scope() -> str:
+    """The current name scope."""
+    return "" if scopes.executing_eagerly() else get_default_graph().get_name_scope()
+
+
+def no_callback(*_: Any, **__: Any) -> None:
+    """Registers nothing: TensorFlow 1's sessions and Keras' classes need no callbacks here."""
+
+
+def nothing(*_: Any, **__: Any) -> list[Any]:
+    """An empty list: there are no devices that a plugin brings."""
+    return []
+
+
+def never() -> bool:
+    """False."""
+    return False
+
+
+def execute_fn_for_device(device_branches: dict[str, Any], default_fn: Any, name: str = "") -> Any:
+    """What the function for the host returns, or the default one."""
+    return device_branches.get("CPU", default_fn)()
+
+
+def assign_moving_average(
+    variable: Any, value: Any, decay: Any, zero_debias: bool = False, name: str | None = None
+) -> Any:
+    """variable = variable * decay + value * (1 - decay), in place. Returns the variable's new value."""
+    dtype = variable.dtype.base_dtype
+    rate = raw.Sub(raw.Cast(1.0, DstT=dtype), raw.Cast(decay, DstT=dtype))
+    change = raw.Mul(raw.Sub(variable.read_value(), raw.Cast(value, DstT=dtype)), rate)
+    return variable.assign_sub(change)
+
+
+class TrackableDataStructure(Trackable):
+    """A list or dict that is saved. Plain ones are saved as they are; none has this class."""
+
+
+class DelegatingTrackableMixin:
+    """An object that is saved as another one is."""
+
+    def __init__(self, trackable_obj: Any) -> None:
+        self._trackable = trackable_obj
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        return self._trackable._trackable_children(save_type, **kwargs)
+
+
+class CheckpointInitialValueCallable:
+    """An initial value from a checkpoint. Restoring assigns to variables here; none is made."""
+
+
+class NoDistributedDataset:
+    """A dataset of several hosts. There is one; nothing has this class."""
+
+
+class NoDataset:
+    """A class of datasets or columns that Keras 2 names. Nothing has this class."""
+
+
+class KerasModeKeys:
+    """What a model is run for."""
+
+    TRAIN = "train"
+    TEST = "test"
+    PREDICT = "predict"
+
+
+class VersionedTypeRegistration:
+    """How a class of a library is rebuilt from a SavedModel."""
+
+    def __init__(
+        self,
+        object_factory: Callable[[Any], Any],
+        version: int,
+        min_producer_version: int,
+        min_consumer_version: int,
+        bad_consumers: Any = None,
+        setter: Callable[[Any, str, Any], None] = setattr,
+    ) -> None:
+        self.identifier: str | None = None
+        self.setter = setter
+        self.object_factory = object_factory
+        self.version = version
+        self.min_producer_version = min_producer_version
+        self.min_consumer_version = min_consumer_version
+        self.bad_consumers = bad_consumers or []
+
+
+REVIVED: dict[str, tuple[Callable[[Any], bool], list[VersionedTypeRegistration]]] = {}
+
+
+def register_revived_type(
+    identifier: str, predicate: Callable[[Any], bool], versions: list[VersionedTypeRegistration]
+) -> None:
+    """Says how objects that `predicate` holds for are rebuilt."""
+    for one in versions:
+        one.identifier = identifier
+    REVIVED[identifier] = (predicate, versions)
+
+
+def registered_identifiers() -> list[str]:
+    """What `register_revived_type` was called with."""
+    return list(REVIVED)
+
+
+def get_setter(proto: Any) -> Any:
+    """How attributes of a rebuilt object are set."""
+    found = REVIVED.get(proto.identifier)
+    return found[1][0].setter if found else None
+
+
+class LoadContext:
+    """Whether a SavedModel is being loaded, for classes that ask."""
+
+    def in_load_context(self) -> bool:
+        """False."""
+        return False
+
+
+def no_variadic_reduce(*_: Any, **__: Any) -> Any:
+    """Raises NotImplementedError: XLA's own ops are not called."""
+    raise NotImplementedError("xla.variadic_reduce is an op of XLA's. Use tf.reduce_* instead.")
+
+
+def no_saved_model(*_: Any, **__: Any) -> Any:
+    """Raises NotImplementedError: Keras 2's SavedModels are not read or written part by part."""
+    raise NotImplementedError(
+        "Keras 2's own SavedModel format is not supported: save the model as '.keras' or '.h5', or "
+        "with tf.saved_model.save(model, folder) for serving."
+    )
+
+
+__all__ = ["AutoTrackable", "Trackable"]
