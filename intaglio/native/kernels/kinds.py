@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base import later
 from intaglio.native import fallback
+from intaglio.native.llvm import background
 
 Run = Callable[..., Any]
 FLOAT, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -98,6 +99,8 @@ def select(kind: str, *description: Any) -> Run | None:
     """
     try:
         return KINDS[kind](*description)
+    except background.NotCompiled:  # it is asked for again
+        raise
     except Exception as e:
         fallback.failed(f"The kernel {kind!r}", e, "is NumPy's")
         return None
