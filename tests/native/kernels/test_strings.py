@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.native.kernels import kinds
 from intaglio.native.kernels.strings import KERNELS, texts
+from intaglio.native.llvm import background
 from intaglio.ops import compiled
 from intaglio.ops.hooks import HOOKS
 
@@ -182,3 +184,16 @@ def test_machine_code_takes_over_after_some_work(monkeypatch):
     for _ in range(5):
         compiled.compiled_function("texts", 100, "lengths")
     assert asked == [("texts", "lengths")] * 3
+
+
+def test_a_second_kernel_of_a_kind_is_compiled_too(monkeypatch):
+    kinds.select.cache_clear()
+
+    def not_yet(*_):
+        raise background.NotCompiled
+
+    monkeypatch.setitem(kinds.KINDS, "texts", not_yet)
+    with pytest.raises(background.NotCompiled):
+        kinds.select("texts", "upper")
+    monkeypatch.undo()
+    assert kinds.select("texts", "upper") is not None
