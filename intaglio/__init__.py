@@ -20,6 +20,8 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")
 __getattr__, __dir__ = later.attributes(
     __name__,
     {
+        "StaleCaptureError": "intaglio.function.captures:StaleCaptureError",
+        "captures": "intaglio.function.captures:captures",
         "install_as_tensorflow": "intaglio.tensorflow_name.names:install_as_tensorflow",
         "last_error": "intaglio.function.error_reports:last_error",
         "recursion": "intaglio.function.recursion:recursion",
@@ -28,13 +30,16 @@ __getattr__, __dir__ = later.attributes(
 )
 if TYPE_CHECKING:
     from intaglio.autograph.strictness import strict
+    from intaglio.function.captures import StaleCaptureError, captures
     from intaglio.function.error_reports import last_error
     from intaglio.function.recursion import recursion
     from intaglio.tensorflow_name.names import install_as_tensorflow
 
 __all__ = [
+    "StaleCaptureError",
     "__version__",
     "bootstrap",
+    "captures",
     "direct_calls",
     "install_as_tensorflow",
     "last_error",

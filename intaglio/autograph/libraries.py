@@ -9,7 +9,8 @@ function is converted wherever it is called from.
 from __future__ import annotations
 
 import ast
-from types import FunctionType
+import sys
+from types import FunctionType, ModuleType
 from typing import Any
 
 from intaglio.autograph.expressions import UNCONVERTED, ag, call_parts, without_annotations
@@ -40,6 +41,13 @@ def library_of(names: dict[str, Any]) -> str:
     """The package of the module with these names."""
     module: str = names.get("__name__", "")
     return module.partition(".")[0]
+
+
+def is_one(module: ModuleType) -> bool:
+    """True for a module that is not the user's: of a library, or of Python's own."""
+    package = module.__name__.partition(".")[0]
+    known = package in SKIPPED or package in CALLING
+    return known or (package in sys.stdlib_module_names and package != "__main__")
 
 
 class LibraryCalls(ast.NodeTransformer):

@@ -10,10 +10,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from intaglio.autograph.reads import absorb
 from intaglio.base import nest, origins
 from intaglio.base.origins import Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline
+from intaglio.function.captures import TraceReads
 from intaglio.function.explanation import Traced
 from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
@@ -51,7 +53,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         self, graph: FuncGraph, function_type: FunctionType, bound: Bound, python_name: str
     ) -> None:
         self._graph = graph
-        self._name = f"__inference_{python_name}_{next(_uids)}"
+        self.number = next(_uids)
+        self._name = f"__inference_{python_name}_{self.number}"
         self._bound = bound._replace(values=[])  # arguments are not kept alive
         self._python_name = python_name
         self._type = FunctionType(
@@ -78,6 +81,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
         self.general_calls = 0  # calls through binding and the cache, for `Function`
+        # What the trace has read of Python's state, and what `Function` finds it by.
+        self.reads: TraceReads | None = None
+        self.key: Any = None
         # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
 
@@ -110,7 +116,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         """What distinguishes this trace from others of its function."""
         where = origins.frames(self.origin[:1])
         types = {name: p.typed for name, p in self._type.parameters.items()}
-        return Traced(types, where[0] if where else None, self.seconds)
+        reads = () if self.reads is None else self.reads.all
+        read = {r.name: r.before() for r in reads}
+        return Traced(types, where[0] if where else None, self.seconds, read)
 
     @property
     def function_type(self) -> FunctionType:
@@ -310,6 +318,8 @@ class ConcreteFunction(ConcreteFunctionKind):
             return self._run_now(tensors)
         for variable in self.variables:
             _accessed(level, variable)
+        if self.reads is not None and not level.eager:
+            absorb(self.reads.all)
         inputs = [*tensors, *self._captured]
         return self.carry_out(inputs)
 

@@ -13,11 +13,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.autograph.reads import CLASS, Read, recording
 from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
-from intaglio.function import recursion, retracing
+from intaglio.function import captures, recursion, retracing
 from intaglio.function.cache import Key, TraceCache
+from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs, stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
@@ -104,8 +106,10 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
+        self._reported: set[Any] = set()  # the changed captures that there was a warning about
         # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
+        captures.register(self)
         if bound:
             self.__signature__ = getattr(python_function, "__signature__", None)
         else:
@@ -276,6 +280,9 @@ class Function(PolymorphicFunction):
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
         concrete, is_new = self._concrete(key, bound, types, has_values=True)
+        reads = concrete.reads
+        if reads is not None and not is_new and POLICY.mode != "freeze" and not reads.is_fresh():
+            concrete, is_new = self._after_change(concrete, reads.changed(), bound)
         if is_new:
             self._detector.traced(self._shown(), self._why)
         else:
@@ -423,6 +430,7 @@ class Function(PolymorphicFunction):
     def _keep(self, key: Key, concrete: ConcreteFunction) -> None:
         if recursion.provisional():
             return
+        concrete.key = key
         self._cache.add(key, concrete)
         self._entries = ()  # another trace may now be the most specific one
 
@@ -449,6 +457,61 @@ class Function(PolymorphicFunction):
         finally:
             self._count(1 - rounds)  # they count as one
 
+    # -- changed captures -----------------------------------------------------------------
+
+    @property
+    def captures(self) -> tuple[Read, ...]:
+        """What the traces have read of Python's state: values that are part of them.
+
+        Each has a `name` as in the program, `where` it was read, `before()` and `now()`. TensorFlow has
+        no such attribute.
+        """
+        reads = [r for c in self._cache if c.reads is not None for r in c.reads.all]
+        found = {r.ident: r for r in reads if r.aspect != CLASS}
+        return tuple(found.values())
+
+    def captures_again(self) -> None:
+        """The policy about changed captures is another one: calls check them anew."""
+        self._entries = ()
+        self._reported = set()
+        for concrete in self._cache:
+            if concrete.reads is not None:
+                concrete.reads.reset()
+
+    def _after_change(
+        self, concrete: ConcreteFunction, changed: Sequence[Read], bound: Bound
+    ) -> tuple[ConcreteFunction, bool]:
+        """The trace for a call whose own trace has read what has changed; whether it is new."""
+        assert concrete.reads is not None
+        self._entries = ()
+        if changed and POLICY.mode == "retrace":
+            return self._variant(concrete, bound)
+        if changed and POLICY.mode == "error":
+            raise captures.StaleCaptureError(captures.message(self._name, changed))
+        concrete.reads.release(changed)
+        unknown = [r for r in changed if r.ident not in self._reported]
+        self._reported |= {r.ident for r in unknown}
+        if unknown:
+            captures.warn(self._name, unknown)
+        return concrete, False
+
+    def _variant(self, concrete: ConcreteFunction, bound: Bound) -> tuple[ConcreteFunction, bool]:
+        """The trace for the same types and the present values."""
+        key = concrete.key
+        with self._cache.tracing(key):
+            for other in self._cache.variants(concrete):
+                if other.reads is None or other.reads.is_fresh():
+                    self._cache.replace(concrete, other)
+                    return other, False
+
+            def refuse(variable: Any) -> None:
+                raise ValueError(SINGLETON if self._created else LATER)
+
+            new = self._recorded(key, bound, key[1:], True, refuse)
+            new.key = key
+            self._cache.replace(concrete, new)
+            return new, True
+
     def _count(self, traces: int) -> None:
         with _counting:
             self._traced += traces
@@ -468,20 +531,24 @@ class Function(PolymorphicFunction):
         function = self._python_function
         if self._options.autograph:
             function = _converted(function, self._options.autograph_options)
-        output = trace(
-            function,
-            self._shown(),
-            graph,
-            bound,
-            types,
-            converted=self._options.autograph,
-            has_values=has_values,
-        )
+        with recording(POLICY.check_arrays) as recorder:
+            output = trace(
+                function,
+                self._shown(),
+                graph,
+                bound,
+                types,
+                converted=self._options.autograph,
+                has_values=has_values,
+            )
+            reads = recorder.finished()
         graph.admit_variable = None
         parameters = typed(self._signature, bound, types, optional=self._constraints is not None)
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = self._options.jit_compile
+        if reads:
+            concrete.reads = TraceReads(reads)
         concrete.origin, concrete.seconds = origin, time.perf_counter() - start
         return concrete
 
