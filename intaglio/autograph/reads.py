@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, libraries, provenance
+from intaglio.autograph import aliases, libraries, provenance, side_effects
 from intaglio.autograph.mutators import SETTING, mutators_of
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.read_values import (
@@ -195,7 +195,7 @@ class Read:
         if self.aspect == IS_NONE:
             return "None" if self.kept else "not None"
         if self.aspect == ARRAY:
-            return "the elements of the array"
+            return "other elements"
         return shown(self.kept)
 
     def now(self) -> str:
@@ -211,11 +211,13 @@ class Read:
         if self.aspect == CLASS:
             return shown(type(found))
         if self.aspect == ARRAY:
-            return "others"
+            return "these elements"
         return shown(found)
 
     def __str__(self) -> str:
         return f"{self.name} = {self.before()}{_at(self.where)}"
+
+    __repr__ = __str__
 
 
 def _at(where: Frame | None) -> str:
@@ -234,6 +236,7 @@ class Recorder:
         self.written: set[Any] = set()
         self.keep: list[Any] = []  # what the ids are of
         self.absorbed: list[Read] = []
+        self.effects = side_effects.Effects()
 
     def place(
         self, owner: Any, kind: str, key: Any, value: Any, origin: Callable[[], origins.Origin]
@@ -475,6 +478,9 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     recorder = _recorders.current
     if recorder is None:
         return
+    effect = side_effects.kind_of_call(function, args)
+    if effect is not None and not (effect == "iterator" and _is_of_trace(args[0])):
+        recorder.effects.note(effect)
     owner = getattr(function, "__self__", None)
     if isinstance(owner, CONTAINERS):
         _method(owner, getattr(function, "__name__", ""), args)
@@ -486,7 +492,7 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
         contents(args[0], LENGTH)
         return
     if any(function is f for f in SETTING) and len(args) >= 2:
-        wrote(args[0], args[1], True)
+        wrote(args[0], args[1], True, *args[2:3])
         return
     if any(function is f for f in _TESTING):
         return
@@ -498,9 +504,13 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 _TESTING = (isinstance, type, id, print, hasattr, callable, next)
 
 
+def _is_of_trace(value: Any) -> bool:
+    return provenance.of(value) is not Provenance.OLDER
+
+
 def _method(owner: Any, name: str, args: tuple[Any, ...]) -> None:
     if name in mutators_of(owner):
-        wrote_contents(owner)
+        _wrote_contents(owner)
     elif name in _READING_ALL:
         contents(owner)
     elif name in ("get", "__getitem__") and args and isinstance(owner, dict):
@@ -518,20 +528,34 @@ def assigned(variable: Callable[[], Any]) -> None:
     recorder = _recorders.current
     if recorder is not None:
         recorder.wrote(*_variable(variable))
+        recorder.effects.note("variable")
 
 
-def wrote(owner: Any, key: Any, is_attribute: bool) -> None:
-    """The trace sets or deletes an attribute or item."""
+def wrote(owner: Any, key: Any, is_attribute: bool, value: Any = None, read: Any = _GONE) -> None:
+    """The trace sets an attribute or item to a value, or deletes it.
+
+    `read` is what was there, where the statement has read it to change it.
+    """
     recorder = _recorders.current
-    if recorder is not None and (is_attribute or getattr(type(key), "__hash__", None)):
-        recorder.wrote(owner, ATTRIBUTE if is_attribute else ITEM, key)
+    if recorder is None or not (is_attribute or getattr(type(key), "__hash__", None)):
+        return
+    recorder.wrote(owner, ATTRIBUTE if is_attribute else ITEM, key)
+    # A variable is created once; a tensor is declared state, or an error where it is used.
+    stays = not (hasattr(value, "assign") or type(value) is SymbolicTensor)
+    if provenance.of(owner) is Provenance.OLDER and stays:
+        if read is not _GONE:
+            recorder.effects.count(owner, key, is_attribute, read, value)
+        recorder.effects.note("attribute" if is_attribute else "item")
 
 
-def wrote_contents(owner: Any) -> None:
+def _wrote_contents(owner: Any) -> None:
     """The trace changes a container by a method."""
     recorder = _recorders.current
     if recorder is not None:
         recorder.wrote(owner, ITEM, None)
+        owner = provenance.holder(owner) or aliases.origin(owner)
+        if provenance.of(owner) is Provenance.OLDER:
+            recorder.effects.note("container")
 
 
 # -- which attributes are stored -------------------------------------------------------------
@@ -595,4 +619,5 @@ def _is_stored_in_class(owner: type, name: str) -> bool:
 
 
 __all__ = ["Kept", "Place", "Read", "Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "item", "outer",
-    "recording", "tested", "wrote", "wrote_contents"]  # fmt: skip
+    "recording",
+    "tested", "wrote"]  # fmt: skip

@@ -316,22 +316,25 @@ def note_arguments(arguments: Any) -> None:
 class _Written:
     """Stands for an object in the target of an assignment, and reports what is written."""
 
-    __slots__ = ("_owner",)
+    __slots__ = ("_owner", "_read")
 
     def __init__(self, owner: Any) -> None:
         object.__setattr__(self, "_owner", owner)
+        object.__setattr__(self, "_read", ())
 
     def __getattr__(self, name: str) -> Any:
         owner = object.__getattribute__(self, "_owner")
         note_attribute(owner, name)
-        return own(getattr(owner, name))
+        value = own(getattr(owner, name))
+        object.__setattr__(self, "_read", (value,))  # by an augmented assignment
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
         note_write(owner)
         note_attribute(owner, name)
         setattr(owner, name, value)
-        reads.wrote(owner, name, True)
+        reads.wrote(owner, name, True, value, *object.__getattribute__(self, "_read"))
         _set(owner, name)
         if _is_variable(value):
             for watch in _watches.stack:
@@ -354,7 +357,9 @@ class _Written:
         if type(value) is Maybe and isinstance(owner, collections.defaultdict):
             assert owner.default_factory is not None  # or the key would not be missing
             return value_or(value, owner.default_factory)
-        return own(value)
+        value = own(value)
+        object.__setattr__(self, "_read", (value,))
+        return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
@@ -362,7 +367,7 @@ class _Written:
         _note_item(owner, key)
         _note_inside(owner, "__setitem__")
         owner[key] = value
-        reads.wrote(owner, key, False)
+        reads.wrote(owner, key, False, value, *object.__getattribute__(self, "_read"))
         _set(owner, key)
 
     def __delitem__(self, key: Any) -> None:

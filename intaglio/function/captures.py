@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from intaglio.autograph import side_effects
 from intaglio.autograph.reads import Read
 from intaglio.base.log import logger
 from intaglio.function import read_guards
@@ -132,6 +133,38 @@ def _set(mode: str, check_arrays: bool) -> None:
     POLICY.mode, POLICY.check_arrays = mode, check_arrays
 
 
+class effects:
+    """Sets what becomes of side effects that a function has while it is traced.
+
+    `"record"`, the default, lists them in `f.side_effects`. `"error"` raises SideEffectError at the line of
+    the first. `"replay"` repeats those that add to a number, in an attribute or item such as
+    `self.calls += 1`, at each call; calls of such functions cost a few microseconds more.
+
+    It holds in the whole process from the call on; as a context manager, up to the end of the block.
+    INTAGLIO_EFFECTS in the environment sets the same. Raises ValueError for another mode.
+
+    >>> with intaglio.effects("error"):
+    ...     pass
+    """
+
+    def __init__(self, mode: Literal["record", "error", "replay"]) -> None:
+        self._before = side_effects.POLICY.mode
+        _set_effects(side_effects.checked(mode))
+
+    def __enter__(self) -> effects:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _set_effects(self._before)
+
+
+def _set_effects(mode: str) -> None:
+    if mode != side_effects.POLICY.mode:
+        side_effects.POLICY.mode = mode
+        for function in list(_functions):
+            function.captures_again()
+
+
 def message(name: str, changed: Sequence[Read]) -> str:
     """What has changed, and what to write instead."""
     what = "; ".join([_change(r) for r in changed])
@@ -153,4 +186,4 @@ def warn(name: str, changed: Sequence[Read]) -> None:
     logger().warning(message(name, changed))
 
 
-__all__ = ["StaleCaptureError", "captures"]
+__all__ = ["StaleCaptureError", "captures", "effects"]

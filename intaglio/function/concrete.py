@@ -10,9 +10,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from intaglio.autograph.declared_state import State, hand_over, take_back
 from intaglio.autograph.reads import absorb
+from intaglio.autograph.side_effects import Effects
 from intaglio.base import nest, origins
-from intaglio.base.origins import Origin
+from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline
 from intaglio.function.captures import TraceReads
@@ -31,6 +33,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.graph import FuncGraph
+from intaglio.trace.large_constants import MIN_BYTES
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
@@ -83,6 +86,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         self.general_calls = 0  # calls through binding and the cache, for `Function`
         # What the trace has read of Python's state, and what `Function` finds it by.
         self.reads: TraceReads | None = None
+        self.effects = Effects()
+        self.states: tuple[State, ...] = ()
         self.key: Any = None
         # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
@@ -377,6 +382,34 @@ class ConcreteFunction(ConcreteFunctionKind):
                 self._is_optimized = False
                 raise
         return run
+
+    def advance_counters(self) -> None:
+        """Adds to Python's numbers what the trace has added to them."""
+        for counter in self.effects.counters.values():
+            counter.advance()
+
+    def call_with_state(self, tensors: list[Tensor]) -> Sequence[Tensor]:
+        """`call_flat`; Python's attributes that are state go in, and come back."""
+        if not self.states:
+            return self.call_flat(tensors)
+        if not door.level().eager:
+            hand_over(self.states)
+            results = self.call_flat(tensors)
+            take_back(self.states)
+            return results
+        for state in self.states:
+            state.take()
+        results = self.call_flat(tensors)
+        for state in self.states:
+            state.put()
+        return results
+
+    @property
+    def constants(self) -> list[tuple[Frame | None, int]]:
+        """The lines of large constants of the graph, with their bytes."""
+        arrays = [(n, n.attrs.get("value")) for n in self._graph.nodes if n.op is raw.Const]
+        large = [(n, a.nbytes) for n, a in arrays if getattr(a, "nbytes", 0) >= MIN_BYTES]
+        return [(next(iter(origins.frames(n.origin[:1])), None), size) for n, size in large]
 
     @property
     def _trains(self) -> bool:

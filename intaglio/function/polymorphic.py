@@ -6,17 +6,21 @@ https://www.tensorflow.org/guide/function.
 
 from __future__ import annotations
 
+import collections
 import functools
 import time
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.autograph.reads import CLASS, Read, recording
+from intaglio.autograph.side_effects import POLICY as EFFECTS
+from intaglio.autograph.side_effects import SideEffect
 from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
+from intaglio.base.origins import Frame
 from intaglio.function import captures, recursion, retracing
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.captures import POLICY, TraceReads
@@ -54,6 +58,18 @@ LATER = "Creating variables on a non-first call to a function decorated with tf.
 
 
 _counting = lasting_lock()
+
+
+class LargeConstant(NamedTuple):
+    """A constant of traces: the user's line that has it, its bytes, and how many traces have it."""
+
+    where: Frame | None
+    bytes: int
+    traces: int
+
+    def __str__(self) -> str:
+        where = "" if self.where is None else f"{self.where.short}: "
+        return f"{where}{self.bytes / 1e6:.1f} MB, in {self.traces} traces"
 
 
 class Options:
@@ -287,8 +303,10 @@ class Function(PolymorphicFunction):
             self._detector.traced(self._shown(), self._why)
         else:
             self._detector.calls += 1
+            if EFFECTS.mode == "replay":
+                concrete.advance_counters()
         tensors = _tensors(concrete.types, bound.values)
-        result = concrete.pack(concrete.call_flat(tensors))
+        result = concrete.pack(concrete.call_with_state(tensors))
         concrete.general_calls += 1
         if not STATE.unusual and concrete.general_calls in BUILD_AT:
             self._remember(concrete, args, kwargs, bound)
@@ -302,6 +320,8 @@ class Function(PolymorphicFunction):
         bound: Bound,
     ) -> None:
         """Puts an entry for calls like this one in front."""
+        if concrete.states or (EFFECTS.mode == "replay" and concrete.effects.counters):
+            return
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
         quick = make_native_entry(concrete, args, kwargs, bound)
         entries = [e for e in (quick, entry) if e is not None]
@@ -470,6 +490,24 @@ class Function(PolymorphicFunction):
         found = {r.ident: r for r in reads if r.aspect != CLASS}
         return tuple(found.values())
 
+    @property
+    def side_effects(self) -> tuple[SideEffect, ...]:
+        """What the function did to Python's world when it was traced, which no call repeats.
+
+        Each has a `kind` and `where`; printed, it says what it was. TensorFlow has no such attribute.
+        """
+        return tuple(dict.fromkeys([e for c in self._cache for e in c.effects.found.values()]))
+
+    @property
+    def constants(self) -> tuple[LargeConstant, ...]:
+        """The constants of a megabyte and more that are part of traces.
+
+        Each has a `where`, its `bytes`, and the number of `traces` that have it: they share its memory.
+        TensorFlow has no such attribute.
+        """
+        found = collections.Counter([c for trace in self._cache for c in set(trace.constants)])
+        return tuple([LargeConstant(*c, traces) for c, traces in found.items()])
+
     def captures_again(self) -> None:
         """The policy about changed captures is another one: calls check them anew."""
         self._entries = ()
@@ -541,12 +579,13 @@ class Function(PolymorphicFunction):
                 converted=self._options.autograph,
                 has_values=has_values,
             )
-            reads = recorder.finished()
+            reads, effects = recorder.finished(), recorder.effects
         graph.admit_variable = None
         parameters = typed(self._signature, bound, types, optional=self._constraints is not None)
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = self._options.jit_compile
+        concrete.effects, concrete.states = effects, graph.declared
         if reads:
             concrete.reads = TraceReads(reads)
         concrete.origin, concrete.seconds = origin, time.perf_counter() - start

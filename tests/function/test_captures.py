@@ -352,7 +352,7 @@ def test_elements_of_arrays_count_on_request(said):
         called(g)
         t.a[0] = 6.0
         called(g)
-    assert "t.a: the elements of the array -> others" in said()[0]
+    assert "t.a: other elements -> these elements" in said()[0]
 
 
 def test_captures_lists_the_reads():
