@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import io
 import os
-import random
 import types
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from intaglio.base import origins
 from intaglio.base.origins import Frame
@@ -145,7 +142,7 @@ _BY_MODULE = {
 _BUILT_IN: dict[Any, str] = {print: "print", input: "files", open: "files", next: "iterator"}
 # Functions of these modules that only read, or whose effect is none of these.
 _HARMLESS = frozenset(
-    {"getenv", "getcwd", "fspath", "getLogger", "getEffectiveLevel", "isEnabledFor", "getpid", "cpu_count", "timedelta",
+    {"seed", "getstate", "default_rng", "getenv", "getcwd", "fspath", "getLogger", "getEffectiveLevel", "isEnabledFor", "getpid", "cpu_count", "timedelta",
      "sleep", "exists", "join"}
 )  # fmt: skip
 
@@ -163,8 +160,6 @@ def kind_of_call(function: Any, args: tuple[Any, ...]) -> str | None:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (io.StringIO, io.BytesIO)):
         return None
-    if isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
-        return None if function.__name__ in ("seed", "getstate") else "random"
     module = _module_of(function, owner)
     found = _BY_MODULE.get(module) or _BY_MODULE.get(module.rpartition(".")[0])
     return None if getattr(function, "__name__", "") in _HARMLESS else found

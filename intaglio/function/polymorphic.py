@@ -21,13 +21,13 @@ from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.base.origins import Frame
-from intaglio.function import captures, recursion, retracing
+from intaglio.function import captures, control, recursion, retracing
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs, stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
-from intaglio.function.explanation import Explanation, explanation
+from intaglio.function.explanation import Explanation, Traced, explanation
 from intaglio.function.kinds import PolymorphicFunction
 from intaglio.function.signature import (
     Bound,
@@ -40,6 +40,7 @@ from intaglio.function.signature import (
 from intaglio.function.trace_types import from_value
 from intaglio.function.tracing import trace
 from intaglio.function.user_errors import without_our_frames
+from intaglio.function.warming import Warmup
 from intaglio.opdef import door
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
@@ -122,6 +123,7 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
+        self._warming: Warmup | None = None  # a warm-up in the background
         self._reported: set[Any] = set()  # the changed captures that there was a warning about
         # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
@@ -271,7 +273,7 @@ class Function(PolymorphicFunction):
         what the function's ops do.
         """
         try:
-            if not STATE.unusual and not OPTIONS.run_functions_eagerly:
+            if not STATE.unusual and not OPTIONS.special_calls:
                 for entry in self._entries:
                     result = entry(args, kwargs)
                     if result is not MISS:
@@ -288,9 +290,13 @@ class Function(PolymorphicFunction):
         return stepped(self._python_function, args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if OPTIONS.run_functions_eagerly:
+        if OPTIONS.special_calls and control.is_eager(self):
             return self._python_function(*args, **kwargs)
         bound, types, key = self._typed(args, kwargs)
+        if (OPTIONS.calls_are_controlled or self._warming) and not self._may_trace(
+            key, bound, types
+        ):
+            return self._python_function(*args, **kwargs)
         if recursion.allowed():
             unfinished = recursion.in_progress(self._cache, key)
             if unfinished is not None:
@@ -311,6 +317,50 @@ class Function(PolymorphicFunction):
         if not STATE.unusual and concrete.general_calls in BUILD_AT:
             self._remember(concrete, args, kwargs, bound)
         return result
+
+    def _may_trace(self, key: Key, bound: Bound, types: Sequence[TraceType]) -> bool:
+        """False if the call has no trace and is to run eagerly instead."""
+        if self._cache.find(key) is not None:
+            return True
+        if self._warming is not None:
+            if not self._warming.done():
+                return False
+            self._warming = None
+        where = next(iter(origins.frames(origins.capture()[:1])), None)
+
+        def explained() -> Explanation:
+            new = Traced(dict(zip(bound.names, types, strict=True)), where, 0.0)
+            return explanation([*[c.traced for c in self._cache], new])
+
+        return control.may_trace(self, where, explained)
+
+    def warmup(
+        self, signatures: Sequence[Any], *, background: bool = False
+    ) -> list[ConcreteFunction] | Warmup:
+        """Traces and compiles for signatures, before the first call needs it; the traces.
+
+        A signature is a tuple of arguments or specs of them, or a single one; With `background=True` it
+        is an object with `done()` and `result(timeout)`: a thread does the work, and calls that have no
+        trace yet run eagerly until it is done. Raises what tracing raises. TensorFlow has no such method.
+
+        >>> f = tf.function(lambda x: x * 2)
+        >>> [c.output_shapes for c in f.warmup([tf.TensorSpec([2]), tf.TensorSpec([None])])]
+        [TensorShape([2]), TensorShape([None])]
+        """
+        calls = [s if isinstance(s, tuple) else (s,) for s in signatures]
+
+        def work() -> list[ConcreteFunction]:
+            found = [self.get_concrete_function(*call) for call in calls]
+            for concrete in found:
+                concrete.optimized_run()
+            return found
+
+        if not background:
+            return work()
+        warming = Warmup(work, self._name)
+        warming.start()
+        self._warming = warming
+        return warming
 
     def _remember(
         self,
