@@ -257,7 +257,7 @@ class Recorder:
             self._read(place, VALUE, keep(value))
             if self.check_arrays:
                 self._read(place, ARRAY, ArrayContents(value))
-        elif isinstance(value, (*CONTAINERS, tuple)) or type(value) is ModuleType:
+        elif isinstance(value, _WITH_ELEMENTS) or type(value) is ModuleType:
             self.reach(value, place)
         elif type(value) is not SymbolicTensor:
             self.reach(value, place)
@@ -409,6 +409,8 @@ def outer(value: Any, variable: Callable[[], Any]) -> None:
     if recorder is None:
         return
     owner, kind, name = _variable(variable)
+    if (id(owner), kind, name) in recorder.known:
+        return
     if kind == CELL or name in owner:  # not a built-in function
         recorder.place(owner, kind, name, value, _callers)
 
@@ -424,9 +426,9 @@ def _variable(variable: Callable[[], Any]) -> tuple[Any, str, str]:
 def attribute(owner: Any, name: str, value: Any) -> None:
     """An attribute is read."""
     recorder = _recorders.current
-    if recorder is None or not _is_stored(owner, name, value):
+    if recorder is None or (id(owner), ATTRIBUTE, name) in recorder.known:
         return
-    if provenance.of(owner) is Provenance.OLDER:
+    if _is_stored(owner, name, value) and provenance.of(owner) is Provenance.OLDER:
         recorder.place(owner, ATTRIBUTE, name, value, _callers)
 
 
@@ -444,7 +446,8 @@ def item(owner: Any, key: Any, value: Any) -> None:
     recorder = _recorders.current
     if recorder is None or not isinstance(owner, (list, tuple, dict)):
         return
-    owner = aliases.origin(owner)
+    if id(owner) not in recorder.places:
+        owner = aliases.origin(owner)
     if not isinstance(key, (int, str, float, bytes, tuple)) or not is_plain(key):
         return
     if id(owner) in recorder.places and provenance.of(owner) is Provenance.OLDER:
@@ -491,16 +494,21 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     if function is len and args:
         contents(args[0], LENGTH)
         return
-    if any(function is f for f in SETTING) and len(args) >= 2:
-        wrote(args[0], args[1], True, *args[2:3])
-        return
-    if any(function is f for f in _TESTING):
-        return
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, (*CONTAINERS, tuple)):
+    if type(function) is not FunctionType:
+        if any(function is f for f in SETTING) and len(args) >= 2:
+            wrote(args[0], args[1], True, *args[2:3])
+            return
+        if any(function is f for f in _TESTING):
+            return
+    for value in args:
+        if isinstance(value, _WITH_ELEMENTS):
+            contents(value)
+    for value in kwargs.values():
+        if isinstance(value, _WITH_ELEMENTS):
             contents(value)
 
 
+_WITH_ELEMENTS = (*CONTAINERS, tuple)
 _TESTING = (isinstance, type, id, print, hasattr, callable, next)
 
 

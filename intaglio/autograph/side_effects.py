@@ -147,8 +147,22 @@ _HARMLESS = frozenset(
 )  # fmt: skip
 
 
+_of_modules: dict[str, str | None] = {}
+
+
+def _of_module(module: str) -> str | None:
+    """What functions of a module do, or None."""
+    if module not in _of_modules:
+        found = _BY_MODULE.get(module) or _BY_MODULE.get(module.rpartition(".")[0])
+        _of_modules[module] = found
+    return _of_modules[module]
+
+
 def kind_of_call(function: Any, args: tuple[Any, ...]) -> str | None:
     """What a call of code that is not the user's does, or None if that is nothing of these kinds."""
+    if type(function) is types.FunctionType:
+        found = _of_module(function.__module__ or "")
+        return None if found is None or function.__name__ in _HARMLESS else found
     if isinstance(function, types.BuiltinFunctionType):
         kind = _BUILT_IN.get(function)
         if kind == "iterator":
@@ -160,9 +174,8 @@ def kind_of_call(function: Any, args: tuple[Any, ...]) -> str | None:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (io.StringIO, io.BytesIO)):
         return None
-    module = _module_of(function, owner)
-    found = _BY_MODULE.get(module) or _BY_MODULE.get(module.rpartition(".")[0])
-    return None if getattr(function, "__name__", "") in _HARMLESS else found
+    found = _of_module(_module_of(function, owner))
+    return None if found is None or getattr(function, "__name__", "") in _HARMLESS else found
 
 
 def _module_of(function: Any, owner: Any) -> str:
