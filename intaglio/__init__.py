@@ -32,6 +32,7 @@ __getattr__, __dir__ = later.attributes(
         "python_state": "intaglio.autograph.declared_state:python_state",
         "retrace_budget": "intaglio.function.control:retrace_budget",
         "stance": "intaglio.function.control:stance",
+        "trace_cache": "intaglio.function.trace_limits:trace_cache",
         "strict": "intaglio.autograph.strictness:strict",
     },
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from intaglio.function.control import NewTraceError, RetraceBudgetError, retrace_budget, stance
     from intaglio.function.error_reports import last_error
     from intaglio.function.recursion import recursion
+    from intaglio.function.trace_limits import trace_cache
     from intaglio.tensorflow_name.names import install_as_tensorflow
 
 __all__ = [
@@ -64,4 +66,5 @@ __all__ = [
     "retrace_budget",
     "stance",
     "strict",
+    "trace_cache",
 ]

@@ -120,16 +120,33 @@ class TraceCache:
         """Removes the traces of objects that are gone: no call can have them again."""
         for number, key in [*self._weak.items()]:
             if any(map(_has_dead, key[1:])):
-                del self._weak[number], self._traces[number]
-                self._replaced.pop(number, None)
-                self._found.pop(key, None)
-                index = _index(key)
-                for table in (self._joinable, self._general):
-                    table.get(index, {}).pop(number, None)
-                    if not table.get(index, True):
-                        del table[index]
+                self._remove(number, key)
         # So that all sweeps together look at each trace a bounded number of times.
         self._max_weak = max(2 * len(self._weak), 1)
+
+    def _remove(self, number: int, key: Key) -> None:
+        del self._traces[number]
+        self._weak.pop(number, None)
+        self._replaced.pop(number, None)
+        self._found.pop(key, None)
+        index = _index(key)
+        for table in (self._joinable, self._general):
+            table.get(index, {}).pop(number, None)
+            if not table.get(index, True):
+                del table[index]
+
+    def remove(self, trace: Any) -> None:
+        """Removes a trace, if it is there."""
+        with self._lock:
+            number = self._number_of(trace)
+            if number is None:
+                for number, others in self._replaced.items():
+                    self._replaced[number] = [t for t in others if t is not trace]
+                return
+            key = self._traces[number][0]
+            for served in [k for k, found in self._found.items() if found is trace]:
+                del self._found[served]
+            self._remove(number, key)
 
     def generalize(self, key: Key) -> Key:
         """The types joined with those of every trace that allows it, for reduce_retracing."""

@@ -8,14 +8,13 @@ call checks them.
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from intaglio.autograph import side_effects
 from intaglio.autograph.reads import Read
 from intaglio.base.log import logger
-from intaglio.function import read_guards
+from intaglio.function import read_guards, registry
 
 Mode = Literal["warn", "retrace", "error", "freeze"]
 MODES = ("warn", "retrace", "error", "freeze")
@@ -80,12 +79,6 @@ class TraceReads:
 
 
 POLICY = Policy()
-_functions: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-def register(function: Any) -> None:
-    """Notes a function: a change of the policy discards its entries."""
-    _functions.add(function)
 
 
 class captures:
@@ -128,7 +121,7 @@ def _set(mode: str, check_arrays: bool) -> None:
     if mode not in MODES:
         raise ValueError(_refusal(mode))
     if mode != POLICY.mode:
-        for function in list(_functions):
+        for function in registry.functions():
             function.captures_again()
     POLICY.mode, POLICY.check_arrays = mode, check_arrays
 
@@ -161,7 +154,7 @@ class effects:
 def _set_effects(mode: str) -> None:
     if mode != side_effects.POLICY.mode:
         side_effects.POLICY.mode = mode
-        for function in list(_functions):
+        for function in registry.functions():
             function.captures_again()
 
 

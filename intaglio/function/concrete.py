@@ -16,7 +16,7 @@ from intaglio.autograph.side_effects import Effects
 from intaglio.base import nest, origins
 from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
-from intaglio.function import pipeline
+from intaglio.function import pipeline, trace_limits
 from intaglio.function.captures import TraceReads
 from intaglio.function.explanation import Traced
 from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
@@ -89,6 +89,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         self.effects = Effects()
         self.states: tuple[State, ...] = ()
         self.key: Any = None
+        self.last_used = 0  # in the order of all uses, as far as entries do not hide them
         # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
 
@@ -403,6 +404,14 @@ class ConcreteFunction(ConcreteFunctionKind):
         for state in self.states:
             state.put()
         return results
+
+    @property
+    def bytes(self) -> int:
+        """An estimate of what the trace takes in memory."""
+        nodes = self._graph.nodes
+        arrays = [n.attrs.get("value") for n in nodes if n.op is raw.Const]
+        data = sum([getattr(a, "nbytes", 0) for a in arrays])
+        return trace_limits.BYTES_PER_TRACE + trace_limits.BYTES_PER_NODE * len(nodes) + data
 
     @property
     def constants(self) -> list[tuple[Frame | None, int]]:

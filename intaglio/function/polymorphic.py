@@ -21,7 +21,7 @@ from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.base.origins import Frame
-from intaglio.function import captures, control, recursion, retracing
+from intaglio.function import captures, control, recursion, registry, retracing, trace_limits
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
@@ -127,7 +127,7 @@ class Function(PolymorphicFunction):
         self._reported: set[Any] = set()  # the changed captures that there was a warning about
         # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
-        captures.register(self)
+        registry.register(self)
         if bound:
             self.__signature__ = getattr(python_function, "__signature__", None)
         else:
@@ -305,6 +305,7 @@ class Function(PolymorphicFunction):
         reads = concrete.reads
         if reads is not None and not is_new and POLICY.mode != "freeze" and not reads.is_fresh():
             concrete, is_new = self._after_change(concrete, reads.changed(), bound)
+        trace_limits.used(concrete)
         if is_new:
             self._detector.traced(self._shown(), self._why)
         else:
@@ -503,6 +504,8 @@ class Function(PolymorphicFunction):
         concrete.key = key
         self._cache.add(key, concrete)
         self._entries = ()  # another trace may now be the most specific one
+        trace_limits.used(concrete)
+        trace_limits.enforce(concrete)
 
     def _recorded(
         self,
@@ -526,6 +529,27 @@ class Function(PolymorphicFunction):
             return recursion.trace_to_fixpoint(self._cache, key, self._name, trace)
         finally:
             self._count(1 - rounds)  # they count as one
+
+    # -- limits of the cache ---------------------------------------------------------------
+
+    @property
+    def trace_bytes(self) -> int:
+        """An estimate of what the traces take in memory, in bytes. TensorFlow has no such attribute."""
+        return sum([c.bytes for c in self._cache])
+
+    def all_traces(self) -> list[ConcreteFunction]:
+        """The traces, for `trace_cache`."""
+        return list(self._cache)
+
+    def forget_entries(self) -> bool:
+        """Lets the next call go through the cache; True if it would not have."""
+        had, self._entries = bool(self._entries), ()
+        return had
+
+    def remove_trace(self, trace: ConcreteFunction) -> None:
+        """Removes a trace. Who has it may still call it."""
+        self._cache.remove(trace)
+        self._entries = ()
 
     # -- changed captures -----------------------------------------------------------------
 
@@ -598,6 +622,8 @@ class Function(PolymorphicFunction):
             new = self._recorded(key, bound, key[1:], True, refuse)
             new.key = key
             self._cache.replace(concrete, new)
+            trace_limits.used(new)
+            trace_limits.enforce(new)
             return new, True
 
     def _count(self, traces: int) -> None:
