@@ -178,7 +178,10 @@ class Expressions(ast.NodeTransformer):
             node.right = self._text_part(node.right)
         joins = _joins_containers(node)
         node = self.generic_visit(node)
-        return ag("created", node, at=node) if joins else node
+        if not joins:
+            return node
+        node.left, node.right = [ag("iterated", o, at=o) for o in (node.left, node.right)]
+        return ag("created", node, at=node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if _binds(node):

@@ -39,19 +39,23 @@ from intaglio.base import origins
 from intaglio.base.origins import Frame
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef.tensor import Tensor
+from intaglio.type_specs.grown_list import GrownList
 from intaglio.type_specs.type_spec import TypeSpec
 
 # The kinds of places.
 ROOT, GLOBAL, CELL, ATTRIBUTE, ITEM = "root", "global", "cell", "attribute", "item"
 # What of the value in a place is read.
-VALUE, IS_NONE, CLASS, LENGTH, CONTENTS, ARRAY = (
+VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY = (
     "value",
     "is_none",
     "class",
     "length",
+    "truth",
     "contents",
     "array",
 )
+# What is read of a container other than its elements.
+_SIZES: dict[str, Callable[[Any], Any]] = {LENGTH: len, TRUTH: bool}
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
 # Objects with no state of the user's.
 _WITHOUT_STATE = (Tensor, TypeSpec, *_FUNCTIONS[:3])
@@ -146,7 +150,7 @@ class Read:
     def name(self) -> str:
         """What was read, as the user's program writes it."""
         name = self.place.name
-        form = {LENGTH: "len({})", CLASS: "type({})"}.get(self.aspect, "{}")
+        form = {LENGTH: "len({})", TRUTH: "bool({})", CLASS: "type({})"}.get(self.aspect, "{}")
         return form.format(name)
 
     @property
@@ -178,8 +182,8 @@ class Read:
             return (now is None) is kept
         if self.aspect == CLASS:
             return type(now) is kept
-        if self.aspect == LENGTH:
-            return len(now) == kept
+        if self.aspect in _SIZES:
+            return _SIZES[self.aspect](now) == kept
         return kept.is_same(now)
 
     @property
@@ -206,8 +210,8 @@ class Read:
             return "nothing"
         if self.aspect == IS_NONE:
             return "None" if found is None else "not None"
-        if self.aspect == LENGTH:
-            return str(len(found))
+        if self.aspect in _SIZES:
+            return str(_SIZES[self.aspect](found))
         if self.aspect == CLASS:
             return shown(type(found))
         if self.aspect == ARRAY:
@@ -295,7 +299,7 @@ class Recorder:
             return
         if (id(value), None, None) in self.written:
             return
-        kept = len(value) if aspect == LENGTH else Contents(value)
+        kept = _SIZES[aspect](value) if aspect in _SIZES else Contents(value)
         self._read(place, aspect, kept, origin())
         if aspect == CONTENTS and len(value) <= 1000:
             self._reach_elements(value, place)
@@ -456,6 +460,8 @@ def item(owner: Any, key: Any, value: Any) -> None:
 
 def contents(value: Any, aspect: str = CONTENTS) -> None:
     """All elements of a container are read, or the number of them."""
+    if not isinstance(value, _READABLE):
+        return
     recorder = _recorders.current
     if recorder is None:
         return
@@ -509,6 +515,7 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 
 _WITH_ELEMENTS = (*CONTAINERS, tuple)
+_READABLE = (*_WITH_ELEMENTS, GrownList)
 _TESTING = (isinstance, type, id, print, hasattr, callable, next)
 
 

@@ -24,6 +24,7 @@ from intaglio.autograph.reads import (
     ITEMS,
     LENGTH,
     ROOT,
+    TRUTH,
     VALUE,
     Place,
     Read,
@@ -88,6 +89,8 @@ class _Lines:
             return f"({at} is None) is not {kept}"
         if read.aspect == CLASS:
             return f"type({at}) is not {self.name(kept)}"
+        if read.aspect == TRUTH:
+            return f"{self.name(bool)}({at}) is not {kept}"
         if read.aspect == LENGTH:
             return f"len({at}) != {kept}"
         if read.aspect == VALUE and type(kept) is Kept:

@@ -151,6 +151,31 @@ def _length():
     return lambda x: x * len(t), lambda: t.append(3), "len(t): 2 -> 3"
 
 
+def _truth():
+    t = []
+
+    def f(x):
+        if t:
+            x = -x
+        return x
+
+    return f, lambda: t.append(3), "bool(t): False -> True"
+
+
+def _truth_of_expression():
+    t = Thing(items=[1])
+    return (
+        lambda x: x if not t.items else -x,
+        lambda: t.items.clear(),
+        "bool(t.items): True -> False",
+    )
+
+
+def _joined():
+    t = [2]
+    return lambda x: tf.reshape(x, [-1] + t), lambda: t.__setitem__(0, 1), "t: [2] -> [1]"  # noqa: RUF005
+
+
 def _items():
     t = {"a": 1}
 
@@ -363,6 +388,11 @@ def no_same_function():
 def no_membership():
     t = {"a": 1}
     return lambda x: x if "a" in t else -x, lambda: t.update(b=1)
+
+
+def no_truth():
+    t = [1]
+    return lambda x: x if t else -x, lambda: t.append(2)
 
 
 def no_type():
