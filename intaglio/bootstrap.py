@@ -39,8 +39,8 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "stream": "intaglio.runtime.random_state:SEEDS",
         "raises": "intaglio.runtime.interpreter:ERROR_OF_NODE",
         # Calls to other modules and layers.
-        "compile_repeated": "intaglio.function.pipeline:optimized_run",
-        "compiles_at_once": "intaglio.function.pipeline:reassociates",
+        "compile_repeated": "intaglio.function.pipeline:repeated",
+        "compiles_at_once": "intaglio.function.pipeline:compiles_at_once",
         "native_operators": "intaglio.native:eager_operators",
         "dlpack_capsule": "intaglio.runtime.dlpack:export",
     },

@@ -19,6 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio import tf
+from intaglio.function import versions
 from intaglio.native import fallback, perturbation, tiers
 from trust.programs import Program, load, namespace
 
@@ -160,23 +161,38 @@ def changing_over(program: Program, variables: dict[str, Any]) -> Any:
     return step
 
 
+# Functions are compiled before their first call.
+AHEAD = 0
+
+
 @contextlib.contextmanager
 def tier(calls: int | None) -> Iterator[None]:
-    """Functions change over after so many calls and as many more, or never."""
-    saved = tiers.MIN_CALLS, tiers.MAX_CALLS, tiers.MIN_INTERPRETED_SECONDS, tiers.HOT_SECONDS
-    tiers.MIN_CALLS = tiers.MAX_CALLS = calls or 1 << 30
-    tiers.MIN_INTERPRETED_SECONDS = 0.0 if calls else float("inf")
-    tiers.HOT_SECONDS = 0.0 if calls else float("inf")
+    """Functions change over after so many calls and as many more, are compiled AHEAD, or never."""
+    never = float("inf")
+    thresholds: list[tuple[Any, str, float]] = [
+        (tiers, "MIN_CALLS", calls or 1 << 30),
+        (tiers, "MAX_CALLS", calls or 1 << 30),
+        (tiers, "MIN_INTERPRETED_SECONDS", 0.0 if calls else never),
+        (tiers, "HOT_SECONDS", 0.0 if calls else never),
+        (tiers, "CALLS_THAT_PAY_AT_ONCE", never if calls == AHEAD else 0.0),
+        (versions, "MIN_ELEMENTS", 0),
+    ]
+    saved = [(module, name, getattr(module, name)) for module, name, _ in thresholds]
     try:
+        for module, name, value in thresholds:
+            setattr(module, name, value)
         yield
     finally:
-        tiers.MIN_CALLS, tiers.MAX_CALLS, tiers.MIN_INTERPRETED_SECONDS, tiers.HOT_SECONDS = saved
+        for module, name, value in saved:
+            setattr(module, name, value)
 
 
 MODES: dict[str, tuple[Callable[..., Any], int | None]] = {
     "graph": (traced(False, True), None),
     "graph, None": (traced(False, False), None),
     "change-over": (changing_over, 1),
+    "ahead": (traced(False, True), AHEAD),
+    "ahead, None": (traced(False, False), AHEAD),
     "jit": (traced(True, True), None),
     "jit, None": (traced(True, False), None),
 }

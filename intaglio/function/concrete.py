@@ -114,6 +114,8 @@ class ConcreteFunction(ConcreteFunctionKind):
             graph.name = self._name
             if self.jit_compile:
                 graph.derived[interpreter.COMPILER] = pipeline.compiled
+            elif self.jit_compile is None:
+                graph.derived[interpreter.MAY_BE_COMPILED] = True
             self._frozen = graph
         return self._frozen
 
@@ -361,7 +363,7 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """The graph as a Python function of arrays: arguments, then captures."""
-        if self.jit_compile:
+        if self.jit_compile or (pipeline.compiles_ahead(self.frozen) and not self._trains):
             return self.optimized_run()
         run = pipeline.quick(self.frozen)
         if not self._is_optimized:  # by another thread, meanwhile

@@ -12,7 +12,7 @@ from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
 from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
-from intaglio.function.versions import Versions
+from intaglio.function.versions import PayingVersions, Versions
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.optimize.pipeline import optimize, reassociates
@@ -28,7 +28,7 @@ def quick(graph: Graph) -> Runnable:
     Where optimisation changes the order of sums it comes before the first run, so that every
     call of a trace gives the same bits for the same tensors.
     """
-    if reassociates(graph) and not OPTIONS.optimizer.get("disable_meta_optimizer"):
+    if reassociates(graph) and _optimizes():
         return optimized_run(graph)
     return interpreter.compiled(graph)
 
@@ -39,23 +39,100 @@ def optimized_run(graph: Graph) -> Runnable:
     `tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})` keeps it
     as it was traced.
     """
-    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+    if not _optimizes():
         return interpreter.compiled(graph)
-    optimized = optimize(graph)
+    optimized = _taken(graph)
     return native.interpreted(optimized, interpreter.compiled(optimized))
 
 
-def tiered(graph: Graph, trains: bool) -> Runnable:
-    """The optimised graph, for functions that may be compiled once they are hot.
+def compiles_ahead(graph: Graph) -> bool:
+    """Whether machine code may come before the first call of a graph that need not be compiled.
 
-    Where last bits might change with that it is only for graphs of which every call gives
-    something else anyway, as it `trains`: what is called twice with the same tensors gives the
-    same bits. Nor is it for those that `jit_compile=True` refuses, nor after
-    `tf.config.experimental.enable_op_determinism`.
+    Then all calls have its bits. It is for graphs of arithmetic whose compilation takes no longer than a
+    few interpreted calls; where dimensions are open, that is asked for the shapes of a call.
     """
-    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+    if not graph.derived.get(interpreter.MAY_BE_COMPILED) or not _optimizes():
+        return False
+    found = graph.derived.get(compiles_ahead)
+    if found is None:
+        found = whole_graph.is_arithmetic(graph) and (_pays(graph) or not _is_static(graph))
+        graph.derived[compiles_ahead] = found
+    return found
+
+
+def _pays(graph: Graph) -> bool:
+    if native.pays_at_once(graph):
+        return True
+    # How often a loop is run is known once its bounds are constants.
+    return native.has_unknown_trip_count(graph) and native.pays_at_once(_optimized(graph))
+
+
+def _optimized(graph: Graph) -> Graph:
+    """The optimised graph, for several who ask for it before the graph's first call."""
+    found = graph.derived.get(_optimized)
+    if found is None:
+        found = graph.derived[_optimized] = optimize(graph)
+    return found
+
+
+def _taken(graph: Graph) -> Graph:
+    """The optimised graph, which is not kept."""
+    optimized = _optimized(graph)
+    graph.derived.pop(_optimized, None)
+    return optimized
+
+
+def repeated(graph: Graph) -> Runnable:
+    """The function of a graph that calls repeat: machine code where that pays, else optimised."""
+    return _ahead(graph) if compiles_ahead(graph) else optimized_run(graph)
+
+
+def compiles_at_once(graph: Graph) -> bool:
+    """Whether `repeated` comes before the first run of a graph, so that all have the same bits."""
+    return compiles_ahead(graph) or reassociates(graph)
+
+
+def _ahead(graph: Graph) -> Runnable:
+    found = graph.derived.get(_ahead)
+    if found is None:
+        found = graph.derived[_ahead] = (
+            _checked(_taken(graph))
+            if _is_static(graph)
+            else PayingVersions(graph, _checked_if_it_pays, optimized_run)
+        )
+    return found
+
+
+def _checked(optimized: Graph) -> Runnable:
+    return native.Ahead(optimized, interpreter.compiled(optimized), _hot)
+
+
+def _checked_if_it_pays(specialized: Graph) -> Runnable | None:
+    """For a graph of known shapes; None if it is to be interpreted."""
+    return _checked(optimize(specialized)) if native.pays_at_once(specialized) else None
+
+
+def _is_static(graph: Graph) -> bool:
+    return all(shapes.known(v.dims) for v in graph.inputs)
+
+
+def _optimizes() -> bool:
+    return not OPTIONS.optimizer.get("disable_meta_optimizer")
+
+
+def tiered(graph: Graph, trains: bool) -> Runnable:
+    """The optimised graph, for functions that may be compiled.
+
+    Where last bits might change with that it is before the first call (`compiles_ahead`); or when it
+    is hot, for graphs of which every call gives something else anyway, as it `trains`: what is
+    called twice with the same tensors gives the same bits. Neither is for graphs that
+    `jit_compile=True` refuses, the latter not after `tf.config.experimental.enable_op_determinism`.
+    """
+    if not _optimizes():
         return interpreter.compiled(graph)
-    optimized = optimize(graph)
+    if not trains and compiles_ahead(graph):
+        return _ahead(graph)
+    optimized = _taken(graph)
     run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
     return native.tiered(optimized, run, _hot if free else None)
@@ -90,14 +167,14 @@ def compiled(graph: Graph) -> Runnable:
     """
     optimized = optimize(graph)
     whole_graph.check_arithmetic(optimized)
-    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+    if not _optimizes():
         return interpreter.compiled(graph)
     try:
         make = native.compiled
     except ImportError as e:
         _say_interpreted(str(e), e.name == "llvmlite")
         return optimized_run(graph)
-    if all(shapes.known(v.dims) for v in optimized.inputs):
+    if _is_static(optimized):
         return make(optimized)
     return Versions(optimized, make)
 

@@ -11,9 +11,12 @@ from intaglio.base.log import logger
 
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
+    from intaglio.native.cost_model import has_unknown_trip_count as has_unknown_trip_count
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.report import report as report
     from intaglio.native.runtime import native_calls
+    from intaglio.native.tiers import Ahead as Ahead
+    from intaglio.native.tiers import pays_at_once as pays_at_once
     from intaglio.native.tiers import tiered as tiered
 
     calls = native_calls
@@ -26,6 +29,9 @@ if not TYPE_CHECKING:
             "compiled": "intaglio.native.compilation:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",
+            "Ahead": "intaglio.native.tiers:Ahead",
+            "has_unknown_trip_count": "intaglio.native.cost_model:has_unknown_trip_count",
+            "pays_at_once": "intaglio.native.tiers:pays_at_once",
             "tiered": "intaglio.native.tiers:tiered",
         },
     )

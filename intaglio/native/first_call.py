@@ -1,8 +1,9 @@
 """The first call of code that a function changes over to, beside the interpreter.
 
 The code runs on copies of the variables, which cost no memory: a write to a variable whose array
-has other references goes to another array. The call's results are those of the interpreter. Only if
-both agree is the code called from then on; what rounding explains is found by perturbed runs.
+has other references goes to another array. If both agree, the call's results are those of the code,
+as are those of later calls, and variables have the values of the copies; else they are the
+interpreter's, and the code is not called again. What rounding explains is found by perturbed runs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ir import walk
+from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph
 from intaglio.native import fallback, perturbation
 from intaglio.runtime import interpreter
@@ -69,12 +70,9 @@ class _State:
     def run(self, run: Run) -> list[Any]:
         """Results of a call on copies, and what the copies are then."""
         self.rewind()
-        return _outcome(run, self.arguments())
-
-
-def _outcome(run: Run, arguments: Sequence[Any]) -> list[Any]:
-    results = run(*arguments)
-    return [*results, *_contents(arguments)]
+        arguments = self.arguments()
+        results = run(*arguments)
+        return [*results, *_contents(arguments)]
 
 
 def _contents(arguments: Sequence[Any]) -> list[Any]:
@@ -84,28 +82,41 @@ def _contents(arguments: Sequence[Any]) -> list[Any]:
 def call(
     graph: Graph, compiled: Run, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
 ) -> tuple[tuple[Any, ...], bool]:
-    """The results of `run`, which interprets a graph, and whether `compiled` computes the same.
+    """A call's results, and whether `compiled` computes the same as `run`, which interprets a graph.
 
-    Raises what `run` raises, which is the program's own error. Where `compiled` raises, or
-    computes something else, a warning says so once.
+    The results, and what the call assigns, are those of `compiled` if it does. Raises what `run`
+    raises, which is the program's own error. Where `compiled` raises, or computes something else, a
+    warning says so once.
     """
     before = _State(arrays, streams)
+    copies = before.arguments()
     error: Exception | None = None
-    native: list[Any] = []
+    native: tuple[Any, ...] = ()
     try:
-        native = before.run(compiled)
+        native = compiled(*copies)
     except Exception as e:
         error = e
     before.rewind()
     results = run(*arrays)
     if error is None:
-        expected = [*results, *_contents(arrays)]
         after = _State((), streams)
-        error = _difference(graph, before, expected, native)
+        error = _difference(
+            graph, before, [*results, *_contents(arrays)], [*native, *_contents(copies)]
+        )
         after.rewind()
     if error is not None:
         fallback.failed(graph.name, error)
-    return results, error is None
+        return results, False
+    _assign(graph, arrays, copies)
+    return native, True
+
+
+def _assign(graph: Graph, arrays: Sequence[Any], copies: Sequence[Any]) -> None:
+    """Gives the variables that a graph may write the values of their copies."""
+    for i in resources.written(graph):
+        variable, copy = arrays[i], copies[i]
+        if isinstance(variable, Resource) and copy.initialized:
+            variable.assign(copy.read())
 
 
 def _difference(

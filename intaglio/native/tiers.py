@@ -1,16 +1,17 @@
-"""Tiered compilation: hot functions without `jit_compile` become native code, in the background.
+"""Tiered compilation: functions without `jit_compile` become native code where that pays.
 
 Loops whose ops all give the same bits natively as interpreted change over as soon as the code is
-there: only the time differs. The time that the interpreter has spent on them decides whether it is
-worth it. Other graphs may differ in the last bits (products, sums, exponentials). Those that give
-something else with every call, as steps of training do, change over at a call whose number follows
-from the graph alone, not from the time: a program gives the same numbers every time it is run.
+there, which is compiled in the background: only the time differs. The time that the interpreter has
+spent on them decides whether it is worth it. Other graphs may differ in the last bits (products,
+sums, exponentials). Those that give something else with every call, as steps of training do, change
+over at a call whose number follows from the graph alone, not from the time: a program gives the
+same numbers every time it is run. Those that two calls may give the same are compiled before their
+first call or never, which follows from the graph alone, too.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import threading
 import time
 import weakref
@@ -24,22 +25,21 @@ from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, first_call
+from intaglio.native.cost_model import (
+    UNKNOWN_TRIP_COUNT_LOW_ESTIMATE,
+    compiler_seconds,
+    interpreted_seconds,
+)
 from intaglio.opdef import raw
-from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
 Make = Callable[..., Run | None]
 # Seconds in the interpreter after which a graph is compiled: about what that takes.
 HOT_SECONDS = 0.03
-# What the interpreter takes for an op, for an element of its results and for a multiplication of a
-# bilinear one, and the compiler for a graph and for an op in it, in seconds: from these follows
-# after how many calls it pays.
-PER_OP, PER_ELEMENT, PER_MULTIPLICATION = 1.5e-6, 1e-9, 1e-10
-PER_GRAPH, PER_COMPILED = 8e-2, 8e-4
 MIN_CALLS, MAX_CALLS = 4, 160
-# How often a loop is run whose trip count does not follow from the graph.
-UNKNOWN_TRIP_COUNT_ESTIMATE = 16
+# A graph whose compiler takes no longer than so many interpreted calls is compiled before the first.
+CALLS_THAT_PAY_AT_ONCE = 50
 # Graphs that take less are as fast interpreted.
 MIN_INTERPRETED_SECONDS = 5e-6
 # Calls of so many shapes are counted, where a trace leaves them open.
@@ -59,7 +59,7 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     seconds = interpreted_seconds(graph)
     if make is None or seconds < MIN_INTERPRETED_SECONDS:
         return run
-    calls = _calls(len(nodes), seconds)
+    calls = min(max(int(compiler_seconds(graph) / seconds), MIN_CALLS), MAX_CALLS)
     if all(shapes.known(v.dims) for v in graph.inputs):
         return Counted(graph, run, make, calls)
     return Shapes(graph, run, make, calls)
@@ -71,39 +71,10 @@ def _is_exact(node: Node) -> bool:
     return node.op.native_exact and not root
 
 
-def interpreted_seconds(graph: Graph) -> float:
-    """What the interpreter takes for a call, about; every branch counts."""
-    known: dict[int, float] = {}
-
-    def seconds(part: Graph) -> float:
-        found = known.get(id(part))
-        if found is None:
-            known[id(part)] = found = sum([of_node(n) for n in part.nodes if not n.op.free])
-        return found
-
-    def of_node(node: Node) -> float:
-        inside = sum([seconds(g) for g in walk.attached(node)])
-        if node.op.control_flow == "loop":
-            inside *= node.attrs.get(KNOWN_TRIP_COUNT, UNKNOWN_TRIP_COUNT_ESTIMATE)
-        return PER_OP + _kernel_seconds(node) + inside
-
-    return seconds(graph)
-
-
-def _kernel_seconds(node: Node) -> float:
-    """What grows with the sizes of a node's arrays, as far as they are known."""
-    elements = sum([shapes.count(v.dims) or 0 for v in node.outputs])
-    if not node.op.bilinear:
-        return PER_ELEMENT * elements
-    sizes = sorted([shapes.count(v.dims) or 0 for v in node.inputs], reverse=True)
-    multiplications = math.sqrt(math.prod(sizes[:2]) * elements)
-    return PER_ELEMENT * elements + PER_MULTIPLICATION * multiplications
-
-
-def _calls(nodes: int, seconds: float) -> int:
-    """How many interpreted calls take as long as the compiler."""
-    calls = (PER_GRAPH + PER_COMPILED * nodes) / seconds
-    return min(max(int(calls), MIN_CALLS), MAX_CALLS)
+def pays_at_once(graph: Graph) -> bool:
+    """Whether compiling a graph takes no longer than some interpreted calls of it."""
+    seconds = interpreted_seconds(graph, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE)
+    return CALLS_THAT_PAY_AT_ONCE * seconds >= compiler_seconds(graph)
 
 
 def calls_before_native(calls: int) -> int:
@@ -207,6 +178,26 @@ class Background:
 
 def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
     raise error
+
+
+class Ahead(Background):
+    """Code from the first call on, which checks it: every call has the bits of the code."""
+
+    def __init__(self, graph: Graph, run: Run, make: Make) -> None:
+        super().__init__(graph, run, make)
+        self._compiled()
+
+    @property
+    def state(self) -> str:
+        """How the graph runs, in words."""
+        if self.native:
+            return "compiled, before its first call"
+        if self._unchecked is None or self.run is self._interpreted:
+            return "interpreted, for it could not be compiled"
+        return "compiled, and checked by its first call"
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        return self.run(*arrays)
 
 
 class Timed(Background):

@@ -45,7 +45,7 @@ class Services(Hooks):
 class RuntimeHooks(Hooks):
     """The runtime's upward calls."""
 
-    # The function of a graph that runs a second time: optimised.
+    # The function of a graph that runs a second time: optimised, or compiled where that pays.
     compile_repeated: Callable[[Graph], Callable[..., tuple[Any, ...]]]
     # True for a graph that is compiled so before its first run.
     compiles_at_once: Callable[[Graph], bool]

@@ -61,6 +61,8 @@ def compiled(graph: Graph) -> Compiled:
 
 # The key in `Graph.derived` of another compiler for the graph, used from its first call on.
 COMPILER = "compiler"
+# The key of True where nobody forbids machine code for the graph, nor asks for it.
+MAY_BE_COMPILED = "may be compiled"
 
 
 def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
@@ -69,10 +71,10 @@ def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
 
 
 def inherit(graph: Graph, copied: Graph) -> None:
-    """Graphs derived from a graph (its forward and backward graphs) use the same compiler."""
-    compiler = compiler_of(graph)
-    if compiler is not None:
-        copied.derived.setdefault(COMPILER, compiler)
+    """Graphs derived from a graph (its forward and backward graphs) are compiled as it is."""
+    for key in (COMPILER, MAY_BE_COMPILED):
+        if key in graph.derived:
+            copied.derived.setdefault(key, graph.derived[key])
 
 
 def repeated(graph: Graph) -> Compiled:

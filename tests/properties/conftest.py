@@ -5,7 +5,10 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from intaglio.native import tiers
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -24,3 +27,11 @@ settings.register_profile(
     suppress_health_check=_QUIET,
 )
 PROFILE = settings.get_profile("hunt" if "INTAGLIO_HUNT" in os.environ else "properties")
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _bits_of_the_interpreter():
+    """Plain functions are not compiled before their first call: sines then have other bits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiers, "CALLS_THAT_PAY_AT_ONCE", 0.0)
+        yield

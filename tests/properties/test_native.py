@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
 from intaglio import tf
+from intaglio.native import tiers
 
 from .programs import Outcome, examples, load, same
 from .statements import arguments, programs
 from .test_statements import state_of, tensors, variables
 
 
-def agree(source: str, calls: list[Any]) -> None:
+@pytest.fixture(params=[True, None], scope="module", ids=["jit", "ahead"])
+def jit_compile(request: pytest.FixtureRequest) -> Iterator[bool | None]:
+    """Functions are compiled as that is asked for, or where it pays: always."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiers, "CALLS_THAT_PAY_AT_ONCE", float("inf"))
+        yield request.param
+
+
+def agree(source: str, calls: list[Any], jit_compile: bool | None) -> None:
     """Calls in order, twice each, give the same and leave the variables the same.
 
     Sines are left out: native ones may differ from NumPy's in the last place.
@@ -22,7 +33,7 @@ def agree(source: str, calls: list[Any]) -> None:
     source = source.replace("tf.sin", "tf.abs")
     one, other = variables(), variables()
     eager = load(source, **one)
-    compiled = tf.function(load(source, **other), jit_compile=True)
+    compiled = tf.function(load(source, **other), jit_compile=jit_compile)
     for values in [*calls, *calls]:
         want = Outcome(lambda v=values: (eager(*tensors(v)), state_of(one)))
         got = Outcome(lambda v=values: (compiled(*tensors(v)), state_of(other)))
@@ -31,20 +42,20 @@ def agree(source: str, calls: list[Any]) -> None:
 
 @examples(1.0)
 @given(programs(returns=False), st.lists(arguments, min_size=1, max_size=2))
-def test_eager_and_native_agree(source: str, calls: list[Any]) -> None:
+def test_eager_and_native_agree(jit_compile: bool | None, source: str, calls: list[Any]) -> None:
     note(source)
-    agree(source, calls)
+    agree(source, calls, jit_compile)
 
 
 @examples(0.5)
 @given(programs(returns=True, variables=False), st.lists(arguments, min_size=1, max_size=2))
-def test_returns_from_anywhere(source: str, calls: list[Any]) -> None:
+def test_returns_from_anywhere(jit_compile: bool | None, source: str, calls: list[Any]) -> None:
     note(source)
-    agree(source, calls)
+    agree(source, calls, jit_compile)
 
 
 @examples(0.5)
 @given(programs(returns=True, raises=True), st.lists(arguments, min_size=1, max_size=2))
-def test_exceptions_and_assertions(source: str, calls: list[Any]) -> None:
+def test_exceptions_and_assertions(jit_compile: bool | None, source: str, calls: list[Any]) -> None:
     note(source)
-    agree(source, calls)
+    agree(source, calls, jit_compile)

@@ -1,0 +1,81 @@
+"""What a call of a graph takes in the interpreter, and the compiler for it: estimates from the graph alone.
+
+The tiers decide by these what is compiled, and when, so that a program does the same whenever it is run.
+"""
+
+from __future__ import annotations
+
+import math
+
+from intaglio.base import shapes
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
+
+# Seconds that the interpreter takes for an op, and for an element of its results: of an op that
+# moves or adds, of a function such as exp, of other kernels (sorts, scans, transforms).
+PER_OP = 2e-6
+PER_ELEMENT, PER_FUNCTION, PER_ELEMENT_OF_OTHERS = 5e-10, 3e-9, 6e-9
+# For a multiplication of a bilinear op.
+PER_MULTIPLICATION = 1e-10
+# Seconds that the compiler takes for a graph, and for an op in it.
+PER_GRAPH, PER_COMPILED = 8e-2, 8e-4
+# How often a loop is run whose trip count does not follow from the graph: about, and cautiously.
+UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
+
+
+def compiler_seconds(graph: Graph) -> float:
+    """What the compiler takes for a graph, about."""
+    return PER_GRAPH + PER_COMPILED * sum([len(g.nodes) for g in (*walk.nested(graph), graph)])
+
+
+def interpreted_seconds(
+    graph: Graph, unknown_trip_count: int = UNKNOWN_TRIP_COUNT_ESTIMATE
+) -> float:
+    """What the interpreter takes for a call, about; every branch counts."""
+    known: dict[int, float] = {}
+
+    def seconds(part: Graph) -> float:
+        found = known.get(id(part))
+        if found is None:
+            known[id(part)] = found = sum([of_node(n) for n in part.nodes if not n.op.free])
+        return found
+
+    def of_node(node: Node) -> float:
+        inside = sum([seconds(g) for g in walk.attached(node)])
+        if node.op.control_flow == "loop":
+            inside *= node.attrs.get(KNOWN_TRIP_COUNT, unknown_trip_count)
+        return PER_OP + _kernel_seconds(node) + inside
+
+    return seconds(graph)
+
+
+def has_unknown_trip_count(graph: Graph) -> bool:
+    """Whether a graph has a loop of which no pass has found out how often it is run."""
+    return any(
+        node.op.control_flow == "loop" and KNOWN_TRIP_COUNT not in node.attrs
+        for part in (*walk.nested(graph), graph)
+        for node in part.nodes
+    )
+
+
+def _kernel_seconds(node: Node) -> float:
+    """What grows with the sizes of a node's arrays, as far as they are known."""
+    op, results = node.op, sum([_elements(v) for v in node.outputs])
+    if op.has_graphs or op.shape_only:
+        return 0.0
+    operands = sorted([_elements(v) for v in node.inputs], reverse=True)
+    if op.bilinear:
+        multiplications = math.sqrt(math.prod(operands[:2]) * results)
+        return PER_ELEMENT * results + PER_MULTIPLICATION * multiplications
+    if "scalar" in op.rules:
+        return (PER_ELEMENT if op.native_exact else PER_FUNCTION) * results
+    if op.data_inputs or op.cheap or not operands:
+        return PER_ELEMENT * results
+    if op.reduces:
+        return PER_ELEMENT * operands[0]
+    return PER_ELEMENT_OF_OTHERS * max(results, operands[0])
+
+
+def _elements(value: SymbolicTensor) -> int:
+    return shapes.count(value.dims) or 0
