@@ -75,7 +75,9 @@ def item_of(owner: Any, key: Any) -> Any:
         if found is _GONE:
             raise KeyError(key)
         return found
-    return (list if isinstance(owner, list) else tuple).__getitem__(owner, key)
+    if isinstance(owner, list):
+        return list.__getitem__(owner, key)
+    return tuple.__getitem__(owner, key)
 
 
 class Place:
@@ -129,7 +131,7 @@ def _text_at(origin: origins.Origin) -> str:
     line, last, start, end = next(
         (p for i, p in enumerate(code.co_positions()) if i == offset // 2), (None,) * 4
     )
-    if None in (line, last, start, end) or line != last:
+    if line is None or None in (last, start, end) or line != last:
         return ""
     text = linecache.getline(code.co_filename, line)
     return text.encode()[start:end].decode(errors="replace")

@@ -419,7 +419,8 @@ class ConcreteFunction(ConcreteFunctionKind):
     def constants(self) -> list[tuple[Frame | None, int]]:
         """The lines of large constants of the graph, with their bytes."""
         arrays = [(n, n.attrs.get("value")) for n in self._graph.nodes if n.op is raw.Const]
-        large = [(n, a.nbytes) for n, a in arrays if getattr(a, "nbytes", 0) >= MIN_BYTES]
+        sizes = [(n, getattr(a, "nbytes", 0)) for n, a in arrays]
+        large = [(n, size) for n, size in sizes if size >= MIN_BYTES]
         return [(next(iter(origins.frames(n.origin[:1])), None), size) for n, size in large]
 
     @property

@@ -580,7 +580,7 @@ class Function(PolymorphicFunction):
         TensorFlow has no such attribute.
         """
         found = collections.Counter([c for trace in self._cache for c in set(trace.constants)])
-        return tuple([LargeConstant(*c, traces) for c, traces in found.items()])
+        return tuple([LargeConstant(where, size, n) for (where, size), n in found.items()])
 
     def captures_again(self) -> None:
         """The policy about changed captures is another one: calls check them anew."""
