@@ -103,6 +103,7 @@ hunt fuzz kills soak: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
 	$(BIN)/python -m docs.keras
+	$(BIN)/python -m docs.beyond
 	$(BIN)/python -m docs.layer_diagrams
 	$(BIN)/python -m docs.type_stub
 	$(BIN)/python -m docs.pages --write

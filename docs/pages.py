@@ -26,6 +26,7 @@ PAGES = [
     *sorted((ROOT / "docs" / "tour").glob("*.md")),
     ROOT / "docs" / "autograph.md",
     ROOT / "docs" / "autograph-messages.md",
+    ROOT / "docs" / "captures.md",
     ROOT / "docs" / "compiler.md",
     ROOT / "docs" / "numpy.md",
 ]

@@ -19,6 +19,7 @@ from intaglio.autograph import (
     conversion,
     diagnosis,
     libraries,
+    reads,
     recursive_calls,
     source,
     verbosity,
@@ -55,6 +56,7 @@ def converted_call(
     if overload is not None:
         if aliases.any_known():
             args = tuple(map(whole, args))
+        reads.called(function, args, kwargs or {})
         result = overload(*args, **kwargs or {})
         return _returned(result, function, args, kwargs)
     if type(function) in (type, ABCMeta):
@@ -97,6 +99,7 @@ def _as_it_is(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scop
     taken = getattr(function, "__autograph_functions__", None)
     if taken:
         args, kwargs = _with_converted(taken, args, kwargs)
+    reads.called(function, args, kwargs)
     result = function(*args, **kwargs)
     if function is vars and args:
         note_holder(args[0], result)
@@ -156,8 +159,16 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
         value = getattr(owner, name)
         if name == "__dict__":
             note_holder(owner, value)
+        (reads.attribute if used else reads.tested)(owner, name, value)
         return ld(value) if used else value
     return converted_call(getter, (owner,), None)
+
+
+def method(owner: Any, name: str) -> Any:
+    """`owner.name`, which is about to be called."""
+    value = getattr(owner, name)
+    reads.attribute(owner, name, value)
+    return value
 
 
 def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any) -> Any:
@@ -170,6 +181,7 @@ def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scop
         or not is_convertible(start)
         or not (scope is None or scope.options.recursive)
     ):
+        reads.called(kind, args, kwargs)
         result = kind(*args, **kwargs)
         note_returned(result, creates(kind, args, kwargs))
         return result

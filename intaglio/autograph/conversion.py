@@ -10,13 +10,13 @@ import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
-from intaglio.autograph import source, verbosity
+from intaglio.autograph import libraries, source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
-from intaglio.autograph.locations import note_free_variables
+from intaglio.autograph.locations import global_names, note_free_variables, own_names
 from intaglio.autograph.names import Namer, all_names
-from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
+from intaglio.autograph.statements import OPTIONS, FunctionConverter, Outside, is_generator
 from intaglio.base.locks import lasting_lock
 
 ACCESSORS = ("get_state", "set_state")
@@ -82,12 +82,26 @@ def code_text(function: FunctionType, recursive: bool = True) -> str:
 
 
 class _Unmarked(ast.NodeTransformer):
-    """Replaces `ag__.created(x)`, which TensorFlow's converted code does not have, by `x`."""
+    """Replaces marks, such as `ag__.created(x)`, which TensorFlow's converted code does not have."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """What a mark is around, and all other calls."""
         node = cast("ast.Call", self.generic_visit(node))
-        return node.args[0] if ast.unparse(node.func) == "ag__.created" else node
+        name = ast.unparse(node.func)
+        if name in ("ag__.created", "ag__.iterated"):
+            return node.args[0]
+        if name == "ag__.outer":
+            node.func, node.args = ast.parse("ag__.ld", mode="eval").body, node.args[:1]
+        elif name == "ag__.method":
+            return ast.Attribute(node.args[0], node.args[1].value, ast.Load())  # type: ignore[attr-defined]  # a constant
+        elif name == "ag__.item":
+            item = ast.Subscript(node.args[0], node.args[1], ast.Load())
+            node.func, node.args = ast.parse("ag__.ld", mode="eval").body, [item]
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        """No reports of assignments."""
+        return None if ast.unparse(node).startswith("ag__.assigned(") else self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         """No `x = x`, which is left of the mark of a starred target."""
@@ -122,7 +136,9 @@ def _convert(function: FunctionType, user_requested: bool, recursive: bool) -> C
     namer = Namer(all_names(tree) | set(code.co_freevars))
     definition = _definition(tree)
     options = OPTIONS.format(recursive=recursive, requested=user_requested)
-    converter = FunctionConverter(namer, options, {"ag__"}, _objects_around(function))
+    converter = FunctionConverter(
+        namer, options, {"ag__"}, _objects_around(function), _outside(function)
+    )
     definition = converter.convert(definition)
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
@@ -139,6 +155,23 @@ def _objects_around(function: FunctionType) -> set[str]:
     return set(function.__code__.co_freevars) | {
         n for n, value in space.items() if not isinstance(value, plain)
     }
+
+
+def _outside(function: FunctionType) -> Outside:
+    """The names that the function reads of the functions around it and of its module."""
+    code, space = function.__code__, function.__globals__
+    own = own_names(code)
+    used = {n for n in global_names(code)[1] if n in space and n not in own}
+    libraries_ = {n for n in used if type(space[n]) is ModuleType and libraries.is_one(space[n])}
+    fixed = () if space.get("__name__") == "__main__" else (FunctionType, type)
+    spaces = {n for n in used - libraries_ if isinstance(space[n], (ModuleType, type))}
+    variables = {n for n in used - libraries_ if type(space[n]) not in _UNCHANGING}
+    variables = {n for n in variables if n in spaces or not isinstance(space[n], fixed)}
+    return Outside(frozenset(variables | {*code.co_freevars} - own), frozenset(spaces))
+
+
+# What globals have that are not assigned to again.
+_UNCHANGING = (BuiltinFunctionType, type(print))
 
 
 def _definition(tree: Any) -> ast.FunctionDef:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from intaglio.autograph.names import begin_at, symbol
@@ -14,6 +15,10 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetCom
 RETURNING_NEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
 # Called as they are: what they do depends on the frame that calls them.
 UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"})
+
+
+# What reads an attribute, by its use.
+_ATTRIBUTES = {None: "attr", "tested": "attr", "called": "method"}
 
 
 def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
@@ -59,6 +64,8 @@ class Expressions(ast.NodeTransformer):
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
         self.objects: set[str] = set()  # names that may have objects of the user's classes
+        self.outer: set[str] = set()  # names of variables around the function, and of globals
+        self.spaces: set[str] = set()  # names of the user's modules and classes
         self.composite_names: set[str] = set()  # attributes and items that the function writes
         # Inside a `raise` statement, whose text is built when it raises.
         self.raised = False
@@ -66,26 +73,30 @@ class Expressions(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load) or node.id in self.generated:
             return node
+        if node.id in self.outer and not getattr(node, "is_plain", False):
+            return ag("outer", node, thunk(copy.copy(node)), at=node)
         return ag("ld", node, at=node)
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
         root, text = _root(node), symbol(node)
-        is_object = isinstance(root, ast.Call) or (
-            isinstance(root, ast.Name) and root.id in self.objects
-        )
+        is_named = isinstance(root, ast.Name)
+        is_object = isinstance(root, ast.Call) or (is_named and root.id in self.objects)
+        is_space = is_named and root.id in self.spaces
         is_inner = isinstance(node.value, (ast.Attribute, ast.Subscript))
         self.generic_visit(node)
         use = getattr(node, "use", None)
         if not isinstance(node.ctx, ast.Load) or use == "grown":
             node.value = ag("written", node.value, at=node)
-        elif isinstance(node, ast.Attribute) and is_object and use in (None, "tested"):
-            call = ag("attr", node.value, ast.Constant(node.attr), at=node)
+        elif isinstance(node, ast.Attribute) and (is_object or is_space) and use in _ATTRIBUTES:
+            call = ag(_ATTRIBUTES[use], node.value, ast.Constant(node.attr), at=node)
             if use == "tested":
                 call.args.append(located(ast.Constant(False), node))
             return call
         elif use is None and (text in self.composite_names or _is_item(node)):
             if is_inner and isinstance(node, ast.Subscript):
                 node.value = ag("looked", node.value, at=node)
+            if isinstance(node, ast.Subscript) and _is_item(node):
+                return ag("item", node.value, node.slice, at=node)
             return ag("ld", node, at=node)
         is_slice = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
         is_read = use is None and isinstance(node.ctx, ast.Load)
@@ -127,6 +138,18 @@ class Expressions(ast.NodeTransformer):
             return node  # a target
         return ag("created", node, at=node)
 
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        """One `for` of a comprehension, which reads what it iterates over."""
+        node = self.generic_visit(node)
+        node.iter = ag("iterated", node.iter, at=node.iter)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.AST:
+        node = self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = ag("iterated", node.value, at=node)
+        return node
+
     visit_List = visit_Dict = visit_Set = visit_GeneratorExp = _created
     visit_ListComp = visit_DictComp = visit_SetComp = _created
 
@@ -155,7 +178,10 @@ class Expressions(ast.NodeTransformer):
             node.right = self._text_part(node.right)
         joins = _joins_containers(node)
         node = self.generic_visit(node)
-        return ag("created", node, at=node) if joins else node
+        if not joins:
+            return node
+        node.left, node.right = [ag("iterated", o, at=o) for o in (node.left, node.right)]
+        return ag("created", node, at=node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if _binds(node):

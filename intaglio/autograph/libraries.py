@@ -9,7 +9,8 @@ is converted, and so is a `call` that is a `tf.function` itself.
 
 from __future__ import annotations
 
-from types import FunctionType
+import sys
+from types import FunctionType, ModuleType
 from typing import Any
 
 _LIBRARIES = frozenset(
@@ -35,3 +36,9 @@ def library_of(names: dict[str, Any]) -> str | None:
     module: str = names.get("__name__", "")
     package = module.partition(".")[0]
     return package if package in _LIBRARIES else None
+
+
+def is_one(module: ModuleType) -> bool:
+    """True for a module that is not the user's: of a library, or of Python's own."""
+    package = module.__name__.partition(".")[0]
+    return package in _LIBRARIES or (package in sys.stdlib_module_names and package != "__main__")

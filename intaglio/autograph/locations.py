@@ -200,7 +200,7 @@ def variables_of(function: Any) -> Iterator[Location]:
         is_older = free_variables is None or name in free_variables
         origin = Provenance.OLDER if is_older else Provenance.CREATED
         yield Cell(cell, "", name, origin)
-    stored, used = _global_names(function.__code__)
+    stored, used = global_names(function.__code__)
     space = function.__globals__
     for name in used:
         if name in stored or type(space.get(name)) in (list, collections.defaultdict):
@@ -218,7 +218,7 @@ def cells_of(function: Any) -> Iterator[tuple[str, CellType]]:
 _names = _Facts()
 
 
-def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+def global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The global names that code sets, and all that it uses."""
     known = _names.get(code)
     if known is None:
@@ -231,7 +231,7 @@ def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
                     stored.add(step.argval)
         for part in code.co_consts:
             if isinstance(part, CodeType):
-                inner = _global_names(part)
+                inner = global_names(part)
                 stored |= inner[0]
                 used |= inner[1]
         known = _names.note(code, (frozenset(stored), frozenset(used)))
@@ -280,3 +280,12 @@ def _value(node: Any, cells: dict[str, CellType], space: dict[str, Any]) -> Any:
 
 def _owner(node: Any, cells: dict[str, CellType], space: dict[str, Any]) -> Any:
     return aliases.current(_value(node.value, cells, space))
+
+
+def own_names(code: CodeType) -> set[str]:
+    """The names that code has for itself, and the code in it."""
+    found = {*code.co_varnames, *code.co_cellvars}
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            found |= own_names(part)
+    return found

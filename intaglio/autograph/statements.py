@@ -52,13 +52,29 @@ class Around(NamedTuple):
     assigned: frozenset[str] = frozenset()  # those that it begins by assigning
 
 
+class Outside(NamedTuple):
+    """The names that a function reads and does not have itself."""
+
+    variables: frozenset[str]  # of functions around it, and globals, if their values may change
+    spaces: frozenset[str]  # of the user's modules and classes
+
+
+NOTHING = Outside(frozenset(), frozenset())
+
+
 class FunctionConverter:
     """Converts one function definition; nested ones get a converter of their own."""
 
     def __init__(
-        self, namer: Namer, options: str, generated: set[str], outside: Iterable[str] = ()
+        self,
+        namer: Namer,
+        options: str,
+        generated: set[str],
+        outside: Iterable[str] = (),
+        around: Outside = NOTHING,
     ) -> None:
         self.outside = outside  # names of variables around the function
+        self.around = around
         self.namer = namer
         self.options = options
         self.generated = generated
@@ -85,6 +101,8 @@ class FunctionConverter:
         self.expressions.objects = {
             n for n in (*known, *Activity.of(body).writes, *self.outside) if n.isidentifier()
         }
+        self.expressions.outer = {*self.around.variables} - self.generated
+        self.expressions.spaces = {*self.around.spaces}
         self.expressions.composite_names = set(filter(is_composite, Activity.of(body).writes))
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
@@ -122,10 +140,20 @@ class FunctionConverter:
         done: list[ast.stmt] = []
         for statement in statements:
             done += self._statement(statement, defined)
+            done += self._assigned(statement)
             written = {w for w in Activity.of(statement).writes if not is_composite(w)}
             defined |= written
             self.unset = self.unset - written
         return done
+
+    def _assigned(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Reports what a statement assigns to variables that are not the function's own."""
+        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            return []
+        targets = getattr(statement, "targets", None) or [statement.target]  # type: ignore[attr-defined]  # the others have one
+        names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+        found = [n for n in names if n in self.outer_names and n in self.around.variables]
+        return [s for n in found for s in statements_of(f"ag__.assigned(lambda: {n})", statement)]
 
     def _inside(
         self, statements: Sequence[ast.stmt], defined: set[str], around: Around
@@ -326,7 +354,8 @@ class FunctionConverter:
         node.args.defaults = [visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [None if d is None else visit(d) for d in node.args.kw_defaults]
         around = self.expressions.objects
-        converted = FunctionConverter(self.namer, "ag__.STD", self.generated, around).convert(node)
+        converter = FunctionConverter(self.namer, "ag__.STD", self.generated, around, self.around)
+        converted = converter.convert(node)
         mark = located(ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node)
         converted.decorator_list = [*converted.decorator_list, mark]
         return [converted]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, attribute_writes, containers, provenance
+from intaglio.autograph import aliases, attribute_writes, containers, provenance, reads
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
@@ -273,6 +273,25 @@ def _own_array(value: Any) -> Any:
     return copied
 
 
+def outer(value: Any, variable: Callable[[], Any]) -> Any:
+    """A name's value, where the name is not the function's own; `variable` is a function that reads it."""
+    reads.outer(value, variable)
+    return ld(value)
+
+
+def item(owner: Any, key: Any) -> Any:
+    """`owner[key]`."""
+    value = owner[key]
+    reads.item(owner, key, value)
+    return ld(value)
+
+
+def iterated(value: Any) -> Any:
+    """`value`, all elements of which are about to be read."""
+    reads.contents(value)
+    return value
+
+
 def looked(owner: Any) -> Any:
     """`owner`, an item of which is about to be read: a defaultdict may get one by that."""
     if _watches.stack and isinstance(owner, collections.defaultdict):
@@ -297,21 +316,25 @@ def note_arguments(arguments: Any) -> None:
 class _Written:
     """Stands for an object in the target of an assignment, and reports what is written."""
 
-    __slots__ = ("_owner",)
+    __slots__ = ("_owner", "_read")
 
     def __init__(self, owner: Any) -> None:
         object.__setattr__(self, "_owner", owner)
+        object.__setattr__(self, "_read", ())
 
     def __getattr__(self, name: str) -> Any:
         owner = object.__getattribute__(self, "_owner")
         note_attribute(owner, name)
-        return own(getattr(owner, name))
+        value = own(getattr(owner, name))
+        object.__setattr__(self, "_read", (value,))  # by an augmented assignment
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
         note_write(owner)
         note_attribute(owner, name)
         setattr(owner, name, value)
+        reads.wrote(owner, name, True, value, *object.__getattribute__(self, "_read"))
         _set(owner, name)
         if _is_variable(value):
             for watch in _watches.stack:
@@ -322,6 +345,7 @@ class _Written:
         note_write(owner)
         note_attribute(owner, name)
         delattr(owner, name)
+        reads.wrote(owner, name, True)
 
     def __getitem__(self, key: Any) -> Any:
         owner = object.__getattribute__(self, "_owner")
@@ -333,7 +357,9 @@ class _Written:
         if type(value) is Maybe and isinstance(owner, collections.defaultdict):
             assert owner.default_factory is not None  # or the key would not be missing
             return value_or(value, owner.default_factory)
-        return own(value)
+        value = own(value)
+        object.__setattr__(self, "_read", (value,))
+        return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
@@ -341,6 +367,7 @@ class _Written:
         _note_item(owner, key)
         _note_inside(owner, "__setitem__")
         owner[key] = value
+        reads.wrote(owner, key, False, value, *object.__getattribute__(self, "_read"))
         _set(owner, key)
 
     def __delitem__(self, key: Any) -> None:
@@ -349,6 +376,7 @@ class _Written:
         _note_loss(owner, key)
         _note_inside(owner, "__delitem__")
         del owner[key]
+        reads.wrote(owner, key, False)
 
 
 def note_write(owner: Any) -> None:

@@ -9,6 +9,8 @@ class Options:
     """The options that the user has set; a layer that acts on an option reads it here.
 
     `run_functions_eagerly`: calls of a `tf.function` run its Python body.
+    `calls_are_controlled`: a stance or a budget is active anywhere in the process.
+    `special_calls`: either of these, so that calls look at one attribute.
     `data_debug_mode`: `tf.data` runs its functions eagerly.
     `deterministic`: ops must give the same answer on every run.
     `threads_intra`, `threads_inter`: threads in one op, ops at once; 0 leaves it open.
@@ -22,14 +24,16 @@ class Options:
     """
 
     __slots__ = (
+        "_controlled",
+        "_run_eagerly",
         "data_debug_mode",
         "deterministic",
         "device_policy",
         "filter_tracebacks",
         "log_placement",
         "optimizer",
-        "run_functions_eagerly",
         "soft_placement",
+        "special_calls",
         "synchronous",
         "tensor_float_32",
         "threads_inter",
@@ -37,7 +41,7 @@ class Options:
     )
 
     def __init__(self) -> None:
-        self.run_functions_eagerly = False
+        self._run_eagerly = self._controlled = self.special_calls = False
         self.data_debug_mode = False
         self.deterministic = False
         self.threads_intra = 0
@@ -49,6 +53,26 @@ class Options:
         self.device_policy = "silent"
         self.synchronous = True
         self.tensor_float_32: bool | None = None
+
+    @property
+    def run_functions_eagerly(self) -> bool:
+        """True while calls of a `tf.function` run its Python body."""
+        return self._run_eagerly
+
+    @run_functions_eagerly.setter
+    def run_functions_eagerly(self, value: bool) -> None:
+        self._run_eagerly = value
+        self.special_calls = self._run_eagerly or self._controlled
+
+    @property
+    def calls_are_controlled(self) -> bool:
+        """True while a stance or a budget is active anywhere in the process."""
+        return self._controlled
+
+    @calls_are_controlled.setter
+    def calls_are_controlled(self, value: bool) -> None:
+        self._controlled = value
+        self.special_calls = self._run_eagerly or self._controlled
 
 
 OPTIONS = Options()

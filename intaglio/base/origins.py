@@ -25,6 +25,11 @@ class Frame(NamedTuple):
         """The line's text, or nothing if it cannot be read."""
         return linecache.getline(self.filename, self.lineno).strip()
 
+    @property
+    def short(self) -> str:
+        """The file's name without its folder, and the line: `model.py:12`."""
+        return f"{os.path.basename(self.filename)}:{self.lineno}"
+
     def __str__(self) -> str:
         return f'File "{self.filename}", line {self.lineno}, in {self.function}'
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ BYTES_DATA = bytes.__basicsize__ - 1
 TUPLE_ITEMS = tuple.__basicsize__
 # PyListObject: the pointer to its items.
 LIST_ITEMS = 24
+# PyCellObject: what it has, or null.
+CELL_CONTENTS = 16
 # PyArrayObject: data pointer, number of dimensions (int32), pointer to the lengths (int64 each),
 # dtype, flags (int32).
 ARRAY_DATA, ARRAY_RANK, ARRAY_LENGTHS, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 56, 64
@@ -42,10 +45,13 @@ _FUNCTIONS = {
     "call": "PyObject_CallFunctionObjArgs",  # object (function, arguments..., null)
     "check_signals": "PyErr_CheckSignals",  # int (): runs handlers; -1 with an exception set
     "decref": "Py_DecRef",  # void (object)
+    "clear_error": "PyErr_Clear",  # void ()
     "dict_get": "PyDict_GetItem",  # borrowed object or null (dict, key)
     "ensure_lock": "PyGILState_Ensure",  # int32 (): takes the interpreter's lock, if need be
     "error_occurred": "PyErr_Occurred",  # borrowed object or null (): the exception that is set
     "float_as_double": "PyFloat_AsDouble",  # double (float)
+    "get_attribute": "PyObject_GetAttr",  # object or null (object, name)
+    "get_item": "PyObject_GetItem",  # object or null (object, key)
     "incref": "Py_IncRef",  # void (object)
     "int_as_int64": "PyLong_AsLongLongAndOverflow",  # int64 (int, int *overflow)
     "int_from_address": "PyLong_FromVoidPtr",  # object (address)
@@ -135,14 +141,16 @@ def _bytes_verified(text: bytes) -> bool:
 
 
 def _containers_verified() -> bool:
-    """True if tuples, lists and dicts have their fields at these offsets."""
+    """True if tuples, lists, dicts and cells have their fields at these offsets."""
     items = [object(), object()]
     pair, mapping = (*items,), dict.fromkeys(items)
     addresses = [id(item) for item in items]
+    cell = CellType(items)
     return (
         [_word(id(x) + SIZE) for x in (pair, items, mapping)] == [2, 2, 2]
         and _words(id(pair) + TUPLE_ITEMS, 2) == addresses
         and _words(_word(id(items) + LIST_ITEMS), 2) == addresses
+        and _word(id(cell) + CELL_CONTENTS) == id(items)
     )
 
 

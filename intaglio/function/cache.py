@@ -24,6 +24,8 @@ class TraceCache:
         # All traces, oldest first, by numbers.
         self._traces: dict[int, tuple[Key, Any]] = {}
         self._next = 0
+        # Traces whose captured values are not the present ones, by the numbers they had.
+        self._replaced: dict[int, list[Any]] = {}
         # By the types of calls: what serves them. Those whose types are not a trace's own besides.
         self._found: dict[Key, Any] = {}
         self._served_above: list[Key] = []
@@ -94,19 +96,57 @@ class TraceCache:
             if any(map(_is_weak, key[1:])):
                 self._weak[number] = key
 
+    def variants(self, trace: Any) -> list[Any]:
+        """The other traces of the same types, with other captured values."""
+        with self._lock:
+            return [*self._replaced.get(self._number_of(trace), ())]
+
+    def replace(self, trace: Any, other: Any) -> None:
+        """Look-ups that found a trace find another one of the same types from now on."""
+        with self._lock:
+            number = self._number_of(trace)
+            if number is None:
+                return
+            others = self._replaced.setdefault(number, [])
+            self._replaced[number] = [t for t in (*others, trace) if t is not other]
+            self._traces[number] = self._traces[number][0], other
+            for key in [k for k, found in self._found.items() if found is trace]:
+                self._found[key] = other
+
+    def _number_of(self, trace: Any) -> Any:
+        return next((n for n, (_, t) in self._traces.items() if t is trace), None)
+
     def _remove_dead(self) -> None:
         """Removes the traces of objects that are gone: no call can have them again."""
         for number, key in [*self._weak.items()]:
             if any(map(_has_dead, key[1:])):
-                del self._weak[number], self._traces[number]
-                self._found.pop(key, None)
-                index = _index(key)
-                for table in (self._joinable, self._general):
-                    table.get(index, {}).pop(number, None)
-                    if not table.get(index, True):
-                        del table[index]
+                self._remove(number, key)
         # So that all sweeps together look at each trace a bounded number of times.
         self._max_weak = max(2 * len(self._weak), 1)
+
+    def _remove(self, number: int, key: Key) -> None:
+        del self._traces[number]
+        self._weak.pop(number, None)
+        self._replaced.pop(number, None)
+        self._found.pop(key, None)
+        index = _index(key)
+        for table in (self._joinable, self._general):
+            table.get(index, {}).pop(number, None)
+            if not table.get(index, True):
+                del table[index]
+
+    def remove(self, trace: Any) -> None:
+        """Removes a trace, if it is there."""
+        with self._lock:
+            number = self._number_of(trace)
+            if number is None:
+                for number, others in self._replaced.items():
+                    self._replaced[number] = [t for t in others if t is not trace]
+                return
+            key = self._traces[number][0]
+            for served in [k for k, found in self._found.items() if found is trace]:
+                del self._found[served]
+            self._remove(number, key)
 
     def generalize(self, key: Key) -> Key:
         """The types joined with those of every trace that allows it, for reduce_retracing."""
@@ -148,10 +188,14 @@ class TraceCache:
             return trace(), True
 
     def __len__(self) -> int:
-        return len(self._traces)
+        return len(self._traces) + sum(map(len, self._replaced.values()))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([trace for _, trace in self._traces.values()])
+        found = [trace for _, trace in self._traces.values()]
+        if self._replaced:
+            found += [trace for others in self._replaced.values() for trace in others]
+            found.sort(key=lambda trace: trace.number)
+        return iter(found)
 
 
 def _below(key: Key, above: Key) -> bool:

@@ -10,10 +10,14 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from intaglio.autograph.declared_state import State, hand_over, take_back
+from intaglio.autograph.reads import absorb
+from intaglio.autograph.side_effects import Effects
 from intaglio.base import nest, origins
-from intaglio.base.origins import Origin
+from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
-from intaglio.function import pipeline
+from intaglio.function import pipeline, trace_limits
+from intaglio.function.captures import TraceReads
 from intaglio.function.explanation import Traced
 from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
@@ -29,6 +33,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.graph import FuncGraph
+from intaglio.trace.large_constants import MIN_BYTES
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
@@ -51,7 +56,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         self, graph: FuncGraph, function_type: FunctionType, bound: Bound, python_name: str
     ) -> None:
         self._graph = graph
-        self._name = f"__inference_{python_name}_{next(_uids)}"
+        self.number = next(_uids)
+        self._name = f"__inference_{python_name}_{self.number}"
         self._bound = bound._replace(values=[])  # arguments are not kept alive
         self._python_name = python_name
         self._type = FunctionType(
@@ -78,6 +84,12 @@ class ConcreteFunction(ConcreteFunctionKind):
         # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
         self.general_calls = 0  # calls through binding and the cache, for `Function`
+        # What the trace has read of Python's state, and what `Function` finds it by.
+        self.reads: TraceReads | None = None
+        self.effects = Effects()
+        self.states: tuple[State, ...] = ()
+        self.key: Any = None
+        self.last_used = 0  # in the order of all uses, as far as entries do not hide them
         # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
 
@@ -112,7 +124,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         """What distinguishes this trace from others of its function."""
         where = origins.frames(self.origin[:1])
         types = {name: p.typed for name, p in self._type.parameters.items()}
-        return Traced(types, where[0] if where else None, self.seconds)
+        reads = () if self.reads is None else self.reads.all
+        read = {r.name: r.before() for r in reads}
+        return Traced(types, where[0] if where else None, self.seconds, read)
 
     @property
     def function_type(self) -> FunctionType:
@@ -312,6 +326,8 @@ class ConcreteFunction(ConcreteFunctionKind):
             return self._run_now(tensors)
         for variable in self.variables:
             _accessed(level, variable)
+        if self.reads is not None and not level.eager:
+            absorb(self.reads.all)
         inputs = [*tensors, *self._captured]
         return self.carry_out(inputs)
 
@@ -369,6 +385,43 @@ class ConcreteFunction(ConcreteFunctionKind):
                 self._is_optimized = False
                 raise
         return run
+
+    def advance_counters(self) -> None:
+        """Adds to Python's numbers what the trace has added to them."""
+        for counter in self.effects.counters.values():
+            counter.advance()
+
+    def call_with_state(self, tensors: list[Tensor]) -> Sequence[Tensor]:
+        """`call_flat`; Python's attributes that are state go in, and come back."""
+        if not self.states:
+            return self.call_flat(tensors)
+        if not door.level().eager:
+            hand_over(self.states)
+            results = self.call_flat(tensors)
+            take_back(self.states)
+            return results
+        for state in self.states:
+            state.take()
+        results = self.call_flat(tensors)
+        for state in self.states:
+            state.put()
+        return results
+
+    @property
+    def bytes(self) -> int:
+        """An estimate of what the trace takes in memory."""
+        nodes = self._graph.nodes
+        arrays = [n.attrs.get("value") for n in nodes if n.op is raw.Const]
+        data = sum([getattr(a, "nbytes", 0) for a in arrays])
+        return trace_limits.BYTES_PER_TRACE + trace_limits.BYTES_PER_NODE * len(nodes) + data
+
+    @property
+    def constants(self) -> list[tuple[Frame | None, int]]:
+        """The lines of large constants of the graph, with their bytes."""
+        arrays = [(n, n.attrs.get("value")) for n in self._graph.nodes if n.op is raw.Const]
+        sizes = [(n, getattr(a, "nbytes", 0)) for n, a in arrays]
+        large = [(n, size) for n, size in sizes if size >= MIN_BYTES]
+        return [(next(iter(origins.frames(n.origin[:1])), None), size) for n, size in large]
 
     @property
     def _trains(self) -> bool:

@@ -8,13 +8,14 @@ calls the compiled graph; if a guard fails it returns `MISS`, and the call is bo
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio import native
 from intaglio.base.generated_code import GeneratedCode
+from intaglio.function import captures, read_guards
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.type_specs.trace_type import TraceType
@@ -189,10 +190,21 @@ def make_native_entry(
         if type(array) is not np.ndarray or not array.flags.c_contiguous:
             return None
         table.constant(array)
+    try:
+        read_guards.add_native(table, _watched(concrete))
+    except (read_guards.Unguardable, LookupError, AttributeError, ValueError, ReferenceError):
+        return None
     if concrete.capture_arrays:
         invalidate = table.invalidation()
         concrete.taking_captures.append(lambda others: invalidate())
     return native.native_calls.native_call(program, table, MISS, single)
+
+
+def _watched(concrete: Any) -> Sequence[Any]:
+    """The reads that an entry guards."""
+    if concrete.reads is None or captures.POLICY.mode == "freeze":
+        return ()
+    return concrete.reads.watched
 
 
 def _is_tuple_of_tensors(concrete: Any) -> bool:
@@ -246,6 +258,7 @@ def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dic
 
 def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]) -> Entry:
     space = guards.space
+    reads = read_guards.lines(_watched(concrete), guards.name, "return MISS")
     space["run"] = concrete.optimized_run()
     space["fail"] = concrete.fail
     arrays = list(guards.arrays)
@@ -259,6 +272,7 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
         "def entry(args, kwargs):",
         f"{form}: return MISS",
         *guards.lines,
+        *[f" {line}" for line in reads],
         " try:",
         f"  r = run({', '.join(arrays)})",
         " except Exception as e:",

@@ -64,11 +64,15 @@ class Explanation(tuple[TraceReason, ...]):
 
 
 class Traced(NamedTuple):
-    """What is remembered of a trace: types by the names of parameters, the line and the time."""
+    """What is remembered of a trace: types by the names of parameters, the line and the time.
+
+    `reads` is what it has read of Python's state, by the names in the program.
+    """
 
     types: dict[str, TraceType]
     where: Frame | None
     seconds: float
+    reads: dict[str, str] = {}
 
 
 def explanation(traces: Sequence[Traced]) -> Explanation:
@@ -80,10 +84,19 @@ def _reason(traces: Sequence[Traced], index: int) -> TraceReason:
     new = traces[index]
     nearest, changes = None, ()
     for number in range(index, 0, -1):  # of equally near ones the latest
-        found = tuple(changed(traces[number - 1].types, new.types))
+        old = traces[number - 1]
+        found = (*changed(old.types, new.types), *_read_changes(old.reads, new.reads))
         if nearest is None or _size(found) < _size(changes):
             nearest, changes = number, found
     return TraceReason(index + 1, new.where, new.seconds, nearest, changes)
+
+
+def _read_changes(old: dict[str, str], new: dict[str, str]) -> Iterator[Change]:
+    """What the traces have read of Python's state that was not the same."""
+    for name, now in new.items():
+        was = old.get(name, now)
+        if was != now:
+            yield Change(name, was, now, _READ)
 
 
 def _size(changes: Sequence[Change]) -> int:
@@ -157,6 +170,7 @@ def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
 _SHAPE = (
     "leave the dimension open with reduce_retracing=True, or with None for it in input_signature"
 )
+_READ = "a captured Python value; make it a tf.Variable, or pass it as an argument"
 _RANK = "give the function tensors of one rank, or input_signature of unknown rank"
 _COUNT = "each number of arguments has a trace of its own"
 _OBJECT = "objects are told apart by ==; pass the tensors that it holds"

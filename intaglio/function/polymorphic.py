@@ -6,22 +6,28 @@ https://www.tensorflow.org/guide/function.
 
 from __future__ import annotations
 
+import collections
 import functools
 import time
 import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from intaglio.autograph.reads import CLASS, Read, recording
+from intaglio.autograph.side_effects import POLICY as EFFECTS
+from intaglio.autograph.side_effects import SideEffect
 from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
-from intaglio.function import recursion, retracing
+from intaglio.base.origins import Frame
+from intaglio.function import captures, control, recursion, registry, retracing, trace_limits
 from intaglio.function.cache import Key, TraceCache
+from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs, stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
-from intaglio.function.explanation import Explanation, explanation
+from intaglio.function.explanation import Explanation, Traced, explanation
 from intaglio.function.kinds import PolymorphicFunction
 from intaglio.function.signature import (
     Bound,
@@ -34,6 +40,7 @@ from intaglio.function.signature import (
 from intaglio.function.trace_types import from_value
 from intaglio.function.tracing import trace
 from intaglio.function.user_errors import without_our_frames
+from intaglio.function.warming import Warmup
 from intaglio.opdef import door
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
@@ -52,6 +59,18 @@ LATER = "Creating variables on a non-first call to a function decorated with tf.
 
 
 _counting = lasting_lock()
+
+
+class LargeConstant(NamedTuple):
+    """A constant of traces: the user's line that has it, its bytes, and how many traces have it."""
+
+    where: Frame | None
+    bytes: int
+    traces: int
+
+    def __str__(self) -> str:
+        where = "" if self.where is None else f"{self.where.short}: "
+        return f"{where}{self.bytes / 1e6:.1f} MB, in {self.traces} traces"
 
 
 class Options:
@@ -104,8 +123,11 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
+        self._warming: Warmup | None = None  # a warm-up in the background
+        self._reported: set[Any] = set()  # the changed captures that there was a warning about
         # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
+        registry.register(self)
         if bound:
             self.__signature__ = getattr(python_function, "__signature__", None)
         else:
@@ -251,7 +273,7 @@ class Function(PolymorphicFunction):
         what the function's ops do.
         """
         try:
-            if not STATE.unusual and not OPTIONS.run_functions_eagerly:
+            if not STATE.unusual and not OPTIONS.special_calls:
                 for entry in self._entries:
                     result = entry(args, kwargs)
                     if result is not MISS:
@@ -268,25 +290,79 @@ class Function(PolymorphicFunction):
         return stepped(self._python_function, args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if OPTIONS.run_functions_eagerly:
+        if OPTIONS.special_calls and control.is_eager(self):
             return self._python_function(*args, **kwargs)
         bound, types, key = self._typed(args, kwargs)
+        if (OPTIONS.calls_are_controlled or self._warming) and not self._may_trace(
+            key, bound, types
+        ):
+            return self._python_function(*args, **kwargs)
         if recursion.allowed():
             unfinished = recursion.in_progress(self._cache, key)
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
         concrete, is_new = self._concrete(key, bound, types, has_values=True)
-        if door.level().eager:  # a graph that calls the function is traced once itself
-            if is_new:
-                self._detector.traced(self._shown(), self._why)
-            else:
-                self._detector.calls += 1
+        reads = concrete.reads
+        if reads is not None and not is_new and POLICY.mode != "freeze" and not reads.is_fresh():
+            concrete, is_new = self._after_change(concrete, reads.changed(), bound)
+        trace_limits.used(concrete)
+        eager = door.level().eager  # a graph that calls the function is traced once itself
+        if eager and is_new:
+            self._detector.traced(self._shown(), self._why)
+        elif not is_new:
+            self._detector.calls += eager
+            if EFFECTS.mode == "replay":
+                concrete.advance_counters()
         tensors = _tensors(concrete.types, bound.values)
-        result = concrete.pack(concrete.call_flat(tensors))
+        result = concrete.pack(concrete.call_with_state(tensors))
         concrete.general_calls += 1
         if not STATE.unusual and concrete.general_calls in BUILD_AT:
             self._remember(concrete, args, kwargs, bound)
         return result
+
+    def _may_trace(self, key: Key, bound: Bound, types: Sequence[TraceType]) -> bool:
+        """False if the call has no trace and is to run eagerly instead."""
+        if self._cache.find(key) is not None:
+            return True
+        if self._warming is not None:
+            if not self._warming.done():
+                return False
+            self._warming = None
+        where = next(iter(origins.frames(origins.capture()[:1])), None)
+
+        def explained() -> Explanation:
+            new = Traced(dict(zip(bound.names, types, strict=True)), where, 0.0)
+            return explanation([*[c.traced for c in self._cache], new])
+
+        return control.may_trace(self, where, explained)
+
+    def warmup(
+        self, signatures: Sequence[Any], *, background: bool = False
+    ) -> list[ConcreteFunction] | Warmup:
+        """Traces and compiles for signatures, before the first call needs it; the traces.
+
+        A signature is a tuple of arguments or specs of them, or a single one; With `background=True` it
+        is an object with `done()` and `result(timeout)`: a thread does the work, and calls that have no
+        trace yet run eagerly until it is done. Raises what tracing raises. TensorFlow has no such method.
+
+        >>> f = tf.function(lambda x: x * 2)
+        >>> [c.output_shapes for c in f.warmup([tf.TensorSpec([2]), tf.TensorSpec([None])])]
+        [TensorShape([2]), TensorShape([None])]
+        """
+        calls = [s if isinstance(s, tuple) else (s,) for s in signatures]
+
+        def work() -> list[ConcreteFunction]:
+            found = [self.get_concrete_function(*call) for call in calls]
+            for concrete in found:
+                concrete.optimized_run()
+            return found
+
+        if not background:
+            return work()
+        warming = Warmup(work, self._name)
+        warming.start()
+        self._warming = warming
+        return warming
 
     def _remember(
         self,
@@ -296,6 +372,8 @@ class Function(PolymorphicFunction):
         bound: Bound,
     ) -> None:
         """Puts an entry for calls like this one in front."""
+        if concrete.states or (EFFECTS.mode == "replay" and concrete.effects.counters):
+            return
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
         quick = make_native_entry(concrete, args, kwargs, bound)
         entries = [e for e in (quick, entry) if e is not None]
@@ -424,8 +502,11 @@ class Function(PolymorphicFunction):
     def _keep(self, key: Key, concrete: ConcreteFunction) -> None:
         if recursion.provisional():
             return
+        concrete.key = key
         self._cache.add(key, concrete)
         self._entries = ()  # another trace may now be the most specific one
+        trace_limits.used(concrete)
+        trace_limits.enforce(concrete)
 
     def _recorded(
         self,
@@ -450,6 +531,102 @@ class Function(PolymorphicFunction):
         finally:
             self._count(1 - rounds)  # they count as one
 
+    # -- limits of the cache ---------------------------------------------------------------
+
+    @property
+    def trace_bytes(self) -> int:
+        """An estimate of what the traces take in memory, in bytes. TensorFlow has no such attribute."""
+        return sum([c.bytes for c in self._cache])
+
+    def all_traces(self) -> list[ConcreteFunction]:
+        """The traces, for `trace_cache`."""
+        return list(self._cache)
+
+    def forget_entries(self) -> bool:
+        """Lets the next call go through the cache; True if it would not have."""
+        had, self._entries = bool(self._entries), ()
+        return had
+
+    def remove_trace(self, trace: ConcreteFunction) -> None:
+        """Removes a trace. Who has it may still call it."""
+        self._cache.remove(trace)
+        self._entries = ()
+
+    # -- changed captures -----------------------------------------------------------------
+
+    @property
+    def captures(self) -> tuple[Read, ...]:
+        """What the traces have read of Python's state: values that are part of them.
+
+        Each has a `name` as in the program, `where` it was read, `before()` and `now()`. TensorFlow has
+        no such attribute.
+        """
+        reads = [r for c in self._cache if c.reads is not None for r in c.reads.all]
+        found = {r.ident: r for r in reads if r.aspect != CLASS}
+        return tuple(found.values())
+
+    @property
+    def side_effects(self) -> tuple[SideEffect, ...]:
+        """What the function did to Python's world when it was traced, which no call repeats.
+
+        Each has a `kind` and `where`; printed, it says what it was. TensorFlow has no such attribute.
+        """
+        return tuple(dict.fromkeys([e for c in self._cache for e in c.effects.found.values()]))
+
+    @property
+    def constants(self) -> tuple[LargeConstant, ...]:
+        """The constants of a megabyte and more that are part of traces.
+
+        Each has a `where`, its `bytes`, and the number of `traces` that have it: they share its memory.
+        TensorFlow has no such attribute.
+        """
+        found = collections.Counter([c for trace in self._cache for c in set(trace.constants)])
+        return tuple([LargeConstant(where, size, n) for (where, size), n in found.items()])
+
+    def captures_again(self) -> None:
+        """The policy about changed captures is another one: calls check them anew."""
+        self._entries = ()
+        self._reported = set()
+        for concrete in self._cache:
+            if concrete.reads is not None:
+                concrete.reads.reset()
+
+    def _after_change(
+        self, concrete: ConcreteFunction, changed: Sequence[Read], bound: Bound
+    ) -> tuple[ConcreteFunction, bool]:
+        """The trace for a call whose own trace has read what has changed; whether it is new."""
+        assert concrete.reads is not None
+        self._entries = ()
+        if changed and POLICY.mode == "retrace":
+            return self._variant(concrete, bound)
+        if changed and POLICY.mode == "error":
+            raise captures.StaleCaptureError(captures.message(self._name, changed))
+        concrete.reads.release(changed)
+        unknown = [r for r in changed if r.ident not in self._reported]
+        self._reported |= {r.ident for r in unknown}
+        if unknown:
+            captures.warn(self._name, unknown)
+        return concrete, False
+
+    def _variant(self, concrete: ConcreteFunction, bound: Bound) -> tuple[ConcreteFunction, bool]:
+        """The trace for the same types and the present values."""
+        key = concrete.key
+        with self._cache.tracing(key):
+            for other in self._cache.variants(concrete):
+                if other.reads is None or other.reads.is_fresh():
+                    self._cache.replace(concrete, other)
+                    return other, False
+
+            def refuse(variable: Any) -> None:
+                raise ValueError(SINGLETON if self._created else LATER)
+
+            new = self._recorded(key, bound, key[1:], True, refuse)
+            new.key = key
+            self._cache.replace(concrete, new)
+            trace_limits.used(new)
+            trace_limits.enforce(new)
+            return new, True
+
     def _count(self, traces: int) -> None:
         with _counting:
             self._traced += traces
@@ -469,20 +646,25 @@ class Function(PolymorphicFunction):
         function = self._python_function
         if self._options.autograph:
             function = _converted(function, self._options.autograph_options)
-        output = trace(
-            function,
-            self._shown(),
-            graph,
-            bound,
-            types,
-            converted=self._options.autograph,
-            has_values=has_values,
-        )
+        with recording(POLICY.check_arrays) as recorder:
+            output = trace(
+                function,
+                self._shown(),
+                graph,
+                bound,
+                types,
+                converted=self._options.autograph,
+                has_values=has_values,
+            )
+            reads, effects = recorder.finished(), recorder.effects
         graph.admit_variable = None
         parameters = typed(self._signature, bound, types, optional=self._constraints is not None)
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = self._options.jit_compile
+        concrete.effects, concrete.states = effects, graph.declared
+        if reads:
+            concrete.reads = TraceReads(reads)
         concrete.origin, concrete.seconds = origin, time.perf_counter() - start
         return concrete
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.autograph import declared_state
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.function.signature import Bound
@@ -39,13 +40,17 @@ def trace(
     with graph.as_default():
         arguments = _placeholders(graph, bound, types, has_values)
         args, kwargs = bound.call_with(arguments)
+        state = declared_state.Begun()
         try:
             result = function(*args, **kwargs)
+            graph.declared = state.assign()
         except Exception as e:
             reported = in_user_code(e) if converted else e
             if reported is e:
                 raise
             raise reported from None
+        finally:
+            state.restore()
         graph.example.clear()
         structure = nest.map_structure(lambda v: _as_output(v, shown), result)
         output_type = from_value(structure, Tracing())

@@ -270,6 +270,8 @@ class FuncGraph(Graph):
         # The values of the call that traces, for variables whose first value depends on them.
         self.example: dict[int, Any] = {}
         self.outer_graph: Any = getattr(door.level(), "graph", None)
+        # The attributes of Python's objects that were declared as state, and that the trace uses.
+        self.declared: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"

@@ -14,6 +14,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.door import IMPLIED, Level
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
+from intaglio.trace import large_constants
 
 
 class Recorder(Level):
@@ -87,6 +88,7 @@ class Recorder(Level):
         return f"{base}/{names[at]}{position}"
 
     def constant(self, array: Any, name: str | None = None) -> Tensor:
+        array = large_constants.shared(array)
         spec = self.graph.spec_of_constant(array)
         attrs = {"value": array, "dtype": spec.dtype}
         # A constant that Python wrote into an expression gets its name from the op that takes it.

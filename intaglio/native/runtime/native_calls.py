@@ -28,6 +28,8 @@ from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, sym
 MAX_STACK_BYTES = 1 << 15
 # The kinds of guards, by which a table's instructions begin; END ends them.
 END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
+# Those of what a trace has read of Python's state.
+KNOWN, CELL, ATTRIBUTE, ITEM, CLASS, DIFFERENT = range(9, 15)
 # The words before the instructions. After them come the results' dtypes, ranks and lengths, from
 # word `result_specs` on.
 HEADER = (
@@ -42,6 +44,9 @@ HEADER = (
     "incref",
     "decref",
     "dict_get",
+    "get_attribute",
+    "get_item",
+    "clear_error",
     "new_tuple",
     "miss",
     "kernel",
@@ -105,6 +110,51 @@ class GuardTable:
         """That very object."""
         self.keep.append(value)
         self.instructions += [IDENTITY, source, layout.address_of(value)]
+
+    def same(self, source: int, value: Any) -> None:
+        """That very object, which others keep alive as long as the guard holds."""
+        self.instructions += [IDENTITY, source, layout.address_of(value)]
+
+    def different(self, source: int, value: Any) -> None:
+        """Any object but this one, which lives for ever."""
+        self.instructions += [DIFFERENT, source, layout.address_of(value)]
+
+    def of_class(self, source: int, kind: type) -> None:
+        """An object of exactly this class."""
+        self.keep.append(kind)
+        self.instructions += [CLASS, source, layout.address_of(kind)]
+
+    def known(self, value: Any) -> int:
+        """The number of an object that others keep alive as long as the guards hold."""
+        number = self._new_objects()
+        self.instructions += [KNOWN, layout.address_of(value), number]
+        return number
+
+    def _part(self, kind: int, source: int, key: Any) -> int:
+        self.keep.append(key)
+        number = self._new_objects()
+        self.instructions += [kind, source, layout.address_of(key), number]
+        return number
+
+    def item_of_dict(self, source: int, key: str, keep: Any) -> int:
+        """The number of an item of a dict, which `keep` keeps alive."""
+        self.keep.append(keep)
+        return self._part(KEY, source, key)
+
+    def item(self, source: int, key: Any) -> int:
+        """The number of an item of a tuple, list or dict."""
+        return self._part(ITEM, source, key)
+
+    def attribute(self, source: int, name: str) -> int:
+        """The number of an attribute's value, which the object keeps alive."""
+        return self._part(ATTRIBUTE, source, name)
+
+    def contents_of_cell(self, cell: Any) -> int:
+        """The number of what a cell has."""
+        self.keep.append(cell)
+        source, number = self.known(cell), self._new_objects()
+        self.instructions += [CELL, source, number]
+        return number
 
     def constant(self, array: Any) -> None:
         """An array that is the same in all calls: the next input."""
@@ -247,6 +297,12 @@ class _Interpreter(ObjectEmitter):
             self._identity,
             self._constant,
             self._flag,
+            self._known,
+            self._cell,
+            self._attribute,
+            self._item,
+            self._class,
+            self._different,
         ]
         targets = " ".join([f"i64 {i}, label %kind{i}" for i in range(len(kinds))])
         kind = self._next()
@@ -335,6 +391,44 @@ class _Interpreter(ObjectEmitter):
     def _identity(self) -> None:
         source = self._next_object()
         self.guard_equal(source, self._next("ptr"))
+
+    def _known(self) -> None:
+        value, number = self._next("ptr"), self._next()
+        self._set(self.objects, number, value)
+
+    def _cell(self) -> None:
+        source, number = self._next_object(), self._next()
+        value = self.field(source, layout.CELL_CONTENTS)
+        self.guard(self.code.let(f"icmp ne ptr {value}, null"))
+        self._set(self.objects, number, value)
+
+    def _attribute(self) -> None:
+        self._owned("get_attribute")
+
+    def _item(self) -> None:
+        self._owned("get_item")
+
+    def _owned(self, function: str) -> None:
+        """What the C function finds, which something else keeps alive too; misses if it raises."""
+        code = self.code
+        source, key, number = self._next_object(), self._next("ptr"), self._next()
+        value = code.let(f"call ptr {self.address(function)}(ptr {source}, ptr {key})")
+        found, lacking = code.new_label("found"), code.new_label("lacking")
+        code.branch(code.let(f"icmp ne ptr {value}, null"), found, lacking)
+        code.label(lacking)
+        code.do(f"call void {self.address('clear_error')}()")
+        code.jump("miss")
+        code.label(found)
+        self.release(value)
+        self._set(self.objects, number, value)
+
+    def _class(self) -> None:
+        source = self._next_object()
+        self.guard_equal(self.field(source, layout.TYPE), self._next("ptr"))
+
+    def _different(self) -> None:
+        source, other = self._next_object(), self._next("ptr")
+        self.guard(self.code.let(f"icmp ne ptr {source}, {other}"))
 
     def _constant(self) -> None:
         number = self._next()

@@ -27,6 +27,9 @@ def symbols() -> dict[str, int]:
         "incref": layout.function_address("incref"),
         "decref": layout.function_address("decref"),
         "dict_get": layout.function_address("dict_get"),
+        "get_attribute": layout.function_address("get_attribute"),
+        "get_item": layout.function_address("get_item"),
+        "clear_error": layout.function_address("clear_error"),
         "new_tuple": layout.function_address("new_tuple"),
     }
 

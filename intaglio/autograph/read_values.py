@@ -1,0 +1,246 @@
+"""What is remembered of a value that a trace has read, and whether another value is the same."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import reprlib
+import weakref
+import zlib
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes, shapes
+from intaglio.opdef.tensor import Tensor
+
+# Values that are part of a trace as they are, and whose memory is not worth a weak reference.
+_PLAIN = frozenset(
+    {bool, int, float, complex, str, bytes, type(None), type(...), slice, range, dtypes.DType, shapes.TensorShape}
+)  # fmt: skip
+CONTAINERS = (list, dict, set, collections.deque)
+MAX_COMPARED_BYTES = 1 << 16
+MAX_ELEMENTS = 64  # of a container whose elements are remembered; of longer ones, so many samples
+
+_short = reprlib.Repr()
+_short.maxlist = _short.maxtuple = _short.maxdict = _short.maxset = 6
+_short.maxstring = _short.maxother = 60
+
+
+def is_plain(value: Any) -> bool:
+    """True for a Python value that is compared by what it says: a number, a text, a tuple of these."""
+    kind = type(value)
+    if kind in _PLAIN or isinstance(value, (enum.Enum, np.generic, np.dtype)):
+        return True
+    return kind in (tuple, frozenset) and all(map(is_plain, value))
+
+
+class Kept:
+    """An object that a trace has read: referred to weakly, as traces keep nothing alive.
+
+    Of arrays, tensors and functions there may be an equal one later: what they are is kept.
+    """
+
+    __slots__ = ("facts", "kind", "reference", "text")
+
+    def __init__(self, value: Any) -> None:
+        self.kind: type = type(value)
+        is_data = isinstance(value, (np.ndarray, Tensor))
+        self.facts = _facts(value) if isinstance(value, FunctionType) else None
+        # Small data and functions say more than what class they had.
+        self.text = shown(value) if is_data or self.facts is not None else ""
+        try:
+            self.reference: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.reference = lambda: value
+        if is_data and _size_of(value) <= MAX_COMPARED_BYTES:
+            self.reference = lambda: value
+
+    def is_same(self, now: Any) -> bool:
+        """True for that object, and for one that is equal."""
+        before = self.reference()
+        if before is now:
+            return before is not None
+        if self.kind is not type(now):
+            return False
+        if self.facts is not None:
+            return _is_same_function(self.facts, _facts(now))
+        return before is not None and _is_equal(before, now)
+
+
+def _size_of(value: Any) -> int:
+    array = value if isinstance(value, np.ndarray) else getattr(value, "_array", None)
+    return getattr(array, "nbytes", MAX_COMPARED_BYTES + 1)
+
+
+def _facts(function: FunctionType) -> tuple[Any, ...]:
+    """The code of a function, and the values that go with it."""
+    parts: list[Any] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    for cell in function.__closure__ or ():
+        try:
+            parts.append(cell.cell_contents)
+        except ValueError:
+            parts.append(...)  # a variable without a value
+    # Not a function of a function: it may refer to itself.
+    return (function.__code__, *[v if is_plain(v) else _Object(v) for v in parts])
+
+
+class _Object:
+    """An object by its identity."""
+
+    __slots__ = ("reference",)
+
+    def __init__(self, value: Any) -> None:
+        try:
+            self.reference: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.reference = lambda: value
+
+
+def _is_same_function(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
+    """True for the same code with the same values around it: a cell that was run again."""
+    if before[0] != now[0] or len(before) != len(now):
+        return False
+    for one, other in zip(before[1:], now[1:], strict=True):
+        if type(one) is _Object and type(other) is _Object:
+            if one.reference() is not other.reference():
+                return False
+        elif not same(one, other):
+            return False
+    return True
+
+
+def keep(value: Any) -> Any:
+    """What is remembered of a value: itself if it is plain, else a `Kept`."""
+    return value if is_plain(value) else Kept(value)
+
+
+def same(kept: Any, now: Any) -> bool:
+    """True if a value means to a trace what the remembered one does."""
+    if type(kept) is Kept:
+        return kept.is_same(now)
+    if kept is now:
+        return True
+    if type(kept) is not type(now):
+        return False
+    if isinstance(kept, tuple):
+        pairs = zip(kept, now, strict=False)
+        return len(kept) == len(now) and all([same(a, b) for a, b in pairs])
+    if isinstance(kept, (float, complex)):
+        return repr(kept) == repr(now)  # NaN is itself, and 0.0 is not -0.0
+    return bool(np.all(kept == now))
+
+
+def _is_equal(before: Any, now: Any) -> bool:
+    """Whether two objects of one class are interchangeable for a trace."""
+    if isinstance(before, np.ndarray):
+        return _is_same_array(before, now)
+    if isinstance(before, Tensor):
+        arrays = getattr(before, "_array", None), getattr(now, "_array", None)
+        return None not in [None if a is None else 0 for a in arrays] and _is_same_array(*arrays)
+    if hasattr(before, "handle") or type(before).__eq__ is object.__eq__:
+        return False
+    try:
+        return (before == now) is True
+    except Exception:  # whatever a user's `__eq__` raises
+        return False
+
+
+def _is_same_array(before: Any, now: Any) -> bool:
+    return (
+        before.dtype == now.dtype
+        and before.shape == now.shape
+        and before.nbytes <= MAX_COMPARED_BYTES
+        and not before.dtype.hasobject
+        and before.tobytes() == now.tobytes()
+    )
+
+
+def elements(value: Any) -> list[Any]:
+    """The elements of a container in order; of a dictionary keys and items, of a long one samples."""
+    if isinstance(value, dict):
+        found = [part for item in value.items() for part in item]
+    elif isinstance(value, (set, frozenset)):
+        return [frozenset(value)]
+    else:
+        found = list(value)
+    step = max(len(found) // MAX_ELEMENTS, 1)
+    return found if step == 1 else found[:: step | 1]
+
+
+class Contents:
+    """The number of a container's elements, and the elements or samples of them."""
+
+    __slots__ = ("count", "kept", "kind", "shown")
+
+    def __init__(self, value: Any) -> None:
+        self.kind: type = type(value)
+        self.count = len(value)
+        self.kept = [_kept_element(v) for v in elements(value)]
+        self.shown = _short.repr(value) if all(map(is_plain, elements(value))) else ""
+
+    def is_same(self, now: Any) -> bool:
+        """True if a container has these elements."""
+        if len(now) != self.count:
+            return False
+        found = elements(now)
+        return len(found) == len(self.kept) and all(map(_same_element, self.kept, found))
+
+
+def _kept_element(value: Any) -> Any:
+    return Contents(value) if isinstance(value, CONTAINERS) else keep(value)
+
+
+def _same_element(kept: Any, now: Any) -> bool:
+    if type(kept) is Contents:
+        return isinstance(now, CONTAINERS) and kept.is_same(now)
+    return same(kept, now)
+
+
+def shown(value: Any) -> str:
+    """A value, or what is remembered of one, in a few words."""
+    if type(value) is Contents:
+        return value.shown or f"a container of {value.count}"
+    if type(value) is Kept:
+        now = value.reference()
+        if value.text:
+            return value.text
+        return f"another {value.kind.__name__}" if now is None else shown(now)
+    if isinstance(value, Tensor):
+        array = getattr(value, "_array", None)
+        text = "" if array is None or array.size > 4 else f" {array.tolist()!r}"
+        return f"a tensor{text} of {value.dtype.name}, shape {value.shape}"
+    if isinstance(value, np.ndarray):
+        return (
+            f"an array {_short.repr(value.tolist())} of {value.dtype}"
+            if value.size <= 6
+            else (f"an array of {value.dtype}, shape {value.shape}")
+        )
+    if isinstance(value, type):
+        return value.__name__
+    if isinstance(value, FunctionType):
+        code = value.__code__
+        return f"{value.__qualname__} (line {code.co_firstlineno})"
+    return _short.repr(value)
+
+
+class ArrayContents:
+    """A checksum of an array's elements; of a large array, of samples of them."""
+
+    __slots__ = ("checksum",)
+
+    def __init__(self, value: np.ndarray) -> None:
+        self.checksum = _checksum(value)
+
+    def is_same(self, now: Any) -> bool:
+        """True if an array has the elements that were there, as far as they are sampled."""
+        return isinstance(now, np.ndarray) and _checksum(now) == self.checksum
+
+
+def _checksum(value: np.ndarray) -> tuple[Any, ...]:
+    flat = value.reshape(-1)
+    size = max(MAX_COMPARED_BYTES // max(value.itemsize, 1), 1)
+    samples = flat if flat.size <= size else flat[:: flat.size // size | 1]
+    return value.shape, value.dtype.str, zlib.crc32(np.ascontiguousarray(samples).tobytes())

@@ -1,0 +1,640 @@
+"""What a trace reads of Python's state: globals, variables of closures, attributes, items, containers.
+
+Such values are part of the trace, and stay what they were when it was made. Converted code
+reports each read here; the innermost trace keeps what it read, where it can be found again and
+on which line it was read. Code that is not converted reports nothing: what libraries and
+`do_not_convert` functions read is not known, nor what a property of a library computes.
+
+A read of what the trace has created or written itself is none: no later call depends on it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+import threading
+import weakref
+from abc import ABCMeta
+from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from intaglio.autograph import aliases, libraries, provenance, side_effects
+from intaglio.autograph.mutators import SETTING, mutators_of
+from intaglio.autograph.provenance import Provenance
+from intaglio.autograph.read_values import (
+    CONTAINERS,
+    ArrayContents,
+    Contents,
+    Kept,
+    is_plain,
+    keep,
+    same,
+    shown,
+)
+from intaglio.base import origins
+from intaglio.base.origins import Frame
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.opdef.tensor import Tensor
+from intaglio.type_specs.grown_list import GrownList
+from intaglio.type_specs.type_spec import TypeSpec
+
+# The kinds of places.
+ROOT, GLOBAL, CELL, ATTRIBUTE, ITEM = "root", "global", "cell", "attribute", "item"
+# What of the value in a place is read.
+VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY = (
+    "value",
+    "is_none",
+    "class",
+    "length",
+    "truth",
+    "contents",
+    "array",
+)
+# What is read of a container other than its elements.
+_SIZES: dict[str, Callable[[Any], Any]] = {LENGTH: len, TRUTH: bool}
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
+# Objects with no state of the user's.
+_WITHOUT_STATE = (Tensor, TypeSpec, *_FUNCTIONS[:3])
+_GONE = object()
+
+
+ITEMS = (list, tuple, dict)
+
+
+def item_of(owner: Any, key: Any) -> Any:
+    """An item of a list, tuple or dictionary, without one that a dictionary would make.
+
+    Raises LookupError if there is none.
+    """
+    if isinstance(owner, dict):
+        found = dict.get(owner, key, _GONE)
+        if found is _GONE:
+            raise KeyError(key)
+        return found
+    if isinstance(owner, list):
+        return list.__getitem__(owner, key)
+    return tuple.__getitem__(owner, key)
+
+
+class Place:
+    """Where a value is found again: a variable, or an attribute or item of what is in another place."""
+
+    __slots__ = ("key", "kind", "origin", "parent", "source")
+
+    def __init__(
+        self, kind: str, source: Any, key: Any, parent: Place | None, origin: origins.Origin
+    ) -> None:
+        self.kind = kind
+        # The dictionary of globals, the cell, or a reference to the root; None below another place.
+        self.source = source
+        self.key = key
+        self.parent = parent
+        self.origin = origin
+
+    def find(self) -> Any:
+        """What is there now. Raises LookupError, AttributeError or ValueError if nothing is."""
+        if self.kind == GLOBAL:
+            return self.source[self.key]
+        if self.kind == CELL:
+            return self.source.cell_contents
+        if self.kind == ROOT:
+            found = self.source()
+            if found is None:
+                raise ReferenceError(self.name)
+            return found
+        assert self.parent is not None
+        owner = self.parent.find()
+        return getattr(owner, self.key) if self.kind == ATTRIBUTE else item_of(owner, self.key)
+
+    @property
+    def name(self) -> str:
+        """The place as the user's program writes it: `self.k`, `config['lr']`."""
+        if self.kind in (GLOBAL, CELL):
+            return self.key
+        text = _text_at(self.origin)
+        written = self.key if self.kind == ATTRIBUTE else "]"
+        if text and text.endswith(written) and text.isprintable():
+            return text
+        owner = "" if self.parent is None else self.parent.name
+        return f"{owner}.{self.key}" if self.kind == ATTRIBUTE else f"{owner}[{self.key!r}]"
+
+
+def _text_at(origin: origins.Origin) -> str:
+    """The expression of the instruction that was executed."""
+    if not origin:
+        return ""
+    code, offset = origin[0]
+    line, last, start, end = next(
+        (p for i, p in enumerate(code.co_positions()) if i == offset // 2), (None,) * 4
+    )
+    if line is None or None in (last, start, end) or line != last:
+        return ""
+    text = linecache.getline(code.co_filename, line)
+    return text.encode()[start:end].decode(errors="replace")
+
+
+class Read:
+    """One read: the place, what of it was read, what it was, and the user's line."""
+
+    __slots__ = ("aspect", "kept", "origin", "place")
+
+    def __init__(self, place: Place, aspect: str, kept: Any, origin: origins.Origin) -> None:
+        self.place = place
+        self.aspect = aspect
+        self.kept = kept
+        self.origin = origin
+
+    @property
+    def name(self) -> str:
+        """What was read, as the user's program writes it."""
+        name = self.place.name
+        form = {LENGTH: "len({})", TRUTH: "bool({})", CLASS: "type({})"}.get(self.aspect, "{}")
+        return form.format(name)
+
+    @property
+    def where(self) -> Frame | None:
+        """The line that read it."""
+        found = origins.frames(self.origin[:1])
+        return found[0] if found else None
+
+    @property
+    def ident(self) -> tuple[str, str]:
+        """Equal for reads of equally named places on one line."""
+        return self.name, str(self.where)
+
+    def is_unchanged(self) -> bool:
+        """True if what was read is what it was, or its owner is gone."""
+        try:
+            return self.is_same(self.place.find())
+        except ReferenceError:
+            return True
+        except (LookupError, AttributeError, ValueError, TypeError):
+            return False
+
+    def is_same(self, now: Any) -> bool:
+        """True if a trace would take this value of the place for what was read."""
+        kept = self.kept
+        if self.aspect == VALUE:
+            return same(kept, now)
+        if self.aspect == IS_NONE:
+            return (now is None) is kept
+        if self.aspect == CLASS:
+            return type(now) is kept
+        if self.aspect in _SIZES:
+            return _SIZES[self.aspect](now) == kept
+        return kept.is_same(now)
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the object that it is about is gone, so that no call can depend on it."""
+        place = self.place
+        while place.parent is not None:
+            place = place.parent
+        return place.kind == ROOT and place.source() is None
+
+    def before(self) -> str:
+        """What was read, in a few words."""
+        if self.aspect == IS_NONE:
+            return "None" if self.kept else "not None"
+        if self.aspect == ARRAY:
+            return "other elements"
+        return shown(self.kept)
+
+    def now(self) -> str:
+        """What is there now, in a few words."""
+        try:
+            found = self.place.find()
+        except (LookupError, AttributeError, ValueError, TypeError, ReferenceError):
+            return "nothing"
+        if self.aspect == IS_NONE:
+            return "None" if found is None else "not None"
+        if self.aspect in _SIZES:
+            return str(_SIZES[self.aspect](found))
+        if self.aspect == CLASS:
+            return shown(type(found))
+        if self.aspect == ARRAY:
+            return "these elements"
+        return shown(found)
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.before()}{_at(self.where)}"
+
+    __repr__ = __str__
+
+
+def _at(where: Frame | None) -> str:
+    return "" if where is None else f" (read at {where.short})"
+
+
+class Recorder:
+    """The reads of one trace, while it is made."""
+
+    def __init__(self, check_arrays: bool = False) -> None:
+        self.check_arrays = check_arrays
+        self.reads: dict[Any, Read] = {}
+        self.known: dict[Any, Place] = {}  # by owner and key
+        self.places: dict[int, Place] = {}  # of objects, by their ids
+        self.objects: dict[Any, tuple[Place, Any, origins.Origin]] = {}
+        self.written: set[Any] = set()
+        self.keep: list[Any] = []  # what the ids are of
+        self.absorbed: list[Read] = []
+        self.effects = side_effects.Effects()
+
+    def place(
+        self, owner: Any, kind: str, key: Any, value: Any, origin: Callable[[], origins.Origin]
+    ) -> None:
+        """Notes the read of a variable, attribute or item."""
+        ident = id(owner), kind, key
+        if ident in self.known or ident in self.written:
+            return
+        place = self._place_of(owner, kind, key, origin)
+        if place is None:
+            return
+        self.known[ident] = place
+        self.keep.append(owner)
+        if is_plain(value):
+            self._read(place, VALUE, value)
+        elif isinstance(value, np.ndarray):
+            self.reach(value, place)
+            self._read(place, VALUE, keep(value))
+            if self.check_arrays:
+                self._read(place, ARRAY, ArrayContents(value))
+        elif isinstance(value, _WITH_ELEMENTS) or type(value) is ModuleType:
+            self.reach(value, place)
+        elif type(value) is not SymbolicTensor:
+            self.reach(value, place)
+            self.objects[ident] = (place, value, place.origin)
+
+    def _place_of(
+        self, owner: Any, kind: str, key: Any, origin: Callable[[], origins.Origin]
+    ) -> Place | None:
+        if kind in (GLOBAL, CELL):
+            return Place(kind, owner, key, None, origin())
+        parent = self.places.get(id(owner))
+        if parent is None:
+            try:
+                source: Any = weakref.ref(owner)
+            except TypeError:
+                return None  # a container from nowhere: nothing else may change it
+            if isinstance(owner, (*CONTAINERS, np.ndarray)):
+                return None
+            parent = self.places[id(owner)] = Place(ROOT, source, "", None, ())
+        return Place(kind, None, key, parent, origin())
+
+    def reach(self, value: Any, place: Place) -> None:
+        """What is read of an object from now on is found through this place."""
+        self.places.setdefault(id(value), place)
+        self.keep.append(value)
+
+    def _read(self, place: Place, aspect: str, kept: Any, origin: Any = None) -> None:
+        where = place.origin if origin is None else origin
+        self.reads[id(place), aspect] = Read(place, aspect, kept, where)
+
+    def aspect(self, value: Any, aspect: str, origin: Callable[[], origins.Origin]) -> None:
+        """Notes that the length or all elements of a container are read."""
+        place = self.places.get(id(value))
+        if place is None or (id(place), aspect) in self.reads:
+            return
+        if (id(value), None, None) in self.written:
+            return
+        kept = _SIZES[aspect](value) if aspect in _SIZES else Contents(value)
+        self._read(place, aspect, kept, origin())
+        if aspect == CONTENTS and len(value) <= 1000:
+            self._reach_elements(value, place)
+
+    def _reach_elements(self, value: Any, place: Place) -> None:
+        """Objects in a container are found by their index or key."""
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        if isinstance(value, (set, frozenset)):
+            return
+        for key, part in pairs:
+            if not is_plain(part):
+                self.reach(part, Place(ITEM, None, key, place, place.origin))
+
+    def tested(self, owner: Any, key: Any, value: Any, origin: Any) -> None:
+        """Notes that an attribute is compared with None."""
+        ident = id(owner), ATTRIBUTE, key
+        if ident in self.known or ident in self.written:
+            return
+        place = self._place_of(owner, ATTRIBUTE, key, origin)
+        if place is not None:
+            self.keep.append(owner)
+            self._read(place, IS_NONE, value is None)
+
+    def wrote(self, owner: Any, kind: str, key: Any) -> None:
+        """Notes that the trace itself writes a place."""
+        self.written.add((id(owner), kind, key))
+        if kind == ITEM:
+            self.written.add((id(owner), None, None))
+        self.keep.append(owner)
+
+    def finished(self) -> tuple[Read, ...]:
+        """The reads, without those of places that the trace has changed meanwhile."""
+        parents = {id(p.parent) for p in [*self.known.values(), *[r.place for r in self._all()]]}
+        idents = {id(p): i for i, p in self.known.items()}
+        for ident, (place, value, origin) in self.objects.items():
+            if ident in self.written:
+                continue
+            if id(place) in parents:
+                if not isinstance(value, type):
+                    self._read(place, CLASS, type(value), origin)
+            elif not _is_fixed(place, value):
+                self._read(place, VALUE, keep(value), origin)
+        found = [r for r in self._all() if r.is_unchanged() and not r.is_lost]
+        return tuple([r for r in found if not self._is_written(r.place, idents)])
+
+    def _is_written(self, place: Place | None, idents: dict[int, Any]) -> bool:
+        while place is not None:
+            if idents.get(id(place)) in self.written:
+                return True
+            place = place.parent
+        return False
+
+    def _all(self) -> Iterable[Read]:
+        return [*self.reads.values(), *self.absorbed]
+
+
+def _is_fixed(place: Place, value: Any) -> bool:
+    """True for functions and classes of modules: they are what they are, but in notebooks and scripts."""
+    if not isinstance(value, (*_FUNCTIONS, ModuleType)) and not hasattr(value, "python_function"):
+        return False
+    return place.kind == GLOBAL and place.source.get("__name__") != "__main__"
+
+
+class _Recorders(threading.local):
+    def __init__(self) -> None:
+        self.open: list[Recorder] = []
+        self.current: Recorder | None = None
+
+
+_recorders = _Recorders()
+
+
+class recording:
+    """A context in which the reads of a trace are noted; gives the recorder."""
+
+    def __init__(self, check_arrays: bool = False) -> None:
+        self.recorder = Recorder(check_arrays)
+
+    def __enter__(self) -> Recorder:
+        _recorders.open.append(self.recorder)
+        _recorders.current = self.recorder
+        return self.recorder
+
+    def __exit__(self, *error: object) -> None:
+        _recorders.open.pop()
+        _recorders.current = _recorders.open[-1] if _recorders.open else None
+
+
+def current() -> Recorder | None:
+    """The recorder of the innermost trace."""
+    return _recorders.current
+
+
+def absorb(reads: Iterable[Read]) -> None:
+    """A trace calls another, and has read what that one has."""
+    recorder = _recorders.current
+    if recorder is not None:
+        recorder.absorbed += reads
+
+
+# -- what converted code reads ---------------------------------------------------------------
+
+
+def _callers() -> origins.Origin:
+    return origins.capture(2)[:1]
+
+
+def outer(value: Any, variable: Callable[[], Any]) -> None:
+    """A name is read that is not the function's own; `variable` is a function that reads it too."""
+    recorder = _recorders.current
+    if recorder is None:
+        return
+    owner, kind, name = _variable(variable)
+    if (id(owner), kind, name) in recorder.known:
+        return
+    if kind == CELL or name in owner:  # not a built-in function
+        recorder.place(owner, kind, name, value, _callers)
+
+
+def _variable(variable: Callable[[], Any]) -> tuple[Any, str, str]:
+    """Where the variable is that a function reads: the cell or the globals, the kind, the name."""
+    code, closure = variable.__code__, variable.__closure__
+    if closure:
+        return closure[0], CELL, code.co_freevars[0]
+    return variable.__globals__, GLOBAL, code.co_names[0]
+
+
+def attribute(owner: Any, name: str, value: Any) -> None:
+    """An attribute is read."""
+    recorder = _recorders.current
+    if recorder is None or (id(owner), ATTRIBUTE, name) in recorder.known:
+        return
+    if _is_stored(owner, name, value) and provenance.of(owner) is Provenance.OLDER:
+        recorder.place(owner, ATTRIBUTE, name, value, _callers)
+
+
+def tested(owner: Any, name: str, value: Any) -> None:
+    """An attribute is compared with None."""
+    recorder = _recorders.current
+    if recorder is None or not _is_stored(owner, name, value):
+        return
+    if provenance.of(owner) is Provenance.OLDER:
+        recorder.tested(owner, name, value, _callers)
+
+
+def item(owner: Any, key: Any, value: Any) -> None:
+    """An item of a list, tuple or dictionary is read."""
+    recorder = _recorders.current
+    if recorder is None or not isinstance(owner, (list, tuple, dict)):
+        return
+    if id(owner) not in recorder.places:
+        owner = aliases.origin(owner)
+    if not isinstance(key, (int, str, float, bytes, tuple)) or not is_plain(key):
+        return
+    if id(owner) in recorder.places and provenance.of(owner) is Provenance.OLDER:
+        recorder.place(owner, ITEM, key, value, _callers)
+
+
+def contents(value: Any, aspect: str = CONTENTS) -> None:
+    """All elements of a container are read, or the number of them."""
+    if not isinstance(value, _READABLE):
+        return
+    recorder = _recorders.current
+    if recorder is None:
+        return
+    value = aliases.origin(value)
+    if not isinstance(value, CONTAINERS):
+        if type(value) is tuple:
+            for part in value:
+                contents(part, aspect)
+        return
+    if provenance.of(value) is Provenance.OLDER:
+        recorder.aspect(value, aspect, _callers)
+
+
+# Methods of containers by what they read; others change them, or are of the user's own classes.
+_READING_ALL = frozenset(
+    {"items", "values", "keys", "copy", "index", "count", "__iter__", "union", "intersection", "difference", "issubset",
+     "issuperset", "isdisjoint", "elements", "most_common"}
+)  # fmt: skip
+
+
+def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Code that is not converted is called: it reads the containers that it gets."""
+    recorder = _recorders.current
+    if recorder is None:
+        return
+    effect = side_effects.kind_of_call(function, args)
+    if effect is not None and not (effect == "iterator" and _is_of_trace(args[0])):
+        recorder.effects.note(effect)
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, CONTAINERS):
+        _method(owner, getattr(function, "__name__", ""), args)
+        return
+    if function is getattr and len(args) >= 2 and isinstance(args[1], str):
+        attribute(args[0], args[1], getattr(*args[:3]))
+        return
+    if function is len and args:
+        contents(args[0], LENGTH)
+        return
+    if type(function) is not FunctionType:
+        if any(function is f for f in SETTING) and len(args) >= 2:
+            wrote(args[0], args[1], True, *args[2:3])
+            return
+        if any(function is f for f in _TESTING):
+            return
+    for value in args:
+        if isinstance(value, _WITH_ELEMENTS):
+            contents(value)
+    for value in kwargs.values():
+        if isinstance(value, _WITH_ELEMENTS):
+            contents(value)
+
+
+_WITH_ELEMENTS = (*CONTAINERS, tuple)
+_READABLE = (*_WITH_ELEMENTS, GrownList)
+_TESTING = (isinstance, type, id, print, hasattr, callable, next)
+
+
+def _is_of_trace(value: Any) -> bool:
+    return provenance.of(value) is not Provenance.OLDER
+
+
+def _method(owner: Any, name: str, args: tuple[Any, ...]) -> None:
+    if name in mutators_of(owner):
+        _wrote_contents(owner)
+    elif name in _READING_ALL:
+        contents(owner)
+    elif name in ("get", "__getitem__") and args and isinstance(owner, dict):
+        try:
+            if args[0] in owner:
+                item(owner, args[0], owner[args[0]])
+            else:
+                contents(owner, LENGTH)
+        except TypeError:
+            return  # a key that is no key, about which the call raises
+
+
+def assigned(variable: Callable[[], Any]) -> None:
+    """The trace has assigned to a global, or to a variable of a function around the traced one."""
+    recorder = _recorders.current
+    if recorder is not None:
+        recorder.wrote(*_variable(variable))
+        recorder.effects.note("variable")
+
+
+def wrote(owner: Any, key: Any, is_attribute: bool, value: Any = None, read: Any = _GONE) -> None:
+    """The trace sets an attribute or item to a value, or deletes it.
+
+    `read` is what was there, where the statement has read it to change it.
+    """
+    recorder = _recorders.current
+    if recorder is None or not (is_attribute or getattr(type(key), "__hash__", None)):
+        return
+    recorder.wrote(owner, ATTRIBUTE if is_attribute else ITEM, key)
+    # A variable is created once; a tensor is declared state, or an error where it is used.
+    stays = not (hasattr(value, "assign") or type(value) is SymbolicTensor)
+    if provenance.of(owner) is Provenance.OLDER and stays:
+        if read is not _GONE:
+            recorder.effects.count(owner, key, is_attribute, read, value)
+        recorder.effects.note("attribute" if is_attribute else "item")
+
+
+def _wrote_contents(owner: Any) -> None:
+    """The trace changes a container by a method."""
+    recorder = _recorders.current
+    if recorder is not None:
+        recorder.wrote(owner, ITEM, None)
+        owner = provenance.holder(owner) or aliases.origin(owner)
+        if provenance.of(owner) is Provenance.OLDER:
+            recorder.effects.note("container")
+
+
+# -- which attributes are stored -------------------------------------------------------------
+
+_stored: weakref.WeakKeyDictionary[type, dict[str, str]] = weakref.WeakKeyDictionary()
+
+
+def _is_stored(owner: Any, name: str, value: Any) -> bool:
+    """True if an attribute is kept somewhere, and not computed."""
+    if name.startswith("__"):
+        return False
+    kind = type(owner)
+    if isinstance(owner, type):
+        return _is_stored_in_class(owner, name)
+    if kind is ModuleType or isinstance(owner, ModuleType):
+        return name in vars(owner) and not libraries.is_one(owner)
+    known = _stored.get(kind)
+    if known is None:
+        known = _stored.setdefault(kind, {})
+    found = known.get(name)
+    if found is None:
+        found = known[name] = _storage(kind, name)
+    if found == "instance":
+        return not hasattr(kind, "__getattr__") or name in getattr(owner, "__dict__", ())
+    if found == "class":  # unless the object has one of its own
+        if type(value) is MethodType and value.__self__ is owner:
+            return False
+        return name in getattr(owner, "__dict__", ()) or not isinstance(value, FunctionType)
+    return False
+
+
+def _storage(kind: type, name: str) -> str:
+    """Where objects of a class have an attribute: "instance", "class", or "" if it is computed."""
+    if issubclass(kind, _WITHOUT_STATE) or kind.__module__.partition(".")[0] in _OWN:
+        return ""
+    if isinstance(kind.__getattribute__, FunctionType):
+        return ""
+    found = inspect.getattr_static(kind, name, _GONE)
+    if found is _GONE or inspect.ismemberdescriptor(found) or type(found) is _FIELD:
+        return "instance"
+    described = type(found)
+    if hasattr(described, "__set__") or hasattr(described, "__delete__"):
+        return ""
+    if isinstance(found, (FunctionType, classmethod, staticmethod)):
+        return "class"
+    return "" if hasattr(described, "__get__") else "class"
+
+
+_FIELD = type(Frame.lineno)  # of named tuples
+_OWN = frozenset({"intaglio", "numpy", "builtins", "enum"})
+
+
+def _is_stored_in_class(owner: type, name: str) -> bool:
+    module = sys.modules.get(owner.__module__)
+    if module is None or libraries.is_one(module):
+        return False
+    found = inspect.getattr_static(owner, name, _GONE)
+    described = type(found)
+    plain = type(owner) in (type, ABCMeta)
+    return plain and found is not _GONE and not hasattr(described, "__get__")
+
+
+__all__ = ["Kept", "Place", "Read", "Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "item", "outer",
+    "recording",
+    "tested", "wrote"]  # fmt: skip

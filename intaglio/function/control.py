@@ -1,0 +1,209 @@
+"""Which calls of traced functions may trace, and which run eagerly: stances and budgets.
+
+Both hold for the thread that sets them, and for the functions called in it. Calls look at one
+attribute of the process, so that they cost nothing where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextvars import ContextVar, Token
+from typing import Any, Literal, NamedTuple
+
+from intaglio.autograph.read_values import Kept
+from intaglio.base.locks import lasting_lock
+from intaglio.base.log import logger
+from intaglio.base.options import OPTIONS
+
+Mode = Literal["default", "eager", "no_new_traces", "eager_on_miss"]
+MODES = ("default", "eager", "no_new_traces", "eager_on_miss")
+OnExceed = Literal["raise", "warn", "eager"]
+ON_EXCEED = ("raise", "warn", "eager")
+
+
+class NewTraceError(RuntimeError):
+    """Under `stance("no_new_traces")`: a call has no trace yet."""
+
+
+class RetraceBudgetError(RuntimeError):
+    """Under `retrace_budget`: a function was traced again too often. The text has each cause."""
+
+
+class _Stance(NamedTuple):
+    mode: str
+    function: Any  # whose calls it is about; None for all
+
+
+def _of_environment() -> tuple[_Stance, ...]:
+    mode = os.environ.get("INTAGLIO_STANCE", "default")
+    return () if _checked(mode, MODES, "stance") == "default" else (_Stance(mode, None),)
+
+
+def _checked(value: str, allowed: Sequence[str], what: str) -> str:
+    if value not in allowed:
+        raise ValueError(f"{what} takes {', '.join(map(repr, allowed))}, not {value!r}")
+    return value
+
+
+class _Budget:
+    """What a block has spent, for each function or line that calls one."""
+
+    def __init__(self, limit: int, on_exceed: str, per: str) -> None:
+        self.limit, self.on_exceed, self.per = limit, on_exceed, per
+        self.spent: dict[Any, int] = {}
+        self.warned: set[Any] = set()
+        # By the code of functions, those that were new in the block.
+        self.traced: dict[Any, list[Kept]] = {}
+
+
+def _budget_of_environment() -> tuple[_Budget, ...]:
+    limit, _, on_exceed = os.environ.get("INTAGLIO_RETRACE_BUDGET", "").partition(":")
+    if not limit:
+        return ()
+    what = "INTAGLIO_RETRACE_BUDGET's second part"
+    return (_Budget(int(limit), _checked(on_exceed or "warn", ON_EXCEED, what), "function"),)
+
+
+_STANCES = _of_environment()
+_BUDGETS = _budget_of_environment()
+_stances: ContextVar[tuple[_Stance, ...]] = ContextVar("stances", default=_STANCES)
+_budgets: ContextVar[tuple[_Budget, ...]] = ContextVar("budgets", default=_BUDGETS)
+
+_lock = lasting_lock()
+_active = len(_STANCES) + len(_BUDGETS)
+
+
+def _count(by: int) -> None:
+    global _active
+    with _lock:
+        _active += by
+        OPTIONS.calls_are_controlled = _active > 0
+
+
+_count(0)
+
+
+class _Block:
+    """A context manager that adds to a context variable."""
+
+    def __init__(self, variable: ContextVar[Any], added: Any) -> None:
+        self._variable, self._added = variable, added
+        self._tokens: list[Token[Any]] = []
+
+    def __enter__(self) -> Any:
+        self._tokens.append(self._variable.set((*self._variable.get(), self._added)))
+        _count(1)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._variable.reset(self._tokens.pop())
+        _count(-1)
+
+
+class stance(_Block):
+    """In the block, calls of traced functions in this thread do not simply trace what is new.
+
+    `"eager"` runs the Python functions, as `tf.config.run_functions_eagerly`; those of Keras too.
+    `"no_new_traces"` raises NewTraceError for a call that would trace. `"eager_on_miss"` runs
+    such a call eagerly. `"default"` is what TensorFlow does. With `function` it is about the
+    calls of that function only; the innermost block that names it, or all functions, decides.
+
+    INTAGLIO_STANCE in the environment sets it everywhere. Functions of `tf.data` are traced when a
+    dataset is made, and are not affected. Raises ValueError for another mode.
+
+    >>> f = tf.function(lambda x: x + 1)
+    >>> with intaglio.stance("eager_on_miss"):
+    ...     int(f(tf.constant(1))), f.experimental_get_tracing_count()
+    (2, 0)
+    """
+
+    def __init__(self, mode: Mode, function: Any = None) -> None:
+        super().__init__(_stances, _Stance(_checked(mode, MODES, "stance"), function))
+
+
+class retrace_budget(_Block):
+    """In the block, a function may be traced again `limit` times in this thread.
+
+    The first trace of a function is none, unless the same code with the same values around it was traced
+    in the block before: the function is made anew again and again. Then
+    `on_exceed` decides: `"raise"` raises RetraceBudgetError with the cause of every trace, `"warn"` logs them
+    once, `"eager"` runs the Python function instead. With `per="call_site"` each line that calls the
+    function has a budget of its own.
+
+    INTAGLIO_RETRACE_BUDGET, such as `2` or `2:raise`, sets it everywhere, to warn unless it says otherwise.
+    Raises ValueError for other choices.
+
+    >>> f = tf.function(lambda x: x)
+    >>> with intaglio.retrace_budget(1):
+    ...     for n in range(2):
+    ...         _ = f(tf.zeros([n]))
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        on_exceed: OnExceed = "raise",
+        *,
+        per: Literal["function", "call_site"] = "function",
+    ) -> None:
+        _checked(on_exceed, ON_EXCEED, "on_exceed")
+        _checked(per, ("function", "call_site"), "per")
+        super().__init__(_budgets, _Budget(limit, on_exceed, per))
+
+
+def is_eager(function: Any) -> bool:
+    """True if all calls of a function run eagerly."""
+    return OPTIONS.run_functions_eagerly or _mode(function) == "eager"
+
+
+def _mode(function: Any) -> str:
+    for mode, about in reversed(_stances.get()):
+        # A method shares everything but the object with its function.
+        if about is None or about.__dict__ is function.__dict__:
+            return mode
+    return "default"
+
+
+def may_trace(function: Any, where: Any, explained: Any) -> bool:
+    """True if a call that has no trace may make one; False if it is to run eagerly.
+
+    `explained` is a function that describes the traces of `function`, this one included. Raises NewTraceError or
+    RetraceBudgetError if the call must not be made.
+    """
+    mode = _mode(function)
+    if mode == "no_new_traces":
+        raise NewTraceError(
+            f"{function.name} has no trace for this call, and no new ones are allowed here:\n{explained()}\n"
+            "Call it before with such arguments, or f.warmup([...])."
+        )
+    if mode == "eager_on_miss":
+        return False
+    return all([_spend(b, function, where, explained) for b in _budgets.get()])
+
+
+def _spend(budget: _Budget, function: Any, where: Any, explained: Any) -> bool:
+    detector = function._detector
+    if not len(function._cache):
+        # A first trace, but perhaps of a function that was made anew with the same values around it.
+        earlier = budget.traced.setdefault(detector, [])
+        again = any([e.is_same(function.python_function) for e in earlier])
+        if not again:
+            earlier.append(Kept(function.python_function))
+            return True
+    key = (id(detector), where if budget.per == "call_site" else None)
+    spent = budget.spent[key] = budget.spent.get(key, 0) + 1
+    if spent <= budget.limit:
+        return True
+    times = (
+        f"{function.name} was to be traced again {spent} times, and the budget is {budget.limit}"
+    )
+    if budget.on_exceed == "raise":
+        raise RetraceBudgetError(f"{times}:\n{explained()}")
+    if budget.on_exceed == "warn" and key not in budget.warned:
+        budget.warned.add(key)
+        logger().warning(f"{times}:\n{explained()}")
+    return budget.on_exceed != "eager"
+
+
+__all__ = ["NewTraceError", "RetraceBudgetError", "retrace_budget", "stance"]

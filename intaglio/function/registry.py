@@ -1,0 +1,23 @@
+"""All traced functions of the process, for settings that concern each of them."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from intaglio.base.locks import lasting_lock
+
+_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+_lock = lasting_lock()
+
+
+def register(function: Any) -> None:
+    """Notes a function, as long as it lives."""
+    with _lock:
+        _functions.add(function)
+
+
+def functions() -> list[Any]:
+    """All that live."""
+    with _lock:
+        return list(_functions)
