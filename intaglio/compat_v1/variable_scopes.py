@@ -347,6 +347,7 @@ class _VariableKind(type):
         synchronization: Any = None,
         aggregation: Any = None,
         shape: Any = None,
+        experimental_enable_variable_lifting: Any = None,
     ) -> Any:
         arguments = {"synchronization": synchronization, "aggregation": aggregation, "shape": shape}
         created = Variable(

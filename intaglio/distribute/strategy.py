@@ -54,8 +54,30 @@ class InputContext:
 class StrategyExtended:
     """The part of a strategy for authors of optimizers and layers."""
 
+    # One process has all replicas, and saves what they compute.
+    experimental_between_graph = False
+    experimental_require_static_shapes = False
+    experimental_should_init = True
+    should_checkpoint = True
+    should_save_summary = True
+    # Datasets have batches for all replicas. This and what follows is what Keras 2 asks for.
+    _global_batch_size = True
+    _num_replicas_in_sync = 1
+
     def __init__(self, container_strategy: Any) -> None:
         self._strategy = container_strategy
+
+    def _in_multi_worker_mode(self) -> bool:
+        return False
+
+    def _use_merge_call(self) -> bool:
+        return True
+
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """`fn(*args, **kwargs)` in each replica: in one."""
+        return self._strategy.run(fn, args, kwargs)
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
@@ -119,6 +141,9 @@ class Strategy:
     >>> int(strategy.run(lambda x: x + 1, args=(tf.constant(1),)))
     2
     """
+
+    # Keras 2 asks whether a coordinator sends steps to workers.
+    _should_use_with_coordinator = False
 
     def __init__(self, extended: Any = None) -> None:
         self._extended = StrategyExtended(self) if extended is None else extended
@@ -341,6 +366,12 @@ def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs
 def strategy_supports_no_merge_call() -> bool:
     """True: replicas need not wait for each other."""
     return get_strategy() is not None
+
+
+@contextmanager
+def variable_sync_on_read_context() -> Generator[None]:
+    """Reads of the block give the value of all replicas: that of the one there is."""
+    yield
 
 
 DEFAULT = DefaultStrategy()

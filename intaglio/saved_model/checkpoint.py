@@ -45,7 +45,10 @@ class Checkpoint(AutoTrackable):
     """
 
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
-        self._root = None if root is None else _trackable("root", root)
+        # A weak reference stays one: a root may hold the checkpoint itself.
+        self._root_or_ref = root
+        if root is not None:
+            _trackable("root", self._root)
         self._names: list[str] = []
         self._counter: Variable | None = None
         for name, value in kwargs.items():
@@ -68,6 +71,11 @@ class Checkpoint(AutoTrackable):
             own = {**object_graph.children(value), "root": value}
             return {**own, **self._trackable_children()}
         return object_graph.children(value)
+
+    @property
+    def _root(self) -> Any:
+        root = self._root_or_ref
+        return root() if _is_ref(root) else root
 
     @property
     def _top(self) -> Any:

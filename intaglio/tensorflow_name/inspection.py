@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect as _inspect
+import sys
 import types
 from inspect import (
     FullArgSpec,
@@ -112,7 +113,8 @@ def make_decorator(
     functools.update_wrapper(decorator_func, target)
     if decorator_doc:
         decorator_func.__doc__ = decorator_doc
-    name = decorator_name or _inspect.stack()[1].function
+    # Not `inspect.stack`, which reads the files of all frames.
+    name = decorator_name or sys._getframe(1).f_code.co_name
     decorator_func.__wrapped__ = target
     decorator_func._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
     return decorator_func

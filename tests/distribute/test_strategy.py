@@ -128,3 +128,36 @@ def test_reduce_along_an_axis() -> None:
     assert float(strategy.reduce("MEAN", tf.constant([1.0, 2.0]), axis=0)) == 1.5
     mirrored = tf.distribute.MirroredStrategy(["/cpu:0"])
     assert isinstance(mirrored.reduce("SUM", 1.0, axis=None), tf.Tensor)
+
+
+@pytest.mark.parametrize("strategy", [DEFAULT, tf.distribute.OneDeviceStrategy("/cpu:0")])
+def test_what_keras_2_asks_a_strategy(strategy: Any) -> None:
+    extended = strategy.extended
+    assert not strategy._should_use_with_coordinator
+    assert extended._global_batch_size and not extended._in_multi_worker_mode()
+    assert extended.should_checkpoint and extended.should_save_summary
+    assert not extended.experimental_require_static_shapes
+    assert extended._num_replicas_in_sync == 1 and extended._use_merge_call()
+    found = extended.call_for_each_replica(lambda x, y: x + y, args=(1,), kwargs={"y": 2})
+    assert strategy.experimental_local_results(found) == (3,)
+    variable = tf.Variable(1.0)
+    with tf.__internal__.distribute.variable_sync_on_read_context():
+        assert variable.numpy() == 1
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        tf.distribute.experimental.CentralStorageStrategy,
+        tf.distribute.experimental.ParameterServerStrategy,
+        tf.distribute.experimental.coordinator.RemoteValue,
+        tf.distribute.coordinator.ClusterCoordinator,
+        tf.experimental.dtensor.DTensorDataset,
+        tf.experimental.dtensor.DVariable,
+        tf.__internal__.distribute.ShardedVariable,
+    ],
+)
+def test_what_needs_more_devices_is_there_for_isinstance(kind: Any) -> None:
+    assert not isinstance(tf.Variable(1.0), kind)
+    with pytest.raises(NotImplementedError, match=r"Intaglio runs on|there is one machine"):
+        kind(None)

@@ -88,6 +88,21 @@ def test_a_root_is_saved_without_a_name(tmp_path: pathlib.Path) -> None:
     assert float(m.v) == 2.0
 
 
+def test_a_root_may_be_held_weakly(tmp_path: pathlib.Path) -> None:
+    """A model of Keras 2 holds a checkpoint of itself."""
+    model = tf.Module()
+    model.v = tf.Variable(2.0)
+    model.checkpoint = tf.train.Checkpoint(root=weakref.ref(model))
+    path = model.checkpoint.write(str(tmp_path / "c"))
+    model.v.assign(5.0)
+    model.checkpoint.restore(path).expect_partial()
+    assert model.v.numpy() == 2
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+
+
 def test_values_of_a_saved_model_of_tensorflow() -> None:
     m = tf.Module()
     m.table = tf.Variable(tf.zeros([6], tf.float16), shape=tf.TensorShape([None]))

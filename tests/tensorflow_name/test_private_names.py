@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from intaglio import tf
 from intaglio.compat_v1 import renamed
-from intaglio.tensorflow_name import structures
+from intaglio.tensorflow_name import inspection, structures
 from tests.tensorflow_name.process import printed_by
 
 
@@ -115,3 +117,19 @@ def test_libraries_may_take_calls_with_their_own_types() -> None:
         print(tf.add(Mine(), 1), tf.concat([Mine(), Mine()], 0), tf.add(1, 2).numpy())
         """
     ) == ["add concat 3"]
+
+
+def test_decorators_are_named_by_their_callers() -> None:
+    """Without reading sources: a library has thousands of them."""
+
+    def named(function: Any) -> Any:
+        return inspection.make_decorator(function, lambda *args: function(*args))
+
+    decorated = named(abs)
+    assert decorated(-1) == 1 and decorated.__name__ == "abs"
+    assert decorated._tf_decorator.decorator_name == "named"
+
+
+def test_old_variables_take_what_keras_2_passes() -> None:
+    made = tf.compat.v1.Variable(1.0, experimental_enable_variable_lifting=False, use_resource=True)
+    assert made.numpy() == 1

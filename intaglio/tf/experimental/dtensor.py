@@ -1,14 +1,16 @@
 """`tf.experimental.dtensor`: tensors sharded over meshes of devices. There is one device.
 
-The module exists because libraries import it before they know whether they need it; asking
-it for a name is an AttributeError.
+The module exists because libraries import it before they know whether they need it, and for
+`isinstance` checks; asking it for another name is an AttributeError.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__: list[str] = []
+from intaglio.distribute.unsupported import DTensorDataset, DVariable
+
+__all__ = ["DTensorDataset", "DVariable"]
 
 
 def __getattr__(name: str) -> Any:

@@ -30,6 +30,7 @@ from intaglio.tf import (
     VariableAggregation as VariableAggregation,
     VariableSynchronization as VariableSynchronization,
     __internal__ as __internal__,
+    __operators__ as __operators__,
     __version__ as __version__,
     abs as abs,
     acos as acos,

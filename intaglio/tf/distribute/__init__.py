@@ -29,6 +29,7 @@ from intaglio.distribute.unsupported import (
     ParameterServerStrategy,
     TPUStrategy,
 )
+from intaglio.tf.distribute import coordinator, experimental
 
 __all__ = [
     "DistributedDataset",
@@ -44,6 +45,8 @@ __all__ = [
     "Strategy",
     "StrategyExtended",
     "TPUStrategy",
+    "coordinator",
+    "experimental",
     "experimental_set_strategy",
     "get_replica_context",
     "get_strategy",
