@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import intaglio
 from docs import coverage
 from intaglio import tf
 from intaglio.numpy_api import np_config
@@ -49,7 +50,13 @@ def _tried(module, names):
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
-    names = {"tf": tf, "np": np, "tnp": tf.experimental.numpy, "__name__": name}
+    names = {
+        "tf": tf,
+        "intaglio": intaglio,
+        "np": np,
+        "tnp": tf.experimental.numpy,
+        "__name__": name,
+    }
     try:
         tried = _tried(module, names)
     finally:
