@@ -74,7 +74,9 @@ def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
     target = unwrap(function)[1]
     if isinstance(function, types.MethodType) and not isinstance(target, types.MethodType):
         positional = [function.__self__, *positional]
-    return _inspect.getcallargs(target, *positional, **named)
+    bound = _inspect.signature(target, follow_wrapped=False).bind(*positional, **named)
+    bound.apply_defaults()
+    return dict(bound.arguments)
 
 
 class TFDecorator:

@@ -55,7 +55,7 @@ def _matrix(kind: str, double: bool, length: int) -> np.ndarray:
     inputs = half if kind == "irfft" else length
     outputs = half if kind == "rfft" else length
     powers = np.outer(np.arange(inputs), np.arange(outputs)) % length
-    roots = np.exp(sign * 2j * np.pi * powers / length)
+    roots: Any = np.exp(sign * 2j * np.pi * powers / length)
     if sign > 0:
         roots /= length
     if kind == "irfft":
