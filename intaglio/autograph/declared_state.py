@@ -114,6 +114,8 @@ class Begun:
                 used.append(state)
             elif any(i is tensor for n in tensor.graph.nodes for i in n.inputs):
                 used.append(state)
+            else:
+                tensor.graph.drop_read(state.variable, tensor)
         return tuple(used)
 
     def restore(self) -> None:

@@ -308,6 +308,21 @@ class FuncGraph(Graph):
         self.inputs.append(value)
         return value
 
+    def drop_read(self, variable: Any, value: SymbolicTensor) -> None:
+        """Takes the read of a variable out again that gave `value`, which nothing uses.
+
+        So is its capture, if nothing else uses the variable.
+        """
+        dropped = {id(value.node), *[id(i.node) for i in value.node.inputs]}
+        self.nodes[:] = [n for n in self.nodes if id(n) not in dropped]
+        _, handle = self.captured[id(variable.handle)]
+        if any(i is handle for n in self.nodes for i in n.inputs):
+            return
+        del self.captured[id(variable.handle)]
+        self.nodes[:] = [n for n in self.nodes if n is not handle.node]
+        self.inputs[:] = [i for i in self.inputs if i is not handle]
+        self.variable_refs[:] = [ref for ref in self.variable_refs if ref() is not variable]
+
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
         """(outer tensor, input) of what became an input, in order."""

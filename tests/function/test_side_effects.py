@@ -245,3 +245,19 @@ def test_large_constants_are_listed_and_shared():
     assert len(found) == 2
     assert found[0] is found[1]
     assert not np.shares_memory(found[0], table)
+
+
+def test_state_of_others_is_no_capture() -> None:
+    """A trace that uses none of the declared attributes has no trace of them."""
+    thing = Thing()
+    thing.n = 1
+    intaglio.python_state(thing, "n")
+
+    @tf.function
+    def doubled(x):
+        return x * 2.0
+
+    concrete = doubled.get_concrete_function(tf.constant(1.0))
+    assert not concrete.captured_inputs and not concrete.graph.variables
+    assert [op.type for op in concrete.graph.get_operations()][0] == "Placeholder"
+    assert doubled(tf.constant(2.0)).numpy() == 4
