@@ -55,7 +55,7 @@ assert compiled.compile_report()
 """
 FAILING = """\
 from intaglio.native.llvm import jit
-def fails(text):
+def fails(*arguments, **options):
     raise RuntimeError("immarg operand has non-immediate parameter")
 jit.compiled = fails
 """
