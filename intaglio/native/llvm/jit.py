@@ -58,7 +58,7 @@ HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
 # Whether the processor itself reads and writes 16-bit floats.
 HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 # The numbers of 32 bits among which one instruction picks for every lane: those of a register.
-MAX_CACHED_MODULES = {64: 16, 32: 8}.get(WIDTH, 0)
+PERMUTED_ENTRIES = {64: 16, 32: 8}.get(WIDTH, 0)
 
 
 def has_feature(name: str) -> bool:

@@ -20,17 +20,17 @@ _PLAIN = (("i16", "-1"), ("i32", "4"))
 
 def entries(kind: Kind) -> int:
     """How many float32 a register holds of which lanes can pick any; 0 if none can."""
-    return jit.MAX_CACHED_MODULES if kind == FLOAT else 0
+    return jit.PERMUTED_ENTRIES if kind == FLOAT else 0
 
 
 def has_parts(kind: Kind) -> bool:
     """True where `scaled`, `exponent` and `significand` are single instructions."""
-    return kind == FLOAT and jit.MAX_CACHED_MODULES == 16
+    return kind == FLOAT and jit.PERMUTED_ENTRIES == 16
 
 
 def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
     """For every lane the number of a table that the lowest bits of its index name."""
-    size = jit.MAX_CACHED_MODULES
+    size = jit.PERMUTED_ENTRIES
     numbers = ", ".join([f"float {literal(n, FLOAT)}" for n in table])
     register = f"<{size} x float>"
     indices = s.code.named(f"bitcast {register} <{numbers}> to {register}")
@@ -79,7 +79,7 @@ def _instruction(s: Builder, name: str, *operands: tuple[str, str]) -> str:
 
 def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lanes:
     """What `form` makes of registers, for vectors of any length."""
-    size = jit.MAX_CACHED_MODULES
+    size = jit.PERMUTED_ENTRIES
     names: list[str] = []
     for group in zip(*[o.names for o in operands], strict=True):
         if s.lanes == size:

@@ -20,7 +20,7 @@ PIECES = {"tanh": exponentials.TANH, "erf": error_functions.ERF}
 FITTED = PIECES | {"scaled erfc": error_functions.SCALED_ERFC}
 CUTS = [(name, size) for name, pieces in FITTED.items() for size in pieces.cuts]
 IN_REGISTERS = pytest.mark.skipif(
-    not jit.MAX_CACHED_MODULES, reason="no instruction picks numbers out of registers here"
+    not jit.PERMUTED_ENTRIES, reason="no instruction picks numbers out of registers here"
 )
 
 
@@ -124,10 +124,10 @@ def run(lanes, write, *arrays):
 @IN_REGISTERS
 @pytest.mark.parametrize("lanes", [1, 5, 8, 12, 16, 32, 64])
 def test_vectors_of_any_length(lanes):
-    table = np.arange(jit.MAX_CACHED_MODULES) * 1.5 - 3
+    table = np.arange(jit.PERMUTED_ENTRIES) * 1.5 - 3
     rng = np.random.default_rng(lanes)
     x, y = rng.normal(size=(2, lanes)).astype(np.float32) * 8
-    index = (x.view(np.int32) >> 16) % jit.MAX_CACHED_MODULES
+    index = (x.view(np.int32) >> 16) % jit.PERMUTED_ENTRIES
     got = run(
         lanes, lambda s, x, y: x86.picked(s, table.tolist(), s.shift_right(s.bits(x), 16)), x, y
     )
@@ -165,7 +165,7 @@ def test_large_arrays_are_the_same_bits_eager_traced_and_compiled(name):
     np.testing.assert_array_equal(transposed, eager.T)
     exactly = getattr(math, name, lambda v: 1 / (1 + math.exp(-v)))
     right = np.vectorize(exactly)(x.astype(np.float64))
-    assert units_off(eager, right).max() <= (3 if jit.MAX_CACHED_MODULES else 6)
+    assert units_off(eager, right).max() <= (3 if jit.PERMUTED_ENTRIES else 6)
     for dtype in (tf.float64, tf.bfloat16, tf.float16):
         other = function(tf.cast(x, dtype))
         np.testing.assert_allclose(tf.cast(other, tf.float32), right, atol=0.01)
