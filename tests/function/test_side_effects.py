@@ -259,5 +259,5 @@ def test_state_of_others_is_no_capture() -> None:
 
     concrete = doubled.get_concrete_function(tf.constant(1.0))
     assert not concrete.captured_inputs and not concrete.graph.variables
-    assert [op.type for op in concrete.graph.get_operations()][0] == "Placeholder"
+    assert next(op.type for op in concrete.graph.get_operations()) == "Placeholder"
     assert doubled(tf.constant(2.0)).numpy() == 4
