@@ -125,8 +125,7 @@ def _pair(labels: Any, predictions: Any) -> tuple[Any, Any]:
         raise ValueError("Argument `labels` must not be None.")
     if predictions is None:
         raise ValueError("Argument `predictions` must not be None.")
-    arguments = convert.to_tensor(predictions)
-    x = arguments if arguments.dtype == float32 else raw.Cast(arguments, DstT=float32)
+    x = raw.Cast(convert.to_tensor(predictions), DstT=float32)
     y = raw.Cast(convert.to_tensor(labels), DstT=float32)
     if not x.shape.is_compatible_with(y.shape):
         raise ValueError(f"Shapes {x.shape} and {y.shape} are incompatible")
@@ -271,7 +270,7 @@ def sparse_softmax_cross_entropy(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = _BY_WEIGHTS,
 ) -> Any:
-    """The cross entropy of classes arguments by their numbers."""
+    """The cross entropy of exclusive classes, whose labels are their indices."""
     y = convert.to_tensor(labels)
     if y.shape.rank is not None and y.shape.rank == convert.to_tensor(logits).shape.rank:
         y = raw.Squeeze(y, axis=[-1])

@@ -115,11 +115,9 @@ def _packed_shape(lead: Any, low: int, high: int, longest: int) -> tuple[Any, ..
     return (*lead, longest) if low == high else (*lead, high - low + 1, longest)
 
 
-@op
-class MatrixDiagPartV3(Op):
+class DiagonalPart(Op):
     """Diagonals k[0] to k[1] of each matrix as rows, highest first, padded and aligned."""
 
-    signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
     T = ALL
     batching = "leading"
     data_inputs = ("input", "padding_value")
@@ -139,46 +137,55 @@ class MatrixDiagPartV3(Op):
             longest = _longest(rows, columns, low, high)
         return Spec(input.dtype, _packed_shape(input.shape[:-2], low, high, longest))  # type: ignore[arg-type]  # its rank was checked above
 
-    def kernel(self, input, k, padding_value, align):
-        if input.ndim < 2:
-            raise invalid_argument(
-                f"input must be at least 2-dim, received shape: {brackets(input.shape)}"
-            )
-        low, high = _range_of(k)
-        rows, columns = input.shape[-2:]
-        r, c, i, at, longest = diagonal_indices(rows, columns, low, high, align)
-        lead = input.shape[:-2]
-        result = np.full((*lead, high - low + 1, longest), padding_value[()], input.dtype)
-        result[..., i, at] = input[..., r, c]
-        return result.reshape(_packed_shape(lead, low, high, longest))
 
-    def gradient(self, ddiagonal, input: Spec, k, align) -> Any:
-        zero = np.zeros((), input.dtype.numpy)
-        if input.shape is not None and None not in input.shape[-2:]:
-            rows, columns = input.shape[-2:]
-            gradient = raw.MatrixDiagV3(ddiagonal, k, rows, columns, zero, align=align)
-            return gradient, None, None
-        zeros = raw.Fill(shape_of(input), zero)
-        return raw.MatrixSetDiagV3(zeros, ddiagonal, k, align=align), None, None
+def _packed_diagonals(input: Any, k: Any, padding_value: Any, align: str) -> Any:
+    if input.ndim < 2:
+        raise invalid_argument(
+            f"input must be at least 2-dim, received shape: {brackets(input.shape)}"
+        )
+    low, high = _range_of(k)
+    rows, columns = input.shape[-2:]
+    r, c, i, at, longest = diagonal_indices(rows, columns, low, high, align)
+    lead = input.shape[:-2]
+    result = np.full((*lead, high - low + 1, longest), padding_value[()], input.dtype)
+    result[..., i, at] = input[..., r, c]
+    return result.reshape(_packed_shape(lead, low, high, longest))
+
+
+def _packed_gradient(ddiagonal: Any, input: Spec, k: Any, align: str) -> Any:
+    zero = np.zeros((), input.dtype.numpy)
+    if input.shape is not None and None not in input.shape[-2:]:
+        rows, columns = input.shape[-2:]
+        gradient = raw.MatrixDiagV3(ddiagonal, k, rows, columns, zero, align=align)
+        return gradient, None, None
+    zeros = raw.Fill(shape_of(input), zero)
+    return raw.MatrixSetDiagV3(zeros, ddiagonal, k, align=align), None, None
 
 
 @op
-class MatrixDiagPartV2(Op):
+class MatrixDiagPartV3(DiagonalPart):
+    """Diagonals k[0] to k[1] of each matrix as rows, highest first, padded and aligned."""
+
+    signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
+
+    def kernel(self, input, k, padding_value, align):
+        return _packed_diagonals(input, k, padding_value, align)
+
+    def gradient(self, ddiagonal, input: Spec, k, align) -> Any:
+        return _packed_gradient(ddiagonal, input, k, align)
+
+
+@op
+class MatrixDiagPartV2(DiagonalPart):
     """Diagonals k[0] to k[1] of each matrix as rows, highest first, padded at the end."""
 
     signature = "input: T, k: int32, padding_value: T -> diagonal: T"
-    T = ALL
-    batching = "leading"
-    data_inputs = ("input", "padding_value")
-
-    def infer(self, input: Spec, k: Spec) -> Spec:
-        return MatrixDiagPartV3.infer(self, input, k)  # type: ignore[arg-type]  # has no state
 
     def kernel(self, input, k, padding_value):
-        return MatrixDiagPartV3.kernel(self, input, k, padding_value, "LEFT_LEFT")  # type: ignore[arg-type]  # has no state
+        return _packed_diagonals(input, k, padding_value, "LEFT_LEFT")
 
     def gradient(self, ddiagonal, input: Spec, k) -> Any:
-        return MatrixDiagPartV3.gradient(self, ddiagonal, input, k, "LEFT_LEFT")  # type: ignore[arg-type]  # has no state
+        return _packed_gradient(ddiagonal, input, k, "LEFT_LEFT")
 
 
 def _diag_size(
