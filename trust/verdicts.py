@@ -174,7 +174,7 @@ def tier(calls: int | None) -> Iterator[None]:
         (tiers, "MAX_CALLS", calls or 1 << 30),
         (tiers, "MIN_INTERPRETED_SECONDS", 0.0 if calls else never),
         (tiers, "HOT_SECONDS", 0.0 if calls else never),
-        (tiers, "CALLS_THAT_PAY_AT_ONCE", never if calls == AHEAD else 0.0),
+        (tiers, "MAX_BREAK_EVEN_CALLS", never if calls == AHEAD else 0.0),
         (versions, "MIN_ELEMENTS", 0),
     ]
     saved = [(module, name, getattr(module, name)) for module, name, _ in thresholds]

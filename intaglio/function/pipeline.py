@@ -12,7 +12,7 @@ from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
 from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
-from intaglio.function.versions import PayingVersions, Versions
+from intaglio.function.versions import ProfitableVersions, Versions
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.optimize.pipeline import optimize, reassociates
@@ -61,10 +61,10 @@ def compiles_ahead(graph: Graph) -> bool:
 
 
 def _pays(graph: Graph) -> bool:
-    if native.pays_at_once(graph):
+    if native.is_profitable(graph):
         return True
     # How often a loop is run is known once its bounds are constants.
-    return native.has_unknown_trip_count(graph) and native.pays_at_once(_optimized(graph))
+    return native.has_unknown_trip_count(graph) and native.is_profitable(_optimized(graph))
 
 
 def _optimized(graph: Graph) -> Graph:
@@ -98,18 +98,18 @@ def _ahead(graph: Graph) -> Runnable:
         found = graph.derived[_ahead] = (
             _checked(_taken(graph))
             if _is_static(graph)
-            else PayingVersions(graph, _checked_if_it_pays, optimized_run)
+            else ProfitableVersions(graph, _checked_if_it_pays, optimized_run)
         )
     return found
 
 
 def _checked(optimized: Graph) -> Runnable:
-    return native.Ahead(optimized, interpreter.compiled(optimized), _hot)
+    return native.AheadOfTime(optimized, interpreter.compiled(optimized), _hot)
 
 
 def _checked_if_it_pays(specialized: Graph) -> Runnable | None:
     """For a graph of known shapes; None if it is to be interpreted."""
-    return _checked(optimize(specialized)) if native.pays_at_once(specialized) else None
+    return _checked(optimize(specialized)) if native.is_profitable(specialized) else None
 
 
 def _is_static(graph: Graph) -> bool:

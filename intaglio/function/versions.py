@@ -17,40 +17,50 @@ Run = Callable[..., tuple[Any, ...]]
 MAX_SHAPES = 16
 
 
-class Versions:
+class _ByShape:
+    """A graph with something for each of the first shapes that its calls have."""
+
+    def __init__(self, graph: Graph, make: Callable[[Graph], Run | None]) -> None:
+        self._graph = graph
+        self._make = make
+        self._versions: dict[Any, Run | None] = {}
+        self._lock = lasting_lock()
+
+    def _new_version(self, key: tuple[Any, ...]) -> Run | None:
+        """What `make` gives for the graph of these shapes; None for more of them."""
+        with self._lock:
+            if key not in self._versions and len(self._versions) < MAX_SHAPES:
+                self._versions[key] = self._make(specialized(self._graph, key))
+            return self._versions.get(key)
+
+
+class Versions(_ByShape):
     """A graph as a function that is compiled again for the first shapes that it sees.
 
     The code for a shape is the same from its first call on, so results do not change between calls.
     """
 
     def __init__(self, graph: Graph, compiled: Callable[[Graph], Run]) -> None:
-        self._graph = graph
+        super().__init__(graph, lambda one: compiled(optimize(one)))
         self._compiled = compiled
-        self._versions: dict[Any, Run] = {}
         self._general: Run | None = None
-        self._lock = lasting_lock()
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         key = tuple([a.shape for a in arrays])
-        run = self._versions.get(key)
-        return (run or self._version(key))(*arrays)
+        run = self._versions.get(key) or self._new_version(key) or self._for_any_shape()
+        return run(*arrays)
 
-    def _version(self, key: Any) -> Run:
+    def _for_any_shape(self) -> Run:
         with self._lock:
-            found = self._versions.get(key)
-            if found is None and len(self._versions) < MAX_SHAPES:
-                found = self._compiled(optimize(specialized(self._graph, key)))
-                self._versions[key] = found
-            if found is None:
-                found = self._general = self._general or self._compiled(self._graph)
-            return found
+            self._general = self._general or self._compiled(self._graph)
+            return self._general
 
 
 # Calls whose arrays are all smaller are not asked for their shapes.
 MIN_ELEMENTS = 1 << 12
 
 
-class PayingVersions:
+class ProfitableVersions(_ByShape):
     """A graph as a function that is compiled for the first shapes for which that pays at once.
 
     `compiled` gives code for the graph of some shapes, or None. Calls of other shapes are
@@ -63,13 +73,10 @@ class PayingVersions:
         compiled: Callable[[Graph], Run | None],
         optimized: Callable[[Graph], Run],
     ) -> None:
-        self._graph = graph
-        self._compiled = compiled
+        super().__init__(graph, compiled)
         self._optimized = optimized
-        self._versions: dict[Any, Run | None] = {}
         self._interpreted: Run | None = None
-        self._min_elements = 0 if native.pays_at_once(graph) else MIN_ELEMENTS
-        self._lock = lasting_lock()
+        self._min_elements = 0 if native.is_profitable(graph) else MIN_ELEMENTS
 
     @property
     def native(self) -> bool:
@@ -85,19 +92,11 @@ class PayingVersions:
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         for array in arrays:
             if array.size >= self._min_elements:
-                return (self._version(arrays) or self._plain())(*arrays)
+                key = tuple([a.shape for a in arrays])
+                known = key in self._versions
+                run = self._versions[key] if known else self._new_version(key)
+                return (run or self._plain())(*arrays)
         return self._plain()(*arrays)
-
-    def _version(self, arrays: tuple[Any, ...]) -> Run | None:
-        key = tuple([a.shape for a in arrays])
-        if key in self._versions:
-            return self._versions[key]
-        with self._lock:
-            if key not in self._versions:
-                if len(self._versions) >= MAX_SHAPES:
-                    return None
-                self._versions[key] = self._compiled(specialized(self._graph, key))
-            return self._versions[key]
 
     def _plain(self) -> Run:
         """The graph for shapes without code."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.report import report as report
     from intaglio.native.runtime import native_calls
-    from intaglio.native.tiers import Ahead as Ahead
-    from intaglio.native.tiers import pays_at_once as pays_at_once
+    from intaglio.native.tiers import AheadOfTime as AheadOfTime
+    from intaglio.native.tiers import is_profitable as is_profitable
     from intaglio.native.tiers import tiered as tiered
 
     calls = native_calls
@@ -31,9 +31,9 @@ if not TYPE_CHECKING:
             "compiled": "intaglio.native.compilation:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",
-            "Ahead": "intaglio.native.tiers:Ahead",
+            "AheadOfTime": "intaglio.native.tiers:AheadOfTime",
             "has_unknown_trip_count": "intaglio.native.cost_model:has_unknown_trip_count",
-            "pays_at_once": "intaglio.native.tiers:pays_at_once",
+            "is_profitable": "intaglio.native.tiers:is_profitable",
             "tiered": "intaglio.native.tiers:tiered",
         },
     )

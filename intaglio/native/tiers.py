@@ -39,7 +39,7 @@ Make = Callable[..., Run | None]
 HOT_SECONDS = 0.03
 MIN_CALLS, MAX_CALLS = 4, 160
 # A graph whose compiler takes no longer than so many interpreted calls is compiled before the first.
-CALLS_THAT_PAY_AT_ONCE = 50
+MAX_BREAK_EVEN_CALLS = 50
 # Graphs that take less are as fast interpreted.
 MIN_INTERPRETED_SECONDS = 5e-6
 # Calls of so many shapes are counted, where a trace leaves them open.
@@ -71,10 +71,10 @@ def _is_exact(node: Node) -> bool:
     return node.op.native_exact and not root
 
 
-def pays_at_once(graph: Graph) -> bool:
+def is_profitable(graph: Graph) -> bool:
     """Whether compiling a graph takes no longer than some interpreted calls of it."""
     seconds = interpreted_seconds(graph, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE)
-    return CALLS_THAT_PAY_AT_ONCE * seconds >= compiler_seconds(graph)
+    return MAX_BREAK_EVEN_CALLS * seconds >= compiler_seconds(graph)
 
 
 def calls_before_native(calls: int) -> int:
@@ -180,7 +180,7 @@ def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
     raise error
 
 
-class Ahead(Background):
+class AheadOfTime(Background):
     """Code from the first call on, which checks it: every call has the bits of the code."""
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:

@@ -139,7 +139,7 @@ def test_budget_runs_eagerly():
     assert (len(ran), f.experimental_get_tracing_count()) == (4, 2)
 
 
-def test_budget_of_functions_made_anew():
+def test_budget_of_recreated_functions():
     bias = tf.Variable(1.0)
 
     def run():

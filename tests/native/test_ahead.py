@@ -10,13 +10,13 @@ import pytest
 from intaglio import tf
 from intaglio.function import pipeline, versions
 from intaglio.native import fallback, tiers
-from intaglio.native.tiers import Ahead
+from intaglio.native.tiers import AheadOfTime
 
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
     """Every compilation pays."""
-    monkeypatch.setattr(tiers, "CALLS_THAT_PAY_AT_ONCE", float("inf"))
+    monkeypatch.setattr(tiers, "MAX_BREAK_EVEN_CALLS", float("inf"))
     monkeypatch.setattr(versions, "MIN_ELEMENTS", 4)
 
 
@@ -41,7 +41,7 @@ def test_a_trace_without_inputs_and_functions_that_forbid_it():
     f = tf.function(smooth, jit_compile=False)
     np.testing.assert_array_equal(f(X).numpy(), smooth(tf.constant(X)).numpy())
     concrete = f.get_concrete_function(tf.constant(X))
-    assert not isinstance(concrete.prepare(), Ahead)
+    assert not isinstance(concrete.prepare(), AheadOfTime)
 
 
 def test_what_reaches_outside_is_interpreted(capfd):
@@ -51,7 +51,7 @@ def test_what_reaches_outside_is_interpreted(capfd):
         return smooth(x)
 
     np.testing.assert_array_equal(f(X).numpy(), smooth(tf.constant(X)).numpy())
-    assert not isinstance(f.get_concrete_function(tf.constant(X)).prepare(), Ahead)
+    assert not isinstance(f.get_concrete_function(tf.constant(X)).prepare(), AheadOfTime)
     assert "here" in capfd.readouterr().err
 
 
@@ -172,7 +172,7 @@ def test_threads_that_call_it_first_at_once_get_the_same():
 
 
 def test_it_pays_by_the_graph_alone(monkeypatch):
-    monkeypatch.setattr(tiers, "CALLS_THAT_PAY_AT_ONCE", 50)
+    monkeypatch.setattr(tiers, "MAX_BREAK_EVEN_CALLS", 50)
 
     @tf.function
     def f(x):
@@ -181,5 +181,5 @@ def test_it_pays_by_the_graph_alone(monkeypatch):
         return x
 
     large, small = tf.zeros([300, 100]), tf.zeros([3])
-    assert isinstance(f.get_concrete_function(large).prepare(), Ahead)
-    assert not isinstance(f.get_concrete_function(small).prepare(), Ahead)
+    assert isinstance(f.get_concrete_function(large).prepare(), AheadOfTime)
+    assert not isinstance(f.get_concrete_function(small).prepare(), AheadOfTime)

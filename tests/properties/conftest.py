@@ -33,5 +33,5 @@ PROFILE = settings.get_profile("hunt" if "INTAGLIO_HUNT" in os.environ else "pro
 def _bits_of_the_interpreter():
     """Plain functions are not compiled before their first call: sines then have other bits."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiers, "CALLS_THAT_PAY_AT_ONCE", 0.0)
+        patch.setattr(tiers, "MAX_BREAK_EVEN_CALLS", 0.0)
         yield

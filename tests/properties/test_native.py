@@ -21,7 +21,7 @@ from .test_statements import state_of, tensors, variables
 def jit_compile(request: pytest.FixtureRequest) -> Iterator[bool | None]:
     """Functions are compiled as that is asked for, or where it pays: always."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiers, "CALLS_THAT_PAY_AT_ONCE", float("inf"))
+        patch.setattr(tiers, "MAX_BREAK_EVEN_CALLS", float("inf"))
         yield request.param
 
 

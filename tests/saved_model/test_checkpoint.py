@@ -88,7 +88,7 @@ def test_a_root_is_saved_without_a_name(tmp_path: pathlib.Path) -> None:
     assert float(m.v) == 2.0
 
 
-def test_a_root_may_be_held_weakly(tmp_path: pathlib.Path) -> None:
+def test_a_root_may_be_a_weak_reference(tmp_path: pathlib.Path) -> None:
     """A model of Keras 2 holds a checkpoint of itself."""
     model = tf.Module()
     model.v = tf.Variable(2.0)

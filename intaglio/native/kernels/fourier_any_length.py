@@ -127,7 +127,7 @@ def _by_chirps(
 
     def run(x: Any) -> Any:
         if kind == "irfft":
-            x = _whole_spectrum(x, length)
+            x = _full_spectrum(x, length)
         padded = np.zeros((*lead, size), chirp.dtype)
         np.multiply(x, chirp, out=padded[..., :length])
         product = there(padded)
@@ -138,14 +138,14 @@ def _by_chirps(
     return run
 
 
-def _whole_spectrum(x: Any, length: int) -> Any:
-    """The spectrum of a real row of a length from the half that determines it."""
+def _full_spectrum(x: Any, length: int) -> Any:
+    """The Hermitian spectrum of a real row of a length from its non-negative frequencies."""
     half = length // 2 + 1
-    whole = np.empty((*x.shape[:-1], length), x.dtype)
-    whole[..., :half] = x
+    full = np.empty((*x.shape[:-1], length), x.dtype)
+    full[..., :half] = x
     # What a real row cannot have is left out.
-    whole[..., 0] = x[..., 0].real
+    full[..., 0] = x[..., 0].real
     if length % 2 == 0:
-        whole[..., half - 1] = x[..., half - 1].real
-    whole[..., half:] = x[..., 1 : length - half + 1][..., ::-1].conj()
-    return whole
+        full[..., half - 1] = x[..., half - 1].real
+    full[..., half:] = x[..., 1 : length - half + 1][..., ::-1].conj()
+    return full

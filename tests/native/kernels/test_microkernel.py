@@ -73,7 +73,7 @@ def test_a_process_compiles_the_tiles_of_its_shapes_alone(shape, tmp_path):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @given(rows=st.integers(1, 30), inner=st.integers(0, 70), columns=st.integers(1, 150))
 @settings(max_examples=25, deadline=None)
-def test_tiles_that_stand_in_for_others_have_their_bits(dtype, rows, inner, columns):
+def test_generic_tiles_give_the_bits_of_specialized_ones(dtype, rows, inner, columns):
     rng = np.random.default_rng(rows * columns)
     a, b = (
         rng.normal(size=(rows, inner)).astype(dtype),

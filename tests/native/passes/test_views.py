@@ -84,7 +84,7 @@ def test_slices_of_a_variable_are_read_before_it_is_written():
     np.testing.assert_allclose(sums, after[2:, 3:] + after[:-2, :-3], rtol=1e-6)
 
 
-def test_a_slice_that_its_own_result_replaces():
+def test_a_slice_that_is_overwritten_by_its_own_result():
     """The loop reads elements that it has not written: it never writes to what it reads apart."""
     v = tf.Variable(tf.range(400.0))
 
