@@ -1,4 +1,8 @@
-"""The JIT: compiles the text of an LLVM module through llvmlite, and returns addresses of functions."""
+"""The JIT: compiles the text of an LLVM module through llvmlite, and returns addresses of functions.
+
+In a process that writes code for another one (`llvm/target.py`) modules keep their text, and addresses
+are numbers that stand for functions (`symbol_at`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ except OSError as cause:  # its library is not for this system
     raise ImportError(f"llvmlite cannot be loaded: {cause}", name="llvmlite.binding") from cause
 
 from intaglio.base.locks import exclusive_lock, lasting_lock
-from intaglio.native.llvm import background, object_cache
+from intaglio.native.llvm import background, object_cache, target
 from intaglio.native.llvm.executable import executable_memory
 
 # Masked loads and stores are written as LLVM has had them since this version, that of llvmlite 0.48.
@@ -35,12 +39,22 @@ llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 llvm.initialize_native_asmparser()
 
-_TARGET = llvm.Target.from_default_triple()
+_CHOSEN = target.chosen()
+if _CHOSEN is not None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+# What code is compiled for, by LLVM's name.
+TRIPLE: str = _CHOSEN.triple if _CHOSEN else llvm.get_default_triple()
+_TARGET = llvm.Target.from_triple(TRIPLE)
 # The kind of processor, such as "x86_64".
-MACHINE: str = llvm.get_default_triple().split("-")[0]
-CPU: str = llvm.get_host_cpu_name()
-_HOST: dict[str, bool] = dict(llvm.get_host_cpu_features())
-_WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
+MACHINE: str = TRIPLE.split("-")[0]
+CPU: str = _CHOSEN.cpu if _CHOSEN else llvm.get_host_cpu_name()
+_FEATURES: dict[str, bool] = dict(_CHOSEN.features if _CHOSEN else llvm.get_host_cpu_features())
+# A process has to ask the system for the matrix registers, which a library does not.
+_UNUSED = ("amx",) if target.FREESTANDING else ()
+_HOST = {name: there for name, there in _FEATURES.items() if not name.startswith(_UNUSED)}
+_NATIVE_WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
+_WIDEST = _CHOSEN.widest if _CHOSEN else _NATIVE_WIDEST
 # Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
 WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
 # What a processor with registers of that width does not have.
@@ -55,6 +69,8 @@ FEATURES = ",".join(
 )
 # Whether the processor rounds x * y + z once.
 HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
+# The same for products of matrices: without such an instruction LLVM would call a function for every lane.
+FUSES_PRODUCTS = _CHOSEN.fused if _CHOSEN else "-fma" not in FEATURES.split(",")
 # Whether the processor itself reads and writes 16-bit floats.
 HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 # The numbers of 32 bits among which one instruction picks for every lane: those of a register.
@@ -89,6 +105,20 @@ def _machine(effort: int = KERNEL_EFFORT) -> Any:
     )
 
 
+def machine_for_objects() -> Any:
+    """What writes object files: code that may be anywhere in memory."""
+    return _TARGET.create_target_machine(
+        cpu=CPU, features=FEATURES, opt=KERNEL_EFFORT, reloc="pic", codemodel="default"
+    )
+
+
+def parsed_for_objects(text: str, machine: Any) -> Any:
+    """A module of a text, with the layout of the target."""
+    parsed = llvm.parse_assembly(text)
+    parsed.triple, parsed.data_layout = TRIPLE, str(machine.target_data)
+    return parsed
+
+
 def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
     """The object file of a module, from disk if it was compiled before.
 
@@ -113,6 +143,9 @@ class Module:
 
     def __init__(self, text: str, effort: int = KERNEL_EFFORT) -> None:
         """Raises RuntimeError, with LLVM's message, if the text is no valid module."""
+        self.text = text if target.FREESTANDING else ""
+        if target.FREESTANDING:
+            return
         background.begin()
         with _lock:
             code = compiled(text, effort)
@@ -123,11 +156,52 @@ class Module:
 
     def address(self, name: str) -> int:
         """Where a function begins."""
+        if target.FREESTANDING:
+            return _SYMBOLS.address(self, name)
         return self._engine.get_function_address(name)
 
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+class _Symbols:
+    """Numbers that stand for the addresses of functions, where code is only written."""
+
+    # No address or size of a process is as large.
+    _FIRST = 1 << 62
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._functions: list[tuple[Module, str]] = []
+
+    def address(self, module: Module, name: str) -> int:
+        """The number of a function."""
+        key = (id(module), name)  # modules are kept
+        if key not in self._numbers:
+            self._numbers[key] = self._FIRST + len(self._functions)
+            self._functions.append((module, name))
+        return self._numbers[key]
+
+    def function(self, address: int) -> tuple[Module, str] | None:
+        """The module and name of the function that a number stands for; None for other numbers."""
+        index = address - self._FIRST
+        return self._functions[index] if 0 <= index < len(self._functions) else None
+
+
+_SYMBOLS = _Symbols()
+# The tables of the process, by name.
+_TABLES: dict[str, SharedTable] = {}
+
+
+def symbol_at(address: int) -> tuple[Module, str] | None:
+    """The function that `Module.address` has given the number of, where code is only written."""
+    return _SYMBOLS.function(address)
+
+
+def table_entries(name: str) -> list[int]:
+    """The addresses in a shared table, 0 for entries that are not compiled."""
+    return _TABLES[name].entries
 
 
 # A function's name, and the module that it is in.
@@ -164,14 +238,16 @@ class SharedTable:
         with self._lock:
             if not self._declared:
                 self._declared = True
-                llvm.add_symbol(self.name, ctypes.addressof(self._entries))
+                _TABLES[self.name] = self
+                if not target.FREESTANDING:
+                    llvm.add_symbol(self.name, ctypes.addressof(self._entries))
             for index in self._indices if entries is None else entries:
                 if index not in self._defined:
                     self._find(index)
 
     def _find(self, index: int) -> None:
         """A function for an entry: its own, or one that stands in for it."""
-        if self._general is None:
+        if self._general is None or target.FREESTANDING:
             self._compile(index)
             return
         if not self._entries[index]:
@@ -183,6 +259,11 @@ class SharedTable:
                 if other not in self._defined:
                     self._entries[other] = found.address(name)
         background.later((self.name, index), lambda: self._replace(index))
+
+    @property
+    def entries(self) -> list[int]:
+        """The addresses of the functions, 0 where there is none yet."""
+        return [address or 0 for address in self._entries]
 
     def _replace(self, index: int) -> None:
         name, text = self._write(index)

@@ -53,6 +53,11 @@ def folder() -> pathlib.Path | None:
     return path
 
 
+def is_ours(file: pathlib.Path) -> bool:
+    """True for a file that this module writes."""
+    return file.suffix in (_SUFFIX, _PARTIAL)
+
+
 def name_of(*depends: str) -> str:
     """The name of the code that depends on these texts."""
     return hashlib.sha256("\0".join(depends).encode()).hexdigest()

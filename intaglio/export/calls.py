@@ -1,0 +1,461 @@
+"""The functions that C programs call, as LLVM text: they check what they are given, and call native ones.
+
+Nothing here computes. All state is in the context, so functions may run at the same time on
+different contexts. A function that returns an error has changed nothing but the memory of its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from intaglio.export.context import ALIGNMENT, ALLOCATED, MAGIC, MAPPED, WEIGHTS, Layout, text_of
+from intaglio.export.interface import Error, Port
+from intaglio.native.llvm.builder import Code
+
+# The errors that every library has.
+(
+    OK,
+    NULL,
+    NO_CONTEXT,
+    CONTEXT_SIZE,
+    CONTEXT_ALIGNMENT,
+    MEMORY,
+    WEIGHTS_FILE,
+    NO_VARIABLE,
+    VARIABLE_SIZE,
+) = range(9)
+FIXED_ERRORS = [
+    Error(OK, "OK", "no error"),
+    Error(NULL, "ERROR_NULL", "a pointer to a context, to inputs or to outputs is null"),
+    Error(NO_CONTEXT, "ERROR_NO_CONTEXT", "the pointer is not that of a context of this library"),
+    Error(
+        CONTEXT_SIZE, "ERROR_CONTEXT_SIZE", "the memory is smaller than the size that a context has"
+    ),
+    Error(
+        CONTEXT_ALIGNMENT,
+        "ERROR_CONTEXT_ALIGNMENT",
+        f"the address of the memory is no multiple of {ALIGNMENT}",
+    ),
+    Error(MEMORY, "ERROR_MEMORY", "malloc has no memory for a context"),
+    Error(
+        WEIGHTS_FILE,
+        "ERROR_WEIGHTS",
+        "the file of weights cannot be read, or is not the one written with this library",
+    ),
+    Error(NO_VARIABLE, "ERROR_NO_VARIABLE", "there is no variable of this number"),
+    Error(VARIABLE_SIZE, "ERROR_VARIABLE_SIZE", "the variable has another size in bytes"),
+]
+FIRST_ARGUMENT_ERROR = 16
+# What may be wrong with an argument, in the order of the codes.
+ARGUMENT_FAULTS = ("NULL", "COUNT", "ALIGNMENT")
+
+
+class VariableSlots(NamedTuple):
+    """Where a variable is in a context: its two places, and the word with the offset of the present one.
+
+    Variables that are written in place have one place. `initial` is the offset among the weights.
+    """
+
+    size: int
+    initial: int
+    current: int
+    first: int
+    second: int
+
+
+class DerivedArray(NamedTuple):
+    """An array computed from a weight: the function and its words, the weight, and where it goes."""
+
+    body: str
+    words: str
+    first_dim: int
+    # The offset of the weight, or the variable of the context.
+    weight: int
+    variable: int
+    target: int
+
+
+class Source(NamedTuple):
+    """What an input of the native function is: an argument, a weight, a variable or a derived array."""
+
+    kind: str
+    number: int
+
+
+class Call(NamedTuple):
+    """A function of the library and the native function that it calls."""
+
+    name: str
+    inputs: Sequence[Port]
+    outputs: Sequence[Port]
+    first_error: int
+    body: str
+    words: str
+    sources: Sequence[Source]
+    # Variables that are written, and whether in place.
+    written: Sequence[int]
+    in_place: bool
+    # Offsets of the streams' words.
+    streams: Sequence[int]
+    derived: Sequence[DerivedArray]
+    # Those that are computed before each call, for another function writes their variable.
+    stale: Sequence[DerivedArray]
+    memory: int
+    # The code of the first guard.
+    first_guard: int
+
+
+class Calls:
+    """Writes the functions of a library."""
+
+    def __init__(
+        self,
+        prefix: str,
+        pointer_bytes: int,
+        magic: int,
+        layout: Layout,
+        variables: Sequence[VariableSlots],
+        streams: Sequence[tuple[int, bytes]],
+        weights: bytes | None,
+        fingerprint: int,
+        weights_size: int,
+        maps_files: bool,
+    ) -> None:
+        """`weights` is None if they are in a file, whose first word is the fingerprint."""
+        self._prefix = prefix
+        self._size = "i64" if pointer_bytes == 8 else "i32"
+        self._pointer_bytes = pointer_bytes
+        self._magic, self._layout = magic, layout
+        self._variables, self._streams = variables, streams
+        self._inside = weights is not None
+        self._fingerprint, self._weights_size = fingerprint, weights_size
+        self._maps = maps_files and not self._inside
+        self.codes: list[Code] = []
+        self.globals: list[str] = []
+        self.exported: list[str] = []
+        if weights is not None:
+            self.globals.append(_constant("weights", weights or b"\0"))
+        for number, (_, words) in enumerate(streams):
+            self.globals.append(_constant(f"stream{number}", words))
+
+    # -- pieces ----------------------------------------------------------------------------
+
+    def _code(self, name: str, parameters: Sequence[str], returns: str = "i32") -> Code:
+        code = Code(f"{self._prefix}_{name}", parameters, returns)
+        self.exported.append(code.name)
+        self.codes.append(code)
+        return code
+
+    def _offset(self, code: Code, pointer: str, offset: int) -> str:
+        return code.at("i8", pointer, str(offset))
+
+    def _word(self, code: Code, context: str, offset: int, kind: str = "i64") -> str:
+        return code.load(kind, self._offset(code, context, offset), 8)
+
+    def _set_word(self, code: Code, context: str, offset: int, kind: str, value: str) -> None:
+        code.do(f"store {kind} {value}, ptr {self._offset(code, context, offset)}, align 8")
+
+    def _check_context(self, code: Code, context: str) -> None:
+        """Returns an error for what is no context."""
+        _return_if(code, code.let(f"icmp eq ptr {context}, null"), NULL)
+        self._check_aligned(code, context, ALIGNMENT - 1, NO_CONTEXT)
+        magic = self._word(code, context, MAGIC)
+        _return_if(code, code.let(f"icmp ne i64 {magic}, {self._magic}"), NO_CONTEXT)
+
+    def _check_aligned(self, code: Code, pointer: str, mask: int, error: int) -> None:
+        address = code.let(f"ptrtoint ptr {pointer} to i64")
+        rest = code.integer("and", address, mask)
+        _return_if(code, code.integer("icmp ne", rest, 0), error)
+
+    def _weights(self, code: Code, context: str) -> str:
+        return "@weights" if self._inside else self._word(code, context, WEIGHTS, "ptr")
+
+    def _current(self, code: Code, context: str, variable: int) -> str:
+        """The pointer to the present value of a variable."""
+        offset = self._word(code, context, self._variables[variable].current)
+        return code.at("i8", context, offset)
+
+    # -- contexts --------------------------------------------------------------------------
+
+    def write_contexts(self, derived: Sequence[DerivedArray]) -> None:
+        """The functions that make and end contexts."""
+        size = self._code("context_size", [], self._size)
+        size.do(f"ret {self._size} {self._layout.size}")
+        self._write_initialize(derived)
+        self._write_create()
+        self._write_destroy()
+
+    @property
+    def _weight_parameters(self) -> list[str]:
+        return [] if self._inside else ["ptr %weights", f"{self._size} %weights_size"]
+
+    def _write_initialize(self, derived: Sequence[DerivedArray]) -> None:
+        parameters = ["ptr %memory", f"{self._size} %size", *self._weight_parameters, "ptr %result"]
+        code = self._code("initialize", parameters)
+        for pointer in ("%memory", "%result", *([] if self._inside else ["%weights"])):
+            _return_if(code, code.let(f"icmp eq ptr {pointer}, null"), NULL)
+        self._check_aligned(code, "%memory", ALIGNMENT - 1, CONTEXT_ALIGNMENT)
+        small = code.let(f"icmp ult {self._size} %size, {self._layout.size}")
+        _return_if(code, small, CONTEXT_SIZE)
+        if not self._inside:
+            self._check_weights(code)
+            self._set_word(code, "%memory", WEIGHTS, "ptr", "%weights")
+        self._set_word(code, "%memory", MAGIC, "i64", "0")
+        self._set_word(code, "%memory", ALLOCATED, "ptr", "null")
+        self._set_word(code, "%memory", MAPPED, "ptr", "null")
+        weights = self._weights(code, "%memory")
+        for slots in self._variables:
+            source = self._offset(code, weights, slots.initial)
+            code.copy(self._offset(code, "%memory", slots.first), source, str(slots.size))
+            self._set_word(code, "%memory", slots.current, "i64", str(slots.first))
+        for number, (offset, words) in enumerate(self._streams):
+            target = self._offset(code, "%memory", offset)
+            code.copy(target, f"@stream{number}", str(len(words)))
+        for array in derived:
+            self._derive(code, "%memory", array)
+        self._set_word(code, "%memory", MAGIC, "i64", str(self._magic))
+        code.do("store ptr %memory, ptr %result")
+        code.do(f"ret i32 {OK}")
+
+    def _check_weights(self, code: Code) -> None:
+        whole = code.let(f"icmp ne {self._size} %weights_size, {self._weights_size}")
+        _return_if(code, whole, WEIGHTS_FILE)
+        self._check_aligned(code, "%weights", ALIGNMENT - 1, WEIGHTS_FILE)
+        word = code.load("i64", "%weights", 8)
+        _return_if(code, code.let(f"icmp ne i64 {word}, {self._fingerprint}"), WEIGHTS_FILE)
+
+    def _derive(self, code: Code, context: str, array: DerivedArray) -> None:
+        """Computes a derived array."""
+        source = (
+            self._current(code, context, array.variable)
+            if array.variable >= 0
+            else self._offset(code, self._weights(code, context), array.weight)
+        )
+        ins, outs = code.first("alloca ptr"), code.first("alloca ptr")
+        code.do(f"store ptr {source}, ptr {ins}")
+        code.do(f"store ptr {self._offset(code, context, array.target)}, ptr {outs}")
+        code.do(
+            f"call void @{array.body}(ptr {ins}, ptr {outs}, ptr {array.words}, i64 0, "
+            f"i64 {array.first_dim})"
+        )
+
+    def _write_create(self) -> None:
+        if not self._inside and not self._maps:
+            return
+        parameters = [*(["ptr %path"] if self._maps else []), "ptr %result"]
+        code = self._code("create", parameters)
+        for parameter in parameters:
+            pointer = parameter.split()[1]
+            _return_if(code, code.let(f"icmp eq ptr {pointer}, null"), NULL)
+        mapped = self._map_file(code) if self._maps else ""
+        total = self._layout.size + ALIGNMENT
+        allocated = code.call("ptr", "malloc", (self._size, str(total)))
+        none = code.let(f"icmp eq ptr {allocated}, null")
+        with code.when(none):
+            self._unmap(code, mapped)
+        _return_if(code, none, MEMORY)
+        address = code.let(f"ptrtoint ptr {allocated} to {self._size}")
+        beyond = code.let(f"add {self._size} {address}, {ALIGNMENT - 1}")
+        rounded = code.let(f"and {self._size} {beyond}, {-ALIGNMENT}")
+        memory = code.let(f"inttoptr {self._size} {rounded} to ptr")
+        weights = f"ptr {mapped}, {self._size} {self._weights_size}, " if mapped else ""
+        status = code.let(
+            f"call i32 @{self._prefix}_initialize(ptr {memory}, {self._size} {self._layout.size}, "
+            f"{weights}ptr %result)"
+        )
+        failed = code.let(f"icmp ne i32 {status}, 0")
+        with code.when(failed):
+            code.call("void", "free", ("ptr", allocated))
+            self._unmap(code, mapped)
+        yes, no = code.new_label("failed"), code.new_label("made")
+        code.branch(failed, yes, no)
+        code.label(yes)
+        code.do(f"ret i32 {status}")
+        code.label(no)
+        self._set_word(code, memory, ALLOCATED, "ptr", allocated)
+        if mapped:
+            self._set_word(code, memory, MAPPED, "ptr", mapped)
+        code.do(f"ret i32 {OK}")
+
+    def _map_file(self, code: Code) -> str:
+        """The file of weights in memory, by POSIX; its size is known."""
+        code.declarations.add("declare i32 @open(ptr, i32, ...)")
+        file = code.let("call i32 (ptr, i32, ...) @open(ptr %path, i32 0)")
+        _return_if(code, code.let(f"icmp slt i32 {file}, 0"), WEIGHTS_FILE)
+        end = code.call("i64", "lseek", ("i32", file), ("i64", "0"), ("i32", "2"))
+        wrong = code.let(f"icmp ne i64 {end}, {self._weights_size}")
+        with code.when(wrong):
+            code.call("i32", "close", ("i32", file))
+        _return_if(code, wrong, WEIGHTS_FILE)
+        # PROT_READ and MAP_PRIVATE have these numbers on Linux and macOS.
+        arguments = ("ptr", "null"), (self._size, str(self._weights_size)), ("i32", "1")
+        mapped = code.call("ptr", "mmap", *arguments, ("i32", "2"), ("i32", file), ("i64", "0"))
+        code.call("i32", "close", ("i32", file))
+        minus_one = code.let("inttoptr i64 -1 to ptr")
+        _return_if(code, code.let(f"icmp eq ptr {mapped}, {minus_one}"), WEIGHTS_FILE)
+        return mapped
+
+    def _unmap(self, code: Code, mapped: str) -> None:
+        if mapped:
+            code.call("i32", "munmap", ("ptr", mapped), (self._size, str(self._weights_size)))
+
+    def _write_destroy(self) -> None:
+        code = self._code("destroy", ["ptr %context"])
+        self._check_context(code, "%context")
+        self._set_word(code, "%context", MAGIC, "i64", "0")
+        if self._maps:
+            mapped = self._word(code, "%context", MAPPED, "ptr")
+            with code.when(code.let(f"icmp ne ptr {mapped}, null")):
+                self._unmap(code, mapped)
+        if self._inside or self._maps:
+            allocated = self._word(code, "%context", ALLOCATED, "ptr")
+            with code.when(code.let(f"icmp ne ptr {allocated}, null")):
+                code.call("void", "free", ("ptr", allocated))
+        code.do(f"ret i32 {OK}")
+
+    # -- calls -----------------------------------------------------------------------------
+
+    def write_call(self, call: Call) -> None:
+        """A function with a native one."""
+        code = self._code(call.name, ["ptr %context", "ptr %inputs", "ptr %outputs"])
+        self._check_context(code, "%context")
+        ports = (("%inputs", call.inputs), ("%outputs", call.outputs))
+        error = call.first_error
+        pointers: list[list[str]] = []
+        for table, side in ports:
+            if side:
+                _return_if(code, code.let(f"icmp eq ptr {table}, null"), NULL)
+                self._check_aligned(code, table, self._pointer_bytes - 1, NULL)
+            pointers.append([])
+            for number, port in enumerate(side):
+                pointers[-1].append(self._argument(code, table, number, port, error))
+                error += len(ARGUMENT_FAULTS)
+        for array in call.stale:
+            self._derive(code, "%context", array)
+        before = {v: self._current(code, "%context", v) for v in call.written}
+        after = {v: self._next(code, v, call) for v in call.written}
+        ins = [self._source(code, s, pointers[0], before) for s in call.sources]
+        ins += [self._offset(code, "%context", d.target) for d in (*call.derived, *call.stale)]
+        streams = [self._offset(code, "%context", s) for s in call.streams]
+        memory = self._offset(code, "%context", call.memory)
+        outs = [*pointers[1], *[after[v][0] for v in call.written], memory, *streams]
+        kept = [self._copied(code, s) for s in streams]
+        tables = [self._table(code, t) for t in (ins, outs)]
+        code.do(
+            f"call void @{call.body}(ptr {tables[0]}, ptr {tables[1]}, ptr {call.words}, i64 0, i64 1)"
+        )
+        status = code.load("i64", memory, 8)
+        wrong, right = code.new_label("wrong"), code.new_label("right")
+        code.branch(code.integer("icmp ne", status, 0), wrong, right)
+        code.label(wrong)
+        for stream, copy in zip(streams, kept, strict=True):
+            code.copy(stream, copy, "32")
+        number = code.let(f"trunc i64 {status} to i32")
+        code.do(f"ret i32 {code.let(f'add i32 {number}, {call.first_guard}')}")
+        code.label(right)
+        for variable, (_, offset) in after.items():
+            if offset:
+                at = self._variables[variable].current
+                self._set_word(code, "%context", at, "i64", offset)
+        code.do(f"ret i32 {OK}")
+
+    def _argument(self, code: Code, table: str, number: int, port: Port, error: int) -> str:
+        """The checked pointer of an argument; the three errors follow each other."""
+        at = number * 2 * self._pointer_bytes
+        pointer = code.load("ptr", self._offset(code, table, at), self._pointer_bytes)
+        place = self._offset(code, table, at + self._pointer_bytes)
+        count = code.load(self._size, place, self._pointer_bytes)
+        _return_if(code, code.let(f"icmp eq ptr {pointer}, null"), error)
+        _return_if(code, code.let(f"icmp ne {self._size} {count}, {port.count}"), error + 1)
+        if port.alignment > 1:
+            self._check_aligned(code, pointer, port.alignment - 1, error + 2)
+        return pointer
+
+    def _next(self, code: Code, variable: int, call: Call) -> tuple[str, str]:
+        """Where the new value of a variable goes; the offset, unless it is in place."""
+        slots = self._variables[variable]
+        current = self._word(code, "%context", slots.current)
+        if call.in_place:
+            return code.at("i8", "%context", current), ""
+        offset = code.integer("sub", slots.first + slots.second, current)
+        return code.at("i8", "%context", offset), offset
+
+    def _source(
+        self, code: Code, source: Source, arguments: Sequence[str], before: dict[int, str]
+    ) -> str:
+        if source.kind == "argument":
+            return arguments[source.number]
+        if source.kind == "weight":
+            return self._offset(code, self._weights(code, "%context"), source.number)
+        found = before.get(source.number)
+        return found or self._current(code, "%context", source.number)
+
+    def _copied(self, code: Code, stream: str) -> str:
+        """The words of a stream on the stack."""
+        kept = code.first("alloca [4 x i64]")
+        code.copy(kept, stream, "32")
+        return kept
+
+    def _table(self, code: Code, pointers: Sequence[str]) -> str:
+        table = code.first(f"alloca [{max(len(pointers), 1)} x ptr]")
+        for number, pointer in enumerate(pointers):
+            code.do(f"store ptr {pointer}, ptr {code.at('ptr', table, str(number))}")
+        return table
+
+    # -- variables, texts ------------------------------------------------------------------
+
+    def write_variables(self) -> None:
+        """The functions that read and change variables."""
+        for name, reads in (("get_variable", True), ("set_variable", False)):
+            data = "ptr %data", f"{self._size} %bytes"
+            code = self._code(name, ["ptr %context", "i32 %variable", *data])
+            self._check_context(code, "%context")
+            _return_if(code, code.let("icmp eq ptr %data, null"), NULL)
+            labels = [code.new_label("variable") for _ in self._variables]
+            cases = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
+            other = code.new_label("other")
+            code.do(f"switch i32 %variable, label %{other} [ {cases} ]")
+            for number, (slots, label) in enumerate(zip(self._variables, labels, strict=True)):
+                code.label(label)
+                wrong = code.let(f"icmp ne {self._size} %bytes, {slots.size}")
+                _return_if(code, wrong, VARIABLE_SIZE)
+                there = self._current(code, "%context", number)
+                target, source = ("%data", there) if reads else (there, "%data")
+                code.copy(target, source, str(slots.size))
+                code.do(f"ret i32 {OK}")
+            code.label(other)
+            code.do(f"ret i32 {NO_VARIABLE}")
+
+    def write_texts(self, errors: Sequence[Error], description: str) -> None:
+        """The texts of errors, and what the library describes itself as."""
+        code = self._code("error_text", ["i32 %error"], "ptr")
+        labels = [code.new_label("error") for _ in errors]
+        cases = " ".join(
+            [f"i32 {e.code}, label %{label}" for e, label in zip(errors, labels, strict=True)]
+        )
+        other = code.new_label("other")
+        code.do(f"switch i32 %error, label %{other} [ {cases} ]")
+        for error, label in zip(errors, labels, strict=True):
+            self.globals.append(_constant(f"text{error.code}", error.text.encode() + b"\0"))
+            code.label(label)
+            code.do(f"ret ptr @text{error.code}")
+        self.globals.append(_constant("unknown", b"an error of another library\0"))
+        code.label(other)
+        code.do("ret ptr @unknown")
+        self.globals.append(_constant("description", description.encode() + b"\0"))
+        self._code("description", [], "ptr").do("ret ptr @description")
+
+
+def _constant(name: str, content: bytes) -> str:
+    kind = f"[{len(content)} x i8]"
+    return f"@{name} = internal constant {kind} {text_of(content)}, align {ALIGNMENT}"
+
+
+def _return_if(code: Code, condition: str, error: int) -> None:
+    """Returns an error if a condition holds."""
+    yes, no = code.new_label("return"), code.new_label("else")
+    code.branch(condition, yes, no)
+    code.label(yes)
+    code.do(f"ret i32 {error}")
+    code.label(no)

@@ -1,0 +1,121 @@
+"""What a library looks like from C: its functions, arguments, variables and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import math
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from intaglio.base.dtypes import DType
+
+# What a number of a dtype is in C, and how many of them an element is.
+_C_TYPES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "uint16_t",
+    "bfloat16": "uint16_t",
+    "bool": "uint8_t",
+    "complex64": "float",
+    "complex128": "double",
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+_C_KEYWORDS = frozenset(
+    """auto break case char const continue default do double else enum extern float for goto if inline
+    int long register restrict return short signed sizeof static struct switch typedef union unsigned
+    void volatile while asm bool class delete explicit export false friend mutable namespace new
+    operator private protected public template this throw true try typename using virtual data count
+    """.split()  # noqa: SIM905
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """An input or output: its name in C and in the signature, its dtype and shape."""
+
+    name: str
+    label: str
+    dtype: DType
+    shape: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def c_type(self) -> str:
+        """What an element, or a part of a complex one, is in C."""
+        return _C_TYPES[self.dtype.name]
+
+    @property
+    def alignment(self) -> int:
+        """The bytes that the address is a multiple of."""
+        size = self.dtype.numpy.itemsize
+        return size // 2 if self.dtype.is_complex else size
+
+    @property
+    def described(self) -> str:
+        """`float32[1, 8, 8, 1]`."""
+        return f"{self.dtype.name}[{', '.join([str(d) for d in self.shape])}]"
+
+
+class Error(NamedTuple):
+    """A code that functions return: its name in C without prefix, and its text."""
+
+    code: int
+    name: str
+    text: str
+
+
+class Function(NamedTuple):
+    """A function of the library: `NAME_run`."""
+
+    name: str
+    inputs: list[Port]
+    outputs: list[Port]
+
+
+class Variable(NamedTuple):
+    """A variable that a function writes: part of the context."""
+
+    name: str
+    label: str
+    dtype: DType
+    shape: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The size in memory."""
+        return math.prod(self.shape) * self.dtype.numpy.itemsize
+
+
+class Interface(NamedTuple):
+    """What the header documents."""
+
+    name: str
+    target: str
+    functions: list[Function]
+    variables: list[Variable]
+    errors: list[Error]
+    context_bytes: int
+    # The size of the file of weights beside the library; 0 if they are inside.
+    weights_bytes: int
+
+
+def has_c_type(dtype: DType) -> bool:
+    """Whether C programs can pass elements of a dtype."""
+    return dtype.name in _C_TYPES
+
+
+def c_name(label: str, taken: Collection[str] = ()) -> str:
+    """A name in C like a label, and none of those taken."""
+    name = re.sub(r"\W+", "_", label, flags=re.ASCII).strip("_") or "value"
+    if name[0].isdigit() or name in _C_KEYWORDS or keyword.iskeyword(name):
+        name = f"_{name}" if name[0].isdigit() else f"{name}_"
+    found, number = name, 1
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found

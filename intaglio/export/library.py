@@ -1,0 +1,142 @@
+"""`export_library`: functions as a library that C programs call, without Python."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pickle
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from intaglio.export import headers, transport
+from intaglio.export.compilers import compiler
+from intaglio.export.interface import Interface
+from intaglio.export.linking import Toolchain, shared_suffix
+from intaglio.export.signatures import ExportError, Shapes, exported_functions
+from intaglio.export.transport import Answer, Request
+from intaglio.native.llvm.target import HOST, TARGETS
+
+KINDS = ("object", "static", "shared")
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+
+
+class ExportedLibrary(NamedTuple):
+    """What was written: the paths by kind (`"header"`, `"example"`, `"object"`, `"static"`, `"shared"`,
+    `"weights"`), and the interface."""
+
+    paths: dict[str, pathlib.Path]
+    interface: Interface
+
+
+def export_library(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    target: str = HOST,
+    shapes: Shapes | None = None,
+    batch_size: int | None = None,
+    signature: str | None = None,
+    kinds: Sequence[str] = KINDS,
+    weights: str = "inside",
+) -> ExportedLibrary:
+    """Writes a function as a C library: machine code that needs nothing but libc and libm.
+
+    `source` is a `tf.function` with an `input_signature`, a ConcreteFunction, a `tf.Module` or Keras
+    model, the folder of a SavedModel, or a dict of functions by name, which share their variables.
+    Of the name of `path`, a letter and then letters, digits and `_`, all names in C begin;
+    beside `path.h` and `path_example.c` there are the `kinds` that are asked for: `path.o` ("object"),
+    `libNAME.a` ("static") and `libNAME.so` or `NAME.wasm` ("shared").
+
+    `target` is `"host"`, the processor of this machine, or one of `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`,
+    `"aarch64-linux"`, `"aarch64-macos"`, `"riscv64-linux"`, `"wasm32"`. Code has memory for one shape of
+    each input: open dimensions are given by `shapes`, a dict of shapes by the input's name, or by
+    `batch_size` where the first dimension alone is open. `signature` selects one of a SavedModel.
+    `weights="beside"` writes them to `path.weights`, which the library maps into memory.
+
+    Variables that a function assigns to are part of the context which every call is passed, so steps of
+    training work, and calls on several contexts may run at the same time.
+
+    Raises ExportError, a ValueError, for what has no native code, naming op, line and what to write
+    instead, and for options that do not fit.
+
+    >>> import tempfile
+    >>> f = tf.function(lambda x: {"y": 2.0 * x})
+    >>> one = f.get_concrete_function(tf.TensorSpec([3], tf.float32, name="x"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = intaglio.export_library(one, folder + "/double", kinds=["object"])
+    ...     sorted(made.paths)
+    ['example', 'header', 'object']
+    """
+    base = pathlib.Path(path)
+    if not _NAME.fullmatch(base.name):
+        raise ExportError(
+            f"{base.name!r} is no name in C: write a letter, then letters, digits and '_'."
+        )
+    if target != HOST and target not in TARGETS:
+        raise ExportError(f"target={target!r} is none of {', '.join([HOST, *TARGETS])}.")
+    unknown = [k for k in kinds if k not in KINDS]
+    if unknown:
+        raise ExportError(f"kinds: {unknown[0]!r} is none of {', '.join(KINDS)}.")
+    if weights not in ("inside", "beside"):
+        raise ExportError(f"weights={weights!r} is neither 'inside' nor 'beside'.")
+    tools = Toolchain(target) if {"static", "shared"} & {*kinds} else None
+    functions, captured = exported_functions(source, shapes or {}, batch_size, signature)
+    request = Request(base.name, functions, captured, weights == "beside")
+    answer = _compiled(request, target)
+    assert answer.interface is not None
+    return ExportedLibrary(_written(base, answer, kinds, tools), answer.interface)
+
+
+def _compiled(request: Request, target: str) -> Answer:
+    """What the process that writes code for the target answers."""
+    try:
+        sent = transport.written(request)
+    except (TypeError, AttributeError, pickle.PicklingError) as e:
+        raise ExportError(f"a node of the graph holds what only this process has: {e}") from e
+    answer = compiler(target).answer(sent)
+    if answer.failure:
+        raise ExportError(answer.failure)
+    return answer
+
+
+def _written(
+    base: pathlib.Path, answer: Answer, kinds: Sequence[str], tools: Toolchain | None
+) -> dict[str, pathlib.Path]:
+    """Writes the files; gives their paths."""
+    interface = answer.interface
+    assert interface is not None
+    base.parent.mkdir(parents=True, exist_ok=True)
+    found = {
+        "header": base.with_suffix(".h"),
+        "example": base.with_name(f"{base.name}_example.c"),
+        "object": base.with_suffix(".o"),
+    }
+    found["header"].write_text(headers.header(interface))
+    found["example"].write_text(headers.example(interface))
+    found["object"].write_bytes(answer.object)
+    if answer.weights:
+        found["weights"] = base.with_suffix(".weights")
+        found["weights"].write_bytes(answer.weights)
+    if tools is not None and "static" in kinds:
+        found["static"] = base.with_name(f"lib{base.name}.a")
+        tools.archive(str(found["static"]), [str(found["object"])])
+    if tools is not None and "shared" in kinds:
+        suffix = shared_suffix(interface.target)
+        wasm = suffix == ".wasm"
+        found["shared"] = base.with_name(f"{'' if wasm else 'lib'}{base.name}{suffix}")
+        tools.shared(str(found["shared"]), str(found["object"]), exported_names(interface))
+    if "object" not in kinds:
+        found.pop("object").unlink()
+    return found
+
+
+def exported_names(interface: Interface) -> list[str]:
+    """The functions of a library by their names in C."""
+    names = [f.name for f in interface.functions]
+    names += ["context_size", "initialize", "destroy", "error_text", "description"]
+    if not (interface.weights_bytes and interface.target == "wasm32"):
+        names.append("create")
+    if interface.variables:
+        names += ["get_variable", "set_variable"]
+    return [f"{interface.name}_{name}" for name in names]

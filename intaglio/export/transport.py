@@ -1,0 +1,123 @@
+"""What is sent to the process that compiles: graphs as bytes, ops by their names, origins as lines of text."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Sequence
+from typing import IO, Any, NamedTuple
+
+from intaglio.export.interface import Interface
+from intaglio.export.signatures import Captured, ExportedFunction
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+
+
+class Request(NamedTuple):
+    """What is to be written: functions, and the values that they capture."""
+
+    name: str
+    functions: list[ExportedFunction]
+    captured: list[Captured]
+    # Whether weights go to a file beside the library.
+    weights_beside: bool
+
+
+class Answer(NamedTuple):
+    """The object file, the file of weights if there is one, and the interface; or why there is none."""
+
+    object: bytes = b""
+    weights: bytes = b""
+    interface: Interface | None = None
+    failure: str = ""
+
+
+class _Pickler(pickle.Pickler):
+    """Writes graphs without what only the process that traced them has."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, Op):
+            return raw.find, (obj.name,)
+        if isinstance(obj, Graph):  # nodes first: each then refers to earlier ones
+            return _graph, (obj.nodes, obj.inputs, obj.outputs, obj.name)
+        if isinstance(obj, SymbolicTensor):
+            return _output, (obj.node, obj.index)
+        if isinstance(obj, Spec):
+            return Spec, (obj.dtype, obj.shape, obj.value, obj.partial)
+        if isinstance(obj, Node):
+            return _node, (
+                (obj.op, obj.inputs, obj.attrs, obj.name),
+                [v.spec for v in obj.outputs],
+                (obj.control, obj.device),
+                _where(obj),
+            )
+        return NotImplemented
+
+
+def _where(node: Node) -> str:
+    """`model.py:12`, or nothing."""
+    frames = node.frames
+    return frames[0].short if frames else ""
+
+
+def _graph(nodes: Any, inputs: Any, outputs: Any, name: str) -> Graph:
+    return Graph(name, inputs, nodes, outputs)
+
+
+def _output(node: Node, index: int) -> SymbolicTensor:
+    return node.outputs[index]
+
+
+# The user's lines of the nodes that were read, by identity; they live as long as the process.
+_LINES: dict[int, tuple[Node, str]] = {}
+
+
+def _node(
+    what: tuple[Op, Sequence[SymbolicTensor], dict[str, Any], str],
+    specs: Sequence[Spec],
+    rest: tuple[tuple[Node, ...], str],
+    line: str,
+) -> Node:
+    op, inputs, attrs, name = what
+    control, device = rest
+    node = Node(op, inputs, attrs, name, specs, control=control, device=device)
+    _LINES[id(node)] = (node, line)
+    return node
+
+
+def line_of(node: Node) -> str:
+    """The user's line that a node, or the one that it comes from, was created at; or nothing."""
+    source: Node | None = node
+    while source is not None:
+        found = _LINES.get(id(source))
+        if found is not None:
+            return found[1]
+        source = source.source
+    return ""
+
+
+def written(value: Any) -> bytes:
+    """The bytes of a structure with graphs. Raises PicklingError or TypeError for what has no form."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    return buffer.getvalue()
+
+
+def read(data: bytes) -> Any:
+    """The structure that `written` was given, in another process of this package."""
+    return pickle.loads(data)
+
+
+def send(stream: IO[bytes], data: bytes) -> None:
+    """Writes one message: its length, then its bytes."""
+    stream.write(len(data).to_bytes(8, "little") + data)
+    stream.flush()
+
+
+def received(stream: IO[bytes]) -> bytes | None:
+    """One message; None at the end of the stream, also in the midst of one."""
+    length = int.from_bytes(stream.read(8), "little")
+    data = stream.read(length) if length else b""
+    return data if length and len(data) == length else None

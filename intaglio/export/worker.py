@@ -1,0 +1,456 @@
+"""The process that writes code for a target: graphs in, an object file out.
+
+It is started with `INTAGLIO_TARGET` set (`native/llvm/target.py`), reads requests from its input and
+writes the answers to its output. It runs none of the code that it writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.options import OPTIONS
+from intaglio.export import transport
+from intaglio.export.calls import (
+    ARGUMENT_FAULTS,
+    FIRST_ARGUMENT_ERROR,
+    FIXED_ERRORS,
+    Call,
+    Calls,
+    DerivedArray,
+    Source,
+    VariableSlots,
+)
+from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
+from intaglio.export.interface import Error, Function, Interface, Port
+from intaglio.export.signatures import ExportedFunction
+from intaglio.export.transport import Answer, Request
+from intaglio.ir.graph import Node
+from intaglio.native import pipeline
+from intaglio.native.llvm import jit, target
+from intaglio.native.llvm.builder import module
+from intaglio.native.llvm.objects import Linker
+from intaglio.native.lowering.freestanding import FIRST_NODE_STATUS
+from intaglio.native.lowering.operands import ArrayOperand
+from intaglio.native.pipeline import Graphs
+from intaglio.native.program import Program
+from intaglio.native.regions import Regions
+from intaglio.native.runtime import entry
+from intaglio.opdef import raw
+from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.pipeline import optimize
+from intaglio.optimize.specialize import specialized
+
+# Of the ops without code a message names so many.
+MAX_NAMED_NODES = 5
+# How many words come before the words of a step's own.
+_HEADER = len(entry.HEADER)
+
+
+class Failed(Exception):
+    """Why a function cannot be exported."""
+
+
+def main() -> None:
+    """Answers requests on standard input until there are no more."""
+    OPTIONS.threads_intra = 1
+    source, out, sys.stdout = sys.stdin.buffer, sys.stdout.buffer, sys.stderr
+    while True:
+        data = transport.received(source)
+        if data is None:
+            return
+        transport.send(out, transport.written(_answer(data)))
+
+
+def _answer(data: bytes) -> Answer:
+    """The answer to a request; an error of the compiler is one with a traceback."""
+    try:
+        return Writer(transport.read(data)).answer()
+    except Failed as e:
+        return Answer(failure=str(e))
+    except Exception:
+        return Answer(
+            failure="the compiler failed, which is an error of Intaglio; please report it:\n"
+            + traceback.format_exc()
+        )
+
+
+class Writer:
+    """Writes the object file of a library."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.linker = Linker()
+        self.layout = Layout()
+        self.constants, self.weights = Data(), Data()
+        self.globals: list[str] = []
+        self.errors: list[Error] = list(FIXED_ERRORS)
+        self.streams: list[tuple[int, bytes]] = []
+        self.derived: list[DerivedArray] = []
+        self._declared: set[str] = set()
+        self._pointer_bytes = 4 if jit.MACHINE.startswith("wasm32") else 8
+        if request.weights_beside:
+            self.weights.add(np.zeros(ALIGNMENT, np.uint8))  # the fingerprint's place
+
+    def answer(self) -> Answer:
+        """Everything. Raises Failed for what has no code."""
+        request = self.request
+        programs = [_program(f) for f in request.functions]
+        functions = [
+            _with_results(f.interface, p) for f, p in zip(request.functions, programs, strict=True)
+        ]
+        written = self._written(programs)
+        slots = {n: self._slots(n, programs) for n in written}
+        weights = {
+            n: self.weights.add(c.array) for n, c in enumerate(request.captured) if n not in slots
+        }
+        memory = self.layout.block(max(p.memory for p in programs))
+        order = {n: i for i, n in enumerate(slots)}
+        calls = [
+            self._call(f, e, p, weights, order, memory)
+            for f, e, p in zip(functions, request.functions, programs, strict=True)
+        ]
+        return self._answer(functions, calls, slots)
+
+    def _written(self, programs: Sequence[Program]) -> list[int]:
+        """The captured variables that some function writes."""
+        found: set[int] = set()
+        for function, program in zip(self.request.functions, programs, strict=True):
+            first = len(function.graph.inputs) - len(function.captured)
+            found |= {function.captured[i - first] for i in program.writes}
+        return sorted(found)
+
+    def _slots(self, number: int, programs: Sequence[Program]) -> VariableSlots:
+        """Where a variable is in contexts."""
+        size = self.request.captured[number].array.nbytes
+        first = self.layout.block(size)
+        moves = not all(p.writer.in_place for p in programs)
+        second = self.layout.block(size) if moves else first
+        initial = self.weights.add(self.request.captured[number].array)
+        return VariableSlots(size, initial, self.layout.block(8), first, second)
+
+    # -- functions -------------------------------------------------------------------------
+
+    def _call(
+        self,
+        function: Function,
+        exported: ExportedFunction,
+        program: Program,
+        weights: dict[int, int],
+        order: dict[int, int],
+        memory: int,
+    ) -> Call:
+        first_error = self._argument_errors(function)
+        first_guard = self._guard_errors(program)
+        w = program.writer
+        body = self._reference(program.body)
+        words = self._words(f"words_{function.name}", w.words, self._addresses(w), w.keep)
+        first = len(exported.graph.inputs) - len(exported.captured)
+        sources = [Source("argument", i) for i in range(first)]
+        for number in exported.captured:
+            is_state = number in order
+            sources.append(
+                Source("variable", order[number]) if is_state else Source("weight", weights[number])
+            )
+        derived = [self._derived(step, sources[index]) for index, step in program.derived]
+        stale = [d for d in derived if d.variable >= 0]
+        if stale:  # tables of pointers have one order
+            derived, stale = [], derived
+        self.derived += derived
+        streams: list[int] = []
+        for _, stream in w.freestanding.streams:
+            offset = self.layout.block(32)
+            state = np.array([*stream.take(0), 1], np.uint64)
+            self.streams.append((offset, state.tobytes()))
+            streams.append(offset)
+        written = [order[exported.captured[i - first]] for i in program.writes]
+        return Call(
+            function.name,
+            function.inputs,
+            function.outputs,
+            first_error,
+            body,
+            words,
+            sources,
+            written,
+            w.in_place,
+            streams,
+            derived,
+            stale,
+            memory,
+            first_guard - FIRST_NODE_STATUS,
+        )
+
+    def _argument_errors(self, function: Function) -> int:
+        first = max(FIRST_ARGUMENT_ERROR, self.errors[-1].code + 1)
+        code = first
+        prefix = f"{function.name}: " if len(self.request.functions) > 1 else ""
+        for side, ports in (("input", function.inputs), ("output", function.outputs)):
+            for port in ports:
+                texts = (
+                    "data is null",
+                    f"count is not {port.count}, the number of elements of {port.described}",
+                    f"the address of data is no multiple of {port.alignment}",
+                )
+                for fault, text in zip(ARGUMENT_FAULTS, texts, strict=True):
+                    name = f"ERROR_{function.name}_{side}_{port.name}_{fault}".upper()
+                    shown = f"{prefix}{side} '{port.label}': {text}"
+                    self.errors.append(Error(code, name, shown))
+                    code += 1
+        return first
+
+    def _guard_errors(self, program: Program) -> int:
+        first = self.errors[-1].code + 1
+        for number, node in enumerate(program.writer.freestanding.guarded):
+            line = transport.line_of(node)
+            where = f" ({line})" if line else ""
+            text = f"{node.op.name} '{node.traced_name}'{where}: {_what_failed(node)}"
+            self.errors.append(Error(first + number, f"ERROR_OP_{first + number}", text))
+        return first
+
+    def _derived(self, step: entry.Step, source: Source) -> DerivedArray:
+        ((shape, dtype),) = step.results
+        frame = step.frame
+        words = frame[_HEADER:]
+        body = self._reference(frame[entry.HEADER.index("body")])
+        name = f"step{len(self.globals)}"
+        target_ = self.layout.block(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        variable = source.number if source.kind == "variable" else -1
+        weight = source.number if source.kind == "weight" else 0
+        table = self._words(name, frame, self._header_addresses(_HEADER), [], skip=_HEADER)
+        return DerivedArray(body, table, words[0], weight, variable, target_)
+
+    # -- words -----------------------------------------------------------------------------
+
+    def _reference(self, address: int) -> str:
+        """The name of a function, declared in the module."""
+        name = self.linker.reference(address)
+        if name not in self._declared:
+            self._declared.add(name)
+            self.globals.append(f"declare void @{name}(ptr, ptr, ptr, i64, i64)")
+        return name
+
+    def _header_addresses(self, begin: int) -> dict[int, str]:
+        """What the words before the dims that begin at an index are."""
+        return {begin - _HEADER + i: name for i, name in enumerate(entry.HEADER)}
+
+    def _addresses(self, w: Any) -> dict[int, str]:
+        """Which words of a function are addresses, or parts of a header, by their indices."""
+        found = dict.fromkeys(w.addresses, "address")
+        for begin in (*w._blocks.values(), *[begin for begin, _, _ in w._bodies]):
+            found |= self._header_addresses(begin)
+        return found
+
+    def _words(
+        self,
+        name: str,
+        words: Sequence[int],
+        special: dict[int, str],
+        keep: Sequence[Any],
+        skip: int = 0,
+    ) -> str:
+        """The constant of a function's words; a reference to its first one behind `skip`."""
+        arrays = [a for a in keep if isinstance(a, np.ndarray)]
+        fields: list[str] = []
+        for index, word in enumerate(words):
+            kind = special.get(index, "")
+            if kind in ("kernel", "body"):  # one thread: nothing is divided among several
+                word = words[index + (kind == "kernel")]
+                fields.append(self._pointer(f"@{self._reference(word)}" if word else "null"))
+            elif kind == "address":
+                fields.append(self._pointer(self._target(word, arrays)))
+            elif kind in ("", "unit", "max_tasks"):
+                fields.append(f"i64 {word}")
+            else:
+                fields.append("i64 0")
+        kinds = ", ".join(
+            [f.rsplit(" ", 1)[0] if f.startswith("i64") else self._kind for f in fields]
+        )
+        self.globals.append(
+            f"@{name} = internal constant <{{ {kinds} }}> <{{ {', '.join(fields)} }}>, align 8"
+        )
+        return f"getelementptr (i8, ptr @{name}, i64 {8 * skip})" if skip else f"@{name}"
+
+    @property
+    def _kind(self) -> str:
+        return "ptr" if self._pointer_bytes == 8 else "<{ ptr, i32 }>"
+
+    def _pointer(self, value: str) -> str:
+        if self._pointer_bytes == 8:
+            return f"ptr {value}"
+        return f"<{{ ptr, i32 }}> <{{ ptr {value}, i32 0 }}>"
+
+    def _target(self, address: int, arrays: Sequence[np.ndarray]) -> str:
+        if not address:
+            return "null"
+        if jit.symbol_at(address) is not None:
+            return f"@{self._reference(address)}"
+        for array in arrays:
+            offset = address - array.ctypes.data
+            if 0 <= offset < array.nbytes:
+                place = self.constants.add(array) + offset
+                return f"getelementptr (i8, ptr @constants, i64 {place})"
+        raise AssertionError("a word of a function refers to this process")
+
+    # -- the whole -------------------------------------------------------------------------
+
+    def _answer(
+        self, functions: list[Function], calls: Sequence[Call], slots: dict[int, VariableSlots]
+    ) -> Answer:
+        request = self.request
+        weights = self.weights.bytes
+        fingerprint = int.from_bytes(hashlib.sha256(weights).digest()[:7], "little")
+        if request.weights_beside:
+            weights = fingerprint.to_bytes(8, "little") + weights[8:]
+        variables = [request.captured[n].variable for n in slots]
+        interface = Interface(
+            request.name,
+            target.NAME,
+            functions,
+            [v for v in variables if v is not None],
+            self.errors,
+            self.layout.size,
+            len(weights) if request.weights_beside else 0,
+        )
+        magic = int.from_bytes(hashlib.sha256(repr(interface).encode()).digest()[:7], "little")
+        writer = Calls(
+            request.name,
+            self._pointer_bytes,
+            magic,
+            self.layout,
+            list(slots.values()),
+            self.streams,
+            None if request.weights_beside else weights,
+            fingerprint,
+            len(weights),
+            not jit.MACHINE.startswith("wasm"),
+        )
+        writer.write_contexts(self.derived)
+        for call in calls:
+            writer.write_call(call)
+        if slots:
+            writer.write_variables()
+        writer.write_texts(self.errors, _description(interface))
+        constants = self.constants.bytes or b"\0"
+        data = (
+            f"@constants = internal constant [{len(constants)} x i8] {text_of(constants)}, "
+            f"align {ALIGNMENT}"
+        )
+        text = "\n".join([data, *self.globals, *writer.globals, module(writer.codes)])
+        return Answer(
+            self.linker.object(text, writer.exported),
+            weights if request.weights_beside else b"",
+            interface,
+        )
+
+
+# -- graphs ------------------------------------------------------------------------------------
+
+
+def _program(exported: ExportedFunction) -> Program:
+    """The graph as one native function. Raises Failed, with the ops that have no code."""
+    # What the shapes of arguments determine is known in called graphs once these are inlined.
+    flat = specialized(inline_calls(exported.graph), exported.shapes)
+    graph = pipeline.run(optimize(flat), Graphs.CALLED)
+    regions = Regions(graph)
+    program = regions.whole
+    if program is None:
+        raise Failed(_without_code(exported.interface.name, regions))
+    for value, result, port in zip(
+        graph.outputs, program.results, exported.interface.outputs, strict=True
+    ):
+        if not isinstance(result, ArrayOperand):
+            raise Failed(
+                f"the result {port.label!r} of {exported.interface.name} is "
+                f"{value.node.op.name}{_where(value.node)}, whose length depends on data. Return it padded "
+                "to a fixed shape, with its length beside it."
+            )
+    return program
+
+
+def _without_code(name: str, regions: Regions) -> str:
+    """The message about a function of which parts have no native code."""
+    lines: list[str] = []
+    for node in regions.graph.nodes:
+        reason = regions.reasons.get(id(node))
+        if reason is None or node.op in (raw.Const, raw.Placeholder):
+            continue
+        why = "" if reason == node.op.name else f": {reason}"
+        lines.append(f"  {node.op.name} '{node.traced_name}'{_where(node)}{why}")
+    more = len(lines) - MAX_NAMED_NODES
+    shown = [*lines[:MAX_NAMED_NODES], *([f"  and {more} more"] if more > 0 else [])]
+    if not lines:
+        shown = [f"  the function has {len(regions.graph.nodes)} nodes: export it in parts"]
+    return "\n".join(
+        [
+            f"{name} needs ops that machine code does not have, and a library has no Python to run them:",
+            *shown,
+            "Compute these outside of the function and pass what they give as an argument, write them in "
+            "other ops, or give the dimensions that are open. compile_report() of the function with "
+            "jit_compile=True lists every step.",
+        ]
+    )
+
+
+def _where(node: Node) -> str:
+    line = transport.line_of(node)
+    return f" ({line})" if line else ""
+
+
+def _what_failed(node: Node) -> str:
+    if node.op is raw.Assert:
+        traced = node
+        while traced.source is not None:  # passes drop the texts, which code does not take
+            traced = traced.source
+        texts = [v.node.attrs["value"] for v in traced.inputs[1:] if v.node.op is raw.Const]
+        words = [
+            item.decode(errors="replace")
+            for t in texts
+            for item in np.asarray(t).reshape(-1).tolist()
+            if isinstance(item, bytes)
+        ]
+        return "the assertion does not hold" + (f": {' '.join(words)}" if words else "")
+    return "a value is out of range (an index, a divisor, a length or a matrix without inverse)"
+
+
+def _with_results(function: Function, program: Program) -> Function:
+    """The function with the shapes of its results."""
+    outputs = [
+        Port(p.name, p.label, p.dtype, tuple(r.shape))
+        for p, r in zip(function.outputs, program.results, strict=True)
+    ]
+    return function._replace(outputs=outputs)
+
+
+def _description(interface: Interface) -> str:
+    """The interface as JSON, for programs that find out what a library has."""
+
+    def port(p: Port) -> dict[str, Any]:
+        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape}
+
+    return json.dumps(
+        {
+            "name": interface.name,
+            "target": interface.target,
+            "functions": [
+                {
+                    "name": f.name,
+                    "inputs": [port(p) for p in f.inputs],
+                    "outputs": [port(p) for p in f.outputs],
+                }
+                for f in interface.functions
+            ],
+            "variables": [
+                {"name": v.label, "dtype": v.dtype.name, "shape": v.shape}
+                for v in interface.variables
+            ],
+            "context_bytes": interface.context_bytes,
+            "weights_bytes": interface.weights_bytes,
+        }
+    )

@@ -1,0 +1,88 @@
+"""Object files: the modules that were written for another process, linked to one.
+
+A reference is the address of a function of one of these modules, as `Module.address` gives it. `Linker`
+names each function that is referred to, takes the modules that it needs, and those that these need by
+their tables; everything that nothing refers to is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.jit import llvm
+
+_TABLE = re.compile(r"^@([\w.]+) = external constant \[(\d+) x ptr\]$", re.MULTILINE)
+
+
+class Linker:
+    """Collects the modules of an object file."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}  # of modules, by identity
+        self._modules: dict[str, jit.Module] = {}
+        self._tables: dict[str, str] = {}
+
+    def reference(self, address: int) -> str:
+        """The name, in the object file, of the function with an address. Raises KeyError for others."""
+        found = jit.symbol_at(address)
+        if found is None:
+            raise KeyError(address)
+        module, name = found
+        return f"{self._prefix(module)}{name}"
+
+    def _prefix(self, module: jit.Module) -> str:
+        prefix = self._names.get(id(module))
+        if prefix is None:
+            prefix = self._names[id(module)] = f"m{len(self._names)}_"
+            self._modules[prefix] = module
+            for table, length in _TABLE.findall(module.text):
+                self._add_table(table, int(length))
+        return prefix
+
+    def _add_table(self, name: str, length: int) -> None:
+        if name in self._tables:
+            return
+        self._tables[name] = ""
+        functions = [self.reference(a) if a else "" for a in jit.table_entries(name)]
+        words = ", ".join([f"ptr @{f}" if f else "ptr null" for f in functions])
+        declared = "\n".join([f"declare void @{f}()" for f in functions if f])
+        self._tables[name] = (
+            f"{declared}\n@{name} = internal constant [{length} x ptr] [{words}], align 8\n"
+        )
+
+    def object(self, text: str, exported: Collection[str]) -> bytes:
+        """The object file of a module of text, which refers to functions by these names.
+
+        Only the functions of `exported` are visible outside. Raises RuntimeError, with LLVM's message,
+        if a module is not valid.
+        """
+        machine = jit.machine_for_objects()
+        whole = jit.parsed_for_objects("".join([*self._tables.values(), text]), machine)
+        for value in whole.global_variables:
+            if value.name in self._tables:  # referred to by name from other modules
+                value.linkage = "external"
+        for prefix, module in self._modules.items():
+            part = jit.parsed_for_objects(module.text, machine)
+            for value in (*part.functions, *part.global_variables):
+                if not value.is_declaration:
+                    value.name, value.linkage = f"{prefix}{value.name}", "external"
+            whole.link_in(part)
+        for value in (*whole.functions, *whole.global_variables):
+            if not value.is_declaration and value.name not in exported:
+                value.linkage = "internal"
+        _without_unused(whole, machine)
+        whole.verify()
+        return machine.emit_object(whole)
+
+
+def _without_unused(module: Any, machine: Any) -> None:
+    """Drops what nothing refers to, and functions that are equal to others."""
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_merge_functions_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.run(module, builder)

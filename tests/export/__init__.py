@@ -1,0 +1,1 @@
+"""Exported libraries, called by programs in C."""

@@ -1,0 +1,120 @@
+"""C programs with exported libraries give what the functions give in Python."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intaglio
+from intaglio import tf
+from tests.export import models
+from tests.export.programs import CProgram, within_ulps
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("cc") or shutil.which("gcc")), reason="there is no C compiler"
+)
+
+
+def exported(source: Any, folder: pathlib.Path, **options: Any) -> Any:
+    options.setdefault("kinds", ["object"])
+    return intaglio.export_library(source, folder / "model", **options)
+
+
+def compare(concrete: Any, folder: pathlib.Path, *calls: dict[str, Any], **options: Any) -> None:
+    """The results of several calls in C, on one context, against those in Python."""
+    program = CProgram(exported(concrete, folder, **options), ["run"] * len(calls), folder)
+    found, _ = program.run(*calls)
+    for arguments, results in zip(calls, found, strict=True):
+        expected = concrete(**{k: tf.constant(v) for k, v in arguments.items()})
+        if not isinstance(expected, dict):
+            expected = {"output": expected}
+        assert results.keys() == expected.keys()
+        for label, value in expected.items():
+            within_ulps(results[label], value.numpy())
+
+
+def normal(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=shape).astype("float32")
+
+
+def test_digits(tmp_path: pathlib.Path) -> None:
+    images = [{"images": normal(1, 8, 8, 1, seed=s)} for s in range(2)]
+    compare(models.digits(), tmp_path, *images)
+
+
+def test_weights_beside(tmp_path: pathlib.Path) -> None:
+    compare(models.digits(), tmp_path, {"images": normal(1, 8, 8, 1)}, weights="beside")
+
+
+def test_wrong_weights(tmp_path: pathlib.Path) -> None:
+    """A file that is missing, cut off or another library's is an error."""
+    program = CProgram(exported(models.digits(), tmp_path, weights="beside"), ["run"], tmp_path)
+    path = tmp_path / "model.weights"
+    content = path.read_bytes()
+    for wrong in (content[:-1], bytes(8) + content[8:], None):
+        if wrong is None:
+            path.unlink()
+        else:
+            path.write_bytes(wrong)
+        with pytest.raises(RuntimeError, match="weights cannot be read, or is not the one"):
+            program.run({"images": normal(1, 8, 8, 1)})
+
+
+def test_recurrent(tmp_path: pathlib.Path) -> None:
+    compare(models.lstm(), tmp_path, {"x": normal(2, 12, 8)})
+
+
+def test_transformer(tmp_path: pathlib.Path) -> None:
+    compare(models.transformer(), tmp_path, {"x": normal(1, 10, 32)})
+
+
+def test_loop(tmp_path: pathlib.Path) -> None:
+    calls = [{"x": normal(5), "steps": np.int32(n)} for n in (0, 1, 37)]
+    compare(models.loop(), tmp_path, *calls)
+
+
+def test_steps_of_training(tmp_path: pathlib.Path) -> None:
+    """Variables are updated in the context, and read by the other function."""
+    functions = models.training()
+    library = exported(functions, tmp_path)
+    program = CProgram(library, ["step", "step", "predict", "step"], tmp_path)
+    x, y = normal(32, 6), normal(32, 1, seed=1)
+    calls = [{"x": x, "y": y}, {"x": x, "y": y}, {"x": x}, {"x": x, "y": y}]
+    found, variables = program.run(*calls)
+    names = ["step", "step", "predict", "step"]
+    for name, arguments, results in zip(names, calls, found, strict=True):
+        expected = functions[name](**{k: tf.constant(v) for k, v in arguments.items()})
+        for label, value in expected.items():
+            within_ulps(results[label], value.numpy(), 8)
+    assert len(variables) == 4
+    for own, value in zip(functions["step"].variables, variables.values(), strict=True):
+        within_ulps(value, own.numpy(), 8)
+
+
+def test_random_numbers(tmp_path: pathlib.Path) -> None:
+    """A context draws what the function draws from its first call on."""
+    drop = models.dropout()
+    program = CProgram(exported(drop, tmp_path), ["run", "run"], tmp_path)
+    x = normal(4, 50)
+    found, _ = program.run({"x": x}, {"x": x})
+    for results in found:
+        within_ulps(results["output"], drop(tf.constant(x)).numpy())
+    assert (found[0]["output"] != found[1]["output"]).any()
+
+
+def test_refusals_have_texts(tmp_path: pathlib.Path) -> None:
+    """What the interpreter would raise is an error with op and line."""
+    library = exported(models.lookup(), tmp_path)
+    program = CProgram(library, ["run"], tmp_path)
+    found, _ = program.run({"rows": [2, 3]})
+    np.testing.assert_array_equal(found[0]["output"], [[6, 7, 8], [9, 10, 11]])
+    with pytest.raises(
+        RuntimeError, match=r"ResourceGather '\w+' \(models.py:\d+\): a value is out of"
+    ):
+        program.run({"rows": [2, 4]})
+    with pytest.raises(RuntimeError, match=r"Assert '.*' \(models.py:\d+\): .*the first row is b"):
+        program.run({"rows": [3, 1]})
