@@ -1,0 +1,283 @@
+"""A graph as XLA programs, one for each combination of shapes that calls have.
+
+A call passes arrays; handles of variables stand for their values, which the program takes and
+returns. The results are arrays of NumPy that share their memory with those of jax.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.locks import lasting_lock
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node
+from intaglio.ops.random.philox import Stream
+from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import SERVICES
+from intaglio.runtime.resources import Resource
+from intaglio.xla import kernels, rules
+from intaglio.xla.evaluator import Evaluator
+from intaglio.xla.state import State, Variable
+from intaglio.xla.values import Untraceable
+
+# Programs kept for a graph; the least recently used one goes.
+MAX_PROGRAMS = 16
+# An argument of at most so many integers may be part of a program.
+MAX_CONSTANT_ELEMENTS = 16
+
+
+class Program:
+    """The graph compiled for arguments of these shapes."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        arrays: Sequence[Any],
+        streams: Sequence[Node],
+        constants: Sequence[int] = (),
+    ) -> None:
+        self.graph = graph
+        # Arguments whose values are part of the program, as shapes and numbers of iterations are.
+        self._constants = {i: np.asarray(arrays[i]) for i in constants}
+        self.routes: dict[str, str] = {}
+        self._streams = streams
+        # The position of the first input with the same variable, for each that is a variable.
+        places: dict[int, int] = {}
+        self.variables = {
+            i: places.setdefault(id(a), i) for i, a in enumerate(arrays) if isinstance(a, Resource)
+        }
+        self.shapes = tuple([_shape(a) for a in arrays])
+        self._specs = {i: arrays[i].spec for i in self.variables}
+        self._is_plain = not self.variables and not self._constants
+        self.written: tuple[Any, ...] = ()
+        self._run = jax.jit(self._traced)
+
+    def _traced(self, arrays: Any, values: Any, words: Any) -> Any:
+        state = State({**values, **dict(zip(self._streams, words, strict=True))})
+        inputs = list(arrays)
+        for index, value in self._constants.items():
+            inputs[index] = value
+        for index, place in self.variables.items():
+            inputs[index] = Variable(place, self._specs[place])
+        found = Evaluator(state, self._note).run(self.graph, inputs)
+        if any(isinstance(v, Variable) or not hasattr(v, "dtype") for v in found):
+            raise Untraceable("it returns what is no array")
+        self.written = tuple([k for k in state.written if isinstance(k, int)])
+        outputs = [jnp.asarray(v) for v in found]
+        new_values = [jnp.asarray(state.read(k)) for k in self.written]
+        return outputs, new_values, [state.read(s) for s in self._streams]
+
+    def tried(self, arrays: Sequence[Any], words: Any) -> None:
+        """Traces the program without compiling it. Raises Untraceable if it cannot be one."""
+        jax.eval_shape(self._traced, *self.arguments(arrays, words))
+
+    def outputs_of(self, arrays: Sequence[Any], words: Any) -> Any:
+        """The outputs as part of a program that is being traced."""
+        return self._traced(*self.arguments(arrays, words))[0]
+
+    def _note(self, node: Node, route: str) -> None:
+        self.routes[node.op.name] = route
+
+    def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
+        """What the program takes for a call's arrays."""
+        if self._is_plain:
+            return arrays, {}, words
+        left_out = {**self.variables, **self._constants}
+        plain = [None if i in left_out else a for i, a in enumerate(arrays)]
+        values = {
+            p: arrays[p].read() for p in set(self.variables.values()) if arrays[p].initialized
+        }
+        return plain, values, words
+
+    def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any]:
+        """The outputs as arrays, and the streams' positions after the call; variables are written."""
+        outputs, values, after = self._run(*self.arguments(arrays, words))
+        for key, value in zip(self.written, values, strict=True):
+            arrays[key].assign(np.asarray(value))
+        return tuple([np.asarray(v) for v in outputs]), after
+
+    def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
+        """The program before XLA compiles it: `jax.stages.Lowered`."""
+        return self._run.lower(*self.arguments(arrays, words))
+
+
+class Programs:
+    """A graph as a function of arrays: an XLA program for each of the last shapes that it saw.
+
+    Calls raise Untraceable for a graph that cannot be a program.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._programs: OrderedDict[Any, Program] = OrderedDict()
+        self._lock = lasting_lock()
+        self._calling = threading.RLock()
+        self._streams = streams_of(graph)
+        # The numbers of the arguments that are part of the programs.
+        self._constants: tuple[int, ...] = ()
+        self._plain = not any(v.dtype.name == "resource" for v in graph.inputs)
+        self._has_one = self._plain and all(shapes.known(v.dims) for v in graph.inputs)
+        # The program of a graph that has one only.
+        self._fixed: Program | None = None
+
+    @property
+    def programs(self) -> list[Program]:
+        """The programs, those last used last."""
+        return [*self._programs.values()]
+
+    @property
+    def shapes(self) -> list[tuple[Any, ...]]:
+        """The shapes of the arguments of each program."""
+        return [program.shapes for program in self._programs.values()]
+
+    @property
+    def platform(self) -> str:
+        """The platform that programs run on: cpu, gpu or tpu."""
+        return jax.default_backend()
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        with jax.enable_x64(True):
+            try:
+                return self._called(arrays)
+            except Untraceable:
+                if not self._with_constants(arrays):
+                    raise
+                return self._called(arrays)
+
+    def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        program = self.program(arrays)
+        if not self._streams:
+            return program(arrays, ())[0]
+        with self._calling:
+            return self._with_streams(program, arrays)
+
+    def _with_constants(self, arrays: Sequence[Any]) -> bool:
+        """Makes the integers among the arguments part of the programs; False if they are already.
+
+        Shapes and numbers of iterations must be known; a program is made for each then.
+        """
+        if self._constants:
+            return False
+        self._constants = tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
+        self._programs.clear()
+        self._fixed = None
+        return bool(self._constants)
+
+    def ir(self, arrays: Sequence[Any], stage: str) -> Any:
+        """The program for these arrays: "stablehlo" and "hlo" as XLA gets it, "optimized_hlo" as it runs.
+
+        "lowered" and "compiled" are jax' own objects. Raises Untraceable, ValueError for other stages.
+        """
+        with jax.enable_x64(True):
+            try:
+                lowered = self.program(arrays).lowered(arrays, self.words())
+            except Untraceable:
+                if not self._with_constants(arrays):
+                    raise
+                lowered = self.program(arrays).lowered(arrays, self.words())
+            if stage == "lowered":
+                return lowered
+            if stage in ("stablehlo", "hlo"):
+                return lowered.as_text(dialect=stage)
+            compiled = lowered.compile()
+            if stage == "compiled":
+                return compiled
+            if stage == "optimized_hlo":
+                return compiled.as_text()
+            raise ValueError(f"stage {stage!r}")
+
+    def program(self, arrays: Sequence[Any]) -> Program:
+        """The program for arrays of these shapes."""
+        if self._fixed is not None:
+            return self._fixed
+        key = tuple([a.shape for a in arrays]) if self._plain else _key(arrays)
+        if self._constants:
+            key = (*key, *[arrays[i].tobytes() for i in self._constants])
+        found = self._programs.get(key)
+        if found is not None:
+            if len(self._programs) > 1:
+                self._programs.move_to_end(key)
+        else:
+            with self._lock:
+                found = Program(self.graph, arrays, self._streams, self._constants)
+                self._programs[key] = found
+                if self._has_one and not self._constants:
+                    self._fixed = found
+                if len(self._programs) > MAX_PROGRAMS:
+                    if self._constants:
+                        raise Untraceable(
+                            "its programs depend on the values of integers among its arguments,"
+                            " which change from call to call"
+                        )
+                    self._programs.popitem(last=False)
+        return found
+
+    def _with_streams(self, program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        counters = [interpreter.kept(s, SERVICES.stream) for s in self._streams]
+        before = [c.take(0) for c in counters]
+        outputs, after = program(arrays, words_of(before))
+        for counter, start, words in zip(counters, before, after, strict=True):
+            end = Stream(*[int(w) for w in np.asarray(words)])
+            counter.take(_distance(start, end))
+        return outputs
+
+    def words(self) -> Any:
+        """The positions of the graph's streams, as programs take them."""
+        return words_of([interpreter.kept(s, SERVICES.stream).take(0) for s in self._streams])
+
+
+def _may_be_constant(array: Any) -> bool:
+    """True for a few integers, such as a shape."""
+    if isinstance(array, Resource) or not hasattr(array, "size"):
+        return False
+    return array.dtype.kind in "iu" and array.size <= MAX_CONSTANT_ELEMENTS
+
+
+def words_of(streams: Sequence[Stream]) -> list[np.ndarray]:
+    """Streams as arrays: the key and the counter's two halves."""
+    return [np.array([s.key, s.low, s.high], np.uint64) for s in streams]
+
+
+def _distance(start: Stream, end: Stream) -> int:
+    """The blocks from one position of a stream to a later one."""
+    return (end.low - start.low + (end.high - start.high << 64)) % (1 << 128)
+
+
+def streams_of(graph: Graph) -> list[Node]:
+    """The traced nodes that draw from a stream of their own, also in branches and bodies."""
+    found: dict[int, Node] = {}
+    for part in (graph, *walk.nested(graph)):
+        for node in part.nodes:
+            if "stream" in kernels.services(node.op):
+                traced = Evaluator.stream_key(node)
+                found[id(traced)] = traced
+    return [*found.values()]
+
+
+def _shape(array: Any) -> Any:
+    if isinstance(array, Resource):
+        return array.read().shape if array.initialized else None
+    return array.shape
+
+
+def _key(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The shapes of a call, and which of its variables are the same one."""
+    places: dict[int, int] = {}
+    key: list[Any] = []
+    for index, array in enumerate(arrays):
+        if isinstance(array, Resource):
+            key.append((places.setdefault(id(array), index), _shape(array)))
+        else:
+            key.append(getattr(array, "shape", None))
+    return tuple(key)
+
+
+__all__ = ["MAX_PROGRAMS", "Program", "Programs", "rules", "streams_of", "words_of"]

@@ -1,0 +1,272 @@
+"""Ops that move elements, where XLA has one instruction or the kernel looks at its data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from intaglio.ir.graph import Node
+from intaglio.opdef import late, raw
+from intaglio.xla.registry import xla
+from intaglio.xla.values import Untraceable, is_traced, known
+
+
+@xla(raw.Identity, raw.StopGradient, raw.PreventGradient)
+def _same(input) -> Any:
+    return input
+
+
+@xla(raw.IdentityN)
+def _same_all(input) -> Any:
+    return [list(input)]
+
+
+@xla(raw.Fill)
+def _fill(dims, value) -> Any:
+    return jnp.full(tuple(known(dims, "the shape").tolist()), value)
+
+
+@xla(raw.Pack)
+def _pack(values, axis) -> Any:
+    if any(not hasattr(v, "shape") or not hasattr(v, "ndim") for v in values):
+        raise Untraceable("a stack of what is no array")
+    return jnp.stack(values, axis)
+
+
+@xla(raw.ConcatV2)
+def _concat(values, axis) -> Any:
+    if any(not hasattr(v, "ndim") for v in values):
+        raise Untraceable("what is no array is joined")
+    return jnp.concatenate(values, int(known(axis, "the axis of a concatenation")))
+
+
+@xla(raw.Split)
+def _split(axis, value, num_split) -> Any:
+    return [jnp.split(value, num_split, int(known(axis, "the axis of a split")))]
+
+
+@xla(raw.SplitV)
+def _split_sizes(value, size_splits, axis) -> Any:
+    where = int(known(axis, "the axis of a split"))
+    sizes = known(size_splits, "the sizes of a split").astype(np.int64)
+    if (sizes == -1).any():
+        sizes = np.where(sizes == -1, value.shape[where] - sizes.sum() - 1, sizes)
+    return [jnp.split(value, np.cumsum(sizes)[:-1], where)]
+
+
+@xla(raw.OneHot)
+def _one_hot(indices, depth, on_value, off_value, axis) -> Any:
+    count = int(known(depth, "the depth of OneHot"))
+    axis = axis if axis >= 0 else indices.ndim
+    places = np.arange(count).reshape(-1, *(1,) * (indices.ndim - axis))
+    return jnp.where(jnp.expand_dims(indices, axis) == places, on_value, off_value)
+
+
+@xla(raw.Range)
+def _range(start, limit, delta) -> Any:
+    ends = [known(v, "the numbers of a range") for v in (start, limit, delta)]
+    return raw.Range.kernel_fn(*ends)
+
+
+@xla(raw.GatherV2)
+def _gather(params, indices, axis, batch_dims) -> Any:
+    where = int(known(axis, "the axis of a gather")) % max(params.ndim, 1)
+    if batch_dims:
+        raise Untraceable("a gather of batches")
+    index = jnp.where(jnp.asarray(indices) < 0, 0, indices)
+    return jnp.take(params, index, where, mode="clip")
+
+
+@xla(raw.Slice)
+def _slice(input, begin, size) -> Any:
+    lengths = known(size, "the size of a slice")
+    if isinstance(begin, np.ndarray):
+        ends = [b + s if s >= 0 else d for b, s, d in zip(begin, lengths, input.shape, strict=True)]
+        return lax.slice(jnp.asarray(input), begin.tolist(), [int(e) for e in ends])
+    if (lengths < 0).any():
+        raise Untraceable("a slice to the end from where the program computes")
+    return lax.dynamic_slice(input, [begin[i] for i in range(input.ndim)], lengths.tolist())
+
+
+class _Ends:
+    """The numbers of a slice: `begin`, `end` and `strides`, each known or computed by the program."""
+
+    def __init__(self, node: Node, begin: Any, end: Any, strides: Any) -> None:
+        places = node.op.input_names.index("begin")
+        specs = [v.spec.partial for v in node.inputs[places : places + 3]]
+        self._values = [begin, end, strides]
+        self._known = [None if s is None else list(s) for s in specs]
+        self.count = len(begin)
+
+    def known(self, which: int, at: int) -> int | None:
+        """One of the numbers, if it is known."""
+        value, partial = self._values[which], self._known[which]
+        if not is_traced(value):
+            return int(value[at])
+        return None if partial is None else partial[at]
+
+    def traced(self, which: int, at: int) -> Any:
+        """One of the numbers, as a tracer."""
+        return self._values[which][at]
+
+
+def _is_known(*values: Any) -> bool:
+    return not any([is_traced(v) for v in values])
+
+
+def _slicer(rank: int, sizes: Any, ends: _Ends, masks: tuple[int, ...]) -> Any:
+    """The function of an array of this rank that takes a slice whose ends the program computes.
+
+    `sizes` are those of the result. Raises Untraceable for a slice whose size is not known.
+    """
+    begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_mask = masks
+    steps: list[tuple[str, Any]] = []
+    dense = sum([not (new_axis_mask | ellipsis_mask) >> i & 1 for i in range(ends.count)])
+    for at in range(ends.count):
+        bit = 1 << at
+        if ellipsis_mask & bit:
+            steps += [("all", None)] * (rank - dense)
+        elif new_axis_mask & bit:
+            steps.append(("new", None))
+        elif shrink_mask & bit:
+            steps.append(("index", at))
+        elif begin_mask & bit and end_mask & bit and ends.known(2, at) == 1:
+            steps.append(("all", None))
+        else:
+            steps.append(("slice", at))
+    if not ellipsis_mask:
+        steps += [("all", None)] * (rank - dense)
+
+    def run(x: Any) -> Any:
+        axis = out = 0
+        for kind, at in steps:
+            if kind == "new":
+                x = jnp.expand_dims(x, axis)
+            elif kind == "index":
+                x = _indexed(x, axis, ends, at)
+                continue
+            elif kind == "slice":
+                full = begin_mask >> at & 1, end_mask >> at & 1
+                x = _part(x, axis, ends, at, full, None if sizes is None else sizes[out])
+            axis, out = axis + 1, out + 1
+        return x
+
+    return run
+
+
+def _indexed(x: Any, axis: int, ends: _Ends, at: int) -> Any:
+    index = ends.known(0, at)
+    if index is None:
+        index = ends.traced(0, at)
+        index = jnp.where(index < 0, index + x.shape[axis], index)
+    elif index < 0:
+        index += x.shape[axis]
+    return lax.dynamic_index_in_dim(x, jnp.asarray(index), axis, keepdims=False)
+
+
+def _part(x: Any, axis: int, ends: _Ends, at: int, full: tuple[int, int], size: int | None) -> Any:
+    begin, end, stride = [ends.known(i, at) for i in range(3)]
+    begin, end = (None if full[0] else begin), (None if full[1] else end)
+    if (begin is not None or full[0]) and (end is not None or full[1]) and stride is not None:
+        return x[(slice(None),) * axis + (slice(begin, end, stride),)]
+    if stride != 1 or size is None:
+        raise Untraceable("the size of a slice must be known when the program is compiled")
+    if full[0] or begin == 0:
+        return lax.slice_in_dim(x, 0, size, axis=axis)
+    start = ends.traced(0, at)
+    start = jnp.where(start < 0, start + x.shape[axis], start)
+    return lax.dynamic_slice_in_dim(x, start, size, axis)
+
+
+@xla(raw.StridedSlice)
+def _strided_slice(
+    node,
+    input,
+    begin,
+    end,
+    strides,
+    begin_mask,
+    end_mask,
+    ellipsis_mask,
+    new_axis_mask,
+    shrink_axis_mask,
+) -> Any:
+    if _is_known(begin, end, strides):
+        raise Untraceable("the kernel is as good")
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    ends = _Ends(node, begin, end, strides)
+    sizes = node.outputs[0].dims
+    return _slicer(input.ndim, sizes, ends, masks)(jnp.asarray(input))
+
+
+@xla(raw.StridedSliceGrad)
+def _strided_slice_gradient(
+    node,
+    shape,
+    begin,
+    end,
+    strides,
+    dy,
+    begin_mask,
+    end_mask,
+    ellipsis_mask,
+    new_axis_mask,
+    shrink_axis_mask,
+) -> Any:
+    dims = tuple(known(shape, "the shape of a gradient").tolist())
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    if not _is_known(begin, end, strides):
+        ends = _Ends(node, begin, end, strides)
+        run = _slicer(len(dims), dy.shape, ends, masks)
+        form = jax.ShapeDtypeStruct(dims, dy.dtype)
+        return jax.linear_transpose(run, form)(jnp.asarray(dy))[0]
+    numbers = np.arange(int(np.prod(dims, dtype=np.int64))).reshape(dims)
+    chosen = raw.StridedSlice.kernel_fn(numbers, begin, end, strides, *masks)
+    flat = jnp.zeros(numbers.size, dy.dtype)
+    result = flat.at[np.asarray(chosen).reshape(-1)].set(dy.reshape(-1), unique_indices=True)
+    return result.reshape(dims)
+
+
+@xla(raw.ScatterNd)
+def _scatter(indices, updates, shape) -> Any:
+    dims = tuple(known(shape, "the shape of a scatter").tolist())
+    return _scattered(jnp.zeros(dims, updates.dtype), indices, updates, "add")
+
+
+def _scattered(array: Any, indices: Any, updates: Any, how: str) -> Any:
+    """Rows of coordinates out of range are left out."""
+    index = jnp.asarray(indices)
+    index = jnp.where(index < 0, np.iinfo(index.dtype).max, index)
+    places = tuple([index[..., i] for i in range(index.shape[-1])])
+    return getattr(array.at[places], how)(updates, mode="drop")
+
+
+def _tensor_scatter(op: Any, how: str, sign: int = 1) -> None:
+    @xla(op)
+    def rule(tensor, indices, updates) -> Any:
+        return _scattered(jnp.asarray(tensor), indices, updates if sign > 0 else -updates, how)
+
+
+_tensor_scatter(late.TensorScatterUpdate, "set")
+_tensor_scatter(late.TensorScatterAdd, "add")
+_tensor_scatter(late.TensorScatterSub, "add", -1)
+_tensor_scatter(late.TensorScatterMax, "max")
+_tensor_scatter(late.TensorScatterMin, "min")
+
+
+@xla(late.DynamicStitch, late.ParallelDynamicStitch)
+def _stitch(indices, data) -> Any:
+    places = [known(i, "the indices of DynamicStitch") for i in indices]
+    count = max([int(p.max(initial=-1)) for p in places]) + 1
+    tail = data[0].shape[places[0].ndim :]
+    result = jnp.zeros((count, *tail), data[0].dtype)
+    for place, rows in zip(places, data, strict=True):
+        if place.size:
+            last = {int(v): i for i, v in enumerate(place.reshape(-1))}
+            chosen = jnp.reshape(rows, (-1, *tail))[np.array(list(last.values()))]
+            result = result.at[np.array(list(last))].set(chosen)
+    return result

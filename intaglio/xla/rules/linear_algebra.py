@@ -1,0 +1,163 @@
+"""Products of matrices, Fourier transforms and decompositions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from intaglio.base.dtypes import DType
+from intaglio.opdef import late, raw
+from intaglio.xla.registry import xla
+from intaglio.xla.values import Untraceable, known
+
+# The device's own: TensorFloat-32 on GPUs that have it, which is TensorFlow's default too.
+PRECISION = jax.lax.Precision.DEFAULT
+
+
+def _adjoint(x: Any) -> Any:
+    return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+
+def _product(x: Any, y: Any, dtype: Any) -> Any:
+    """x @ y, with sums of 16-bit floats in float32."""
+    wide = np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+    result = jnp.matmul(x, y, precision=PRECISION, preferred_element_type=wide)
+    return result.astype(dtype)
+
+
+@xla(raw.MatMul)
+def _matmul(a, b, transpose_a, transpose_b) -> Any:
+    x = jnp.swapaxes(a, 0, 1) if transpose_a else a
+    y = jnp.swapaxes(b, 0, 1) if transpose_b else b
+    return _product(x, y, np.dtype(a.dtype))
+
+
+@xla(raw.BatchMatMul, raw.BatchMatMulV2)
+def _batch_matmul(x, y, adj_x, adj_y) -> Any:
+    dtype = np.dtype(x.dtype)
+    return _product(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, dtype)
+
+
+@xla(raw.BatchMatMulV3)
+def _batch_matmul_to(x, y, Tout: DType, adj_x, adj_y) -> Any:
+    dtype = Tout.numpy
+    x, y = jnp.asarray(x).astype(dtype), jnp.asarray(y).astype(dtype)
+    return _product(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, dtype)
+
+
+@xla(raw.Einsum)
+def _einsum(inputs, equation) -> Any:
+    dtype = np.dtype(inputs[0].dtype)
+    if len(set(equation.split("->")[-1].replace(".", ""))) < len(
+        equation.split("->")[-1].replace(".", "")
+    ):
+        raise Untraceable("a label twice in the result")
+    wide = np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+    result = jnp.einsum(
+        equation.replace(" ", ""),
+        *[jnp.asarray(v) for v in inputs],
+        precision=PRECISION,
+        preferred_element_type=wide,
+    )
+    return result.astype(dtype)
+
+
+# -- Fourier transforms ----------------------------------------------------------------------
+
+
+def _fourier(op: Any, function: Any, rank: int) -> None:
+    @xla(op)
+    def rule(input) -> Any:
+        axes = tuple(range(-rank, 0))
+        return function(input, axes=axes).astype(input.dtype)
+
+
+for _rank, _forward, _inverse_op in (
+    (1, late.FFT, late.IFFT),
+    (2, late.FFT2D, late.IFFT2D),
+    (3, late.FFT3D, late.IFFT3D),
+):
+    _fourier(_forward, jnp.fft.fftn, _rank)
+    _fourier(_inverse_op, jnp.fft.ifftn, _rank)
+
+
+def _real_fourier(forward_op: Any, inverse_op: Any, rank: int) -> None:
+    @xla(forward_op)
+    def forward(input, fft_length, Tcomplex: DType) -> Any:
+        sizes = tuple(known(fft_length, "the length of a Fourier transform").tolist())
+        result = jnp.fft.rfftn(input, s=sizes, axes=tuple(range(-rank, 0)))
+        return result.astype(Tcomplex.numpy)
+
+    @xla(inverse_op)
+    def inverse(input, fft_length, Treal: DType) -> Any:
+        sizes = tuple(known(fft_length, "the length of a Fourier transform").tolist())
+        result = jnp.fft.irfftn(input, s=sizes, axes=tuple(range(-rank, 0)))
+        return result.astype(Treal.numpy)
+
+
+_real_fourier(late.RFFT, late.IRFFT, 1)
+_real_fourier(late.RFFT2D, late.IRFFT2D, 2)
+_real_fourier(late.RFFT3D, late.IRFFT3D, 3)
+
+
+# -- systems and decompositions --------------------------------------------------------------
+
+
+@xla(late.Cholesky)
+def _cholesky(input) -> Any:
+    return jnp.linalg.cholesky(jnp.asarray(input), symmetrize_input=False)
+
+
+@xla(late.MatrixTriangularSolve)
+def _triangular_solve(matrix, rhs, lower, adjoint) -> Any:
+    batch = jnp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    a = jnp.broadcast_to(matrix, (*batch, *matrix.shape[-2:]))
+    b = jnp.broadcast_to(rhs, (*batch, *rhs.shape[-2:]))
+    return jax.lax.linalg.triangular_solve(
+        a, b, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint
+    )
+
+
+@xla(late.MatrixSolve)
+def _solve(matrix, rhs, adjoint) -> Any:
+    return jnp.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+
+
+@xla(late.MatrixInverse)
+def _inverse(input, adjoint) -> Any:
+    return jnp.linalg.inv(_adjoint(input) if adjoint else jnp.asarray(input))
+
+
+@xla(late.MatrixDeterminant)
+def _determinant(input) -> Any:
+    return jnp.linalg.det(jnp.asarray(input)).astype(input.dtype)
+
+
+@xla(late.LogMatrixDeterminant)
+def _log_determinant(input) -> Any:
+    sign, log = jnp.linalg.slogdet(jnp.asarray(input))
+    return sign.astype(input.dtype), log.astype(input.dtype)
+
+
+@xla(late.Lu)
+def _lu(input, output_idx_type: DType) -> Any:
+    lu, _, permutation = jax.lax.linalg.lu(jnp.asarray(input))
+    return lu, permutation.astype(output_idx_type.numpy)
+
+
+@xla(late.MatrixExponential)
+def _exponential(input) -> Any:
+    return jax.scipy.linalg.expm(jnp.asarray(input)).astype(input.dtype)
+
+
+@xla(late.Svd)
+def _svd(input, compute_uv, full_matrices) -> Any:
+    x = jnp.asarray(input)
+    if not compute_uv:
+        empty = jnp.zeros((0,), x.dtype)
+        return jnp.linalg.svd(x, compute_uv=False).astype(x.dtype), empty, empty
+    u, s, v = jnp.linalg.svd(x, full_matrices=full_matrices)
+    return s.astype(x.dtype), u, _adjoint(v)

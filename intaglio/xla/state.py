@@ -1,0 +1,146 @@
+"""What a program reads and writes besides its arguments: variables and streams of random numbers.
+
+Effects are values while a program is traced. A `State` has the present value of each resource;
+reads and writes follow the order of the graph's nodes, and what was written is a result of the
+program. In a branch or body a copy is written, which `control_flow` makes a result of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from intaglio.base.dtypes import RESOURCE_MARKER
+from intaglio.opdef.spec import Spec
+from intaglio.ops.random.philox import MASK64
+from intaglio.xla.arrays import Array, unwrapped, wrapped
+from intaglio.xla.values import Untraceable
+
+
+class State:
+    """The values of resources, by key."""
+
+    def __init__(
+        self, values: dict[Hashable, Any], create: Callable[[Hashable], Any] | None = None
+    ) -> None:
+        self.values = values
+        self.written: dict[Hashable, None] = {}
+        self._create = create
+
+    def read(self, key: Hashable) -> Any:
+        """The present value. Raises Untraceable if there is none."""
+        value = self.values.get(key)
+        if value is None:
+            raise Untraceable("a variable that it reads has no value yet")
+        return value
+
+    def write(self, key: Hashable, value: Any) -> None:
+        """Makes a value the resource's."""
+        self.values[key] = value
+        self.written[key] = None
+
+    def copy(self) -> State:
+        """A state for a branch or body, with nothing written."""
+        return State(dict(self.values))
+
+
+@jax.tree_util.register_pytree_node_class
+class Variable:
+    """A handle of a variable: the value of a tensor of dtype resource while a program is traced.
+
+    `key` finds the variable's value in the state. It is a tree without leaves for jax.
+    """
+
+    dtype = RESOURCE_MARKER
+
+    def __init__(self, key: Hashable, spec: Spec) -> None:
+        self.key = key
+        self.spec = spec
+
+    def tree_flatten(self) -> tuple[tuple[()], Any]:
+        """For jax."""
+        return (), (self.key, self.spec)
+
+    @classmethod
+    def tree_unflatten(cls, static: Any, leaves: Any) -> Variable:
+        """For jax."""
+        return cls(*static)
+
+    def within(self, state: State) -> Resource:
+        """The variable for kernels, whose storage is the state."""
+        return Resource(self, state)
+
+
+class Resource:
+    """A variable as kernels see it: `intaglio.runtime.resources.Resource`, on a `State`."""
+
+    dtype = RESOURCE_MARKER
+    lock = nullcontext()
+
+    def __init__(self, variable: Variable, state: State) -> None:
+        self._variable = variable
+        self._state = state
+        self.spec = variable.spec
+
+    @property
+    def initialized(self) -> bool:
+        """True if the state has a value."""
+        return self._state.values.get(self._variable.key) is not None
+
+    def read(self) -> Any:
+        """The present value."""
+        return wrapped(self._state.read(self._variable.key))
+
+    def assign(self, value: Any) -> None:
+        """Makes the value the variable's."""
+        self._state.write(self._variable.key, unwrapped(value))
+
+    def accumulate(self, ufunc: Any, delta: Any) -> None:
+        """value = ufunc(value, delta)."""
+        self.assign(ufunc(self.read(), delta))
+
+    def modify(self, change: Callable[[Any], None], dtype: Any = None) -> None:
+        """Calls `change` with an array that it may write to."""
+        array = Array(self._state.read(self._variable.key))
+        change(array)
+        self.assign(array)
+
+
+class Stream:
+    """A Philox stream whose key and counter are known only when the program runs."""
+
+    def __init__(self, key: Any, low: Any, high: Any) -> None:
+        self.key, self.low, self.high = key, low, high
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.key, self.low, self.high))
+
+    def skipped(self, blocks: int) -> Stream:
+        """The stream `blocks` blocks later."""
+        step, above = np.uint64(blocks & MASK64), np.uint64(blocks >> 64)
+        low = self.low + step
+        return Stream(self.key, low, self.high + (low < step).astype(jnp.uint64) + above)
+
+
+class Counters:
+    """The state of a random op, as its kernel takes it: `runtime.random_state.Counters`."""
+
+    def __init__(self, key: Hashable, state: State) -> None:
+        self._key = key
+        self._state = state
+
+    def take(self, blocks: int) -> Stream:
+        """The stream from here on, of which `blocks` counters are set aside."""
+        words = self._state.read(self._key)
+        here = Stream(words[0], words[1], words[2])
+        later = here.skipped(blocks)
+        self._state.write(self._key, jnp.stack([later.key, later.low, later.high]))
+        return here
+
+
+__all__ = ["Counters", "Resource", "State", "Stream", "Variable"]

@@ -1,0 +1,335 @@
+"""Functions with `jit_compile=True` as XLA programs: the same results as without XLA."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+import intaglio
+from intaglio import tf
+from intaglio.xla import compilation
+from intaglio.xla.program import MAX_PROGRAMS
+
+
+@pytest.fixture(autouse=True)
+def _backend(monkeypatch):
+    monkeypatch.setattr(compilation, "VERIFY", True)
+    with intaglio.backend("xla"):
+        yield
+
+
+def compiled(function, *args):
+    """What a function gives as an XLA program; all of it must be one."""
+    run = tf.function(function, jit_compile=True)
+    result = run(*args)
+    assert "XLA programs" in run.get_concrete_function(*args).compile_report()
+    return result
+
+
+def assert_same(function, *args):
+    """The function gives the same eagerly and on XLA; states of random ops begin anew."""
+    tf.random.set_seed(7)
+    wanted = tf.nest.flatten(tf.function(function)(*args))
+    tf.random.set_seed(7)
+    got = tf.nest.flatten(compiled(function, *args))
+    for a, b in zip(got, wanted, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-6, atol=1e-6)
+
+
+X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
+
+
+def _branch(x):
+    if tf.reduce_sum(x) > 0:
+        y = x * 2
+    else:
+        y = -x
+    return y
+
+
+def _loop(x):
+    total = tf.zeros(())
+    for i in tf.range(5):
+        if i > 2:
+            total += tf.reduce_sum(x) * tf.cast(i, tf.float32)
+        else:
+            total -= 1.0
+    return total
+
+
+def _unknown_trip_count(x):
+    count = 0
+    while tf.reduce_sum(tf.abs(x)) < 100.0:
+        x = x * 2.0
+        count += 1
+    return x, count
+
+
+def _grown_list(x):
+    rows = []
+    for i in tf.range(4):
+        rows.append(x * tf.cast(i, tf.float32))
+    return tf.stack(rows)
+
+
+def _nested_lists(x):
+    rows = []
+    for i in tf.range(3):
+        for j in tf.range(2):
+            rows.append(x[i] * tf.cast(j, tf.float32))
+    return tf.stack(rows)
+
+
+def _array(x):
+    array = tf.TensorArray(tf.float32, size=4)
+    for i in tf.range(4):
+        array = array.write(i, tf.reduce_sum(x[i]))
+    return array.stack()
+
+
+def _growing_array(x):
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    for i in tf.range(4):
+        array = array.write(i, x[i])
+    return array.stack()
+
+
+def _growing_value(x):
+    total = x[:1]
+    for _ in tf.range(3):
+        tf.autograph.experimental.set_loop_options(
+            shape_invariants=[(total, tf.TensorShape([None, 3]))]
+        )
+        total = tf.concat([total, total * 2.0], 0)
+    return total
+
+
+def _loop_gradient(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        for _ in tf.range(4):
+            y = tf.sin(y) * x
+    return tape.gradient(y, x)
+
+
+def _branch_gradient(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.cond(tf.reduce_sum(x) > 0, lambda: x**2, lambda: tf.exp(x))
+    return tape.gradient(y, x)
+
+
+def _case(x):
+    index = tf.cast(tf.reduce_sum(x) * 0 + 1, tf.int32)
+    return tf.switch_case(index, [lambda: x, lambda: x + 1, lambda: x * 2])
+
+
+def _scan(x):
+    return tf.scan(lambda a, row: a + row, x), tf.map_fn(lambda row: tf.reduce_max(row), x)
+
+
+def _called(x):
+    inner = tf.function(lambda v: tf.nn.softmax(v) + 1)
+    return inner(x) + inner(x * 2)
+
+
+@pytest.mark.parametrize("x", [X, -X - 0.1])
+@pytest.mark.parametrize(
+    "function",
+    [
+        _branch,
+        _loop,
+        _unknown_trip_count,
+        _grown_list,
+        _nested_lists,
+        _array,
+        _growing_array,
+        _growing_value,
+        _loop_gradient,
+        _branch_gradient,
+        _case,
+        _scan,
+        _called,
+    ],
+)
+def test_control_flow(function, x):
+    assert_same(function, tf.constant(x))
+
+
+def _random(x):
+    return (
+        tf.random.normal([5]),
+        tf.random.uniform([3], dtype=tf.float64),
+        tf.random.uniform([4], 0, 100, tf.int32),
+        tf.random.shuffle(tf.range(6)),
+        tf.random.stateless_normal([4], seed=[1, 2]),
+        tf.random.stateless_uniform([4], seed=tf.cast(x[0, :2] * 10, tf.int32)),
+    )
+
+
+def test_random_numbers_have_the_bits_of_the_host():
+    tf.random.set_seed(3)
+    run = tf.function(_random, jit_compile=True)
+    got = [run(tf.constant(X)) for _ in range(2)]
+    tf.random.set_seed(3)
+    plain = tf.function(_random)
+    for mine in got:
+        for a, b in zip(mine[1:], plain(tf.constant(X))[1:], strict=True):
+            # Normals go through logarithms, whose last bits may differ.
+            np.testing.assert_allclose(a, b, rtol=3e-7)
+
+
+def test_random_numbers_continue_in_a_loop():
+    def draw(x):
+        total = []
+        for _ in tf.range(3):
+            total.append(tf.random.uniform([2], seed=5) + x[0, 0] * 0)
+        return tf.stack(total)
+
+    assert_same(draw, tf.constant(X))
+
+
+def test_truncated_normals():
+    assert_same(lambda x: tf.random.truncated_normal([50], seed=1) + x[0, 0] * 0, tf.constant(X))
+
+
+# -- variables ---------------------------------------------------------------------------------
+
+
+def _trained(jit):
+    tf.random.set_seed(1)
+    weights = tf.Variable(np.ones((3, 2), np.float32))
+    count = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function(jit_compile=jit)
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.tanh(x @ weights) ** 2)
+        weights.assign_sub(0.5 * tape.gradient(loss, weights))
+        count.assign_add(1)
+        weights.scatter_nd_add([[0, 1]], [0.25])
+        return loss
+
+    losses = [step(tf.constant(X)).numpy() for _ in range(3)]
+    return losses, weights.numpy(), count.numpy()
+
+
+def test_variables_are_read_and_written():
+    got, wanted = _trained(True), _trained(False)
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_variables_written_in_branches_and_loops():
+    def make():
+        v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
+
+        def step(x):
+            for i in tf.range(4):
+                v.assign_add(tf.cast(i, tf.float32))
+                if v > 3.0:
+                    w.assign(w * 2.0 + x)
+            return v + 0.0, w + 0.0
+
+        return step
+
+    x = tf.constant([1.0, -1.0])
+    for a, b in zip(compiled(make(), x), tf.function(make())(x), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_variable_passed_twice_is_one():
+    v = tf.Variable(1.0)
+
+    @tf.function(jit_compile=True)
+    def step(a, b):
+        a.assign_add(1.0)
+        return a + b
+
+    assert step(v, v).numpy() == 4.0
+    assert v.numpy() == 2.0
+
+
+def test_results_are_not_overwritten_by_the_next_call():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function(jit_compile=True)
+    def step():
+        v.assign_add([1.0, 1.0])
+        return v.read_value()
+
+    first = step()
+    before = v.numpy()
+    step()
+    np.testing.assert_array_equal(first, [2.0, 3.0])
+    np.testing.assert_array_equal(before, [2.0, 3.0])
+    v.assign_add([1.0, 1.0])
+    np.testing.assert_array_equal(v.numpy(), [4.0, 5.0])
+
+
+# -- programs and shapes -----------------------------------------------------------------------
+
+
+def test_programs_by_shape_are_bounded_and_explained():
+    run = tf.function(
+        lambda x: x * 2, jit_compile=True, input_signature=[tf.TensorSpec([None], tf.float32)]
+    )
+    for n in range(1, MAX_PROGRAMS + 4):
+        np.testing.assert_array_equal(run(tf.ones(n)), np.full(n, 2.0))
+    text = str(run.explain())
+    assert text.count("XLA program for arguments") == MAX_PROGRAMS
+    assert f"({MAX_PROGRAMS + 3},)" in text and "(1,)" not in text
+
+
+def test_sizes_among_the_arguments_are_part_of_the_program():
+    def squares(n):
+        array = tf.TensorArray(tf.float32, size=n)
+        for i in tf.range(n):
+            array = array.write(i, tf.cast(i, tf.float32) ** 2)
+        return array.stack()
+
+    run = tf.function(squares, jit_compile=True)
+    for n in (3, 5, 3):
+        np.testing.assert_array_equal(run(tf.constant(n)), np.arange(n) ** 2.0)
+    assert "XLA programs" in run.compile_report()
+
+
+def test_what_xla_has_no_program_for_runs_without_it(caplog):
+    run = tf.function(lambda x: tf.unique(x)[0] * 2, jit_compile=True)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            np.testing.assert_array_equal(run(tf.constant([1.0, 2.0, 1.0])), [2.0, 4.0])
+    assert caplog.text.count("is no XLA program") == 1
+    assert "no XLA program, for Unique" in run.compile_report()
+
+
+def test_errors_name_the_node():
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec(None), tf.TensorSpec(None)])
+    def product(x, y):
+        return tf.linalg.matmul(x, y)
+
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        product(tf.ones([2, 3]), tf.ones([2, 3]))
+
+
+def test_backends():
+    assert intaglio.backend("xla") is not None
+    with pytest.raises(ValueError, match="'native', 'xla'"):
+        intaglio.backend("cuda")
+    with intaglio.backend("native"):
+        run = tf.function(lambda x: x + 1, jit_compile=True)
+        run(tf.constant(1.0))
+        assert "XLA" not in run.compile_report()
+
+
+def test_without_jax_the_command_that_installs_it_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'pip install "intaglio\[xla\]"'):
+        intaglio.backend("xla")
+    run = tf.function(lambda x: x + 1, jit_compile=True)
+    with pytest.raises(ImportError, match=r'pip install "intaglio\[xla\]"'):
+        run(tf.constant(1.0))
