@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.errors import InaccessibleTensorError
+from intaglio.base.origins import PACKAGE
+from intaglio.cpython.referrers import holders
 
 
 def leak_text(tensor: Any, here: Any = None) -> str:
@@ -30,11 +32,18 @@ def leaked(tensor: Any, here: Any = None) -> Exception:
     """The error for a symbolic tensor that is used outside its graph.
 
     InaccessibleTensorError where the graph `here` encloses the tensor's graph, TypeError
-    everywhere else, as in TensorFlow.
+    everywhere else, as in TensorFlow. A note names who still holds it.
     """
-    graph = tensor.graph
+    graph, kind = tensor.graph, TypeError
     while here is not None and graph is not None:
         graph = getattr(graph, "outer_graph", None)
         if graph is here:
-            return InaccessibleTensorError(leak_text(tensor, here))
-    return TypeError(leak_text(tensor))
+            kind = InaccessibleTensorError
+    error: Exception = kind(leak_text(tensor, None if kind is TypeError else here))
+    found = holders(tensor, PACKAGE)
+    if found:
+        error.add_note(
+            f"The tensor is still held by {'; by '.join(found)}. Return it from the function instead, or keep it in a "
+            "tf.Variable."
+        )
+    return error

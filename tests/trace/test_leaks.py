@@ -81,3 +81,11 @@ def test_used_in_the_function_around_it():
 def test_it_has_no_value(leak):
     with pytest.raises(AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"):
         leak.numpy()
+
+
+def test_a_note_names_who_holds_the_tensor():
+    leaky.get_concrete_function(tf.TensorSpec([1], tf.int32))
+    with pytest.raises(TypeError) as raised:
+        kept[0] + 1
+    (note,) = raised.value.__notes__
+    assert "kept[0], a global of test_leaks.py" in note

@@ -1,0 +1,76 @@
+"""What a call of a graph may change, as it was before: variables among its inputs, random streams.
+
+Who runs a call several times (to check machine code, to find an op) runs it on copies of the
+variables. A copy costs no memory: a write to a variable whose array has other references goes to
+another array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph
+from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import SERVICES
+from intaglio.runtime.resources import Resource
+
+Run = Callable[..., Sequence[Any]]
+
+
+def streams(graph: Graph) -> list[Any]:
+    """The streams of random numbers that a graph draws from."""
+    graphs = [*walk.nested(graph), graph]
+    return [
+        interpreter.kept(node, SERVICES.stream)
+        for g in graphs
+        for node in g.nodes
+        if ("service", "stream") in node.op.kernel_order
+    ]
+
+
+def contents(arguments: Sequence[Any]) -> list[Any]:
+    """The arrays of the variables among the arguments that have one."""
+    return [a.read() for a in arguments if isinstance(a, Resource) and a.initialized]
+
+
+class CallState:
+    """The variables among a call's arguments as they are now, and where streams are."""
+
+    def __init__(self, arrays: Sequence[Any], streams: Sequence[Any] = ()) -> None:
+        # One that has no value stays without: what runs raises for it.
+        self._values = {
+            id(a): a.read() for a in arrays if isinstance(a, Resource) and a.initialized
+        }
+        self._arrays = arrays
+        self._marks = [(s, s.mark()) for s in streams]
+
+    def arguments(self) -> list[Any]:
+        """The arguments, with copies of the variables as they were."""
+        copies: dict[int, Any] = {}
+        for a in self._arrays:
+            if isinstance(a, Resource) and id(a) not in copies:
+                copies[id(a)] = copy = Resource(a.spec, a.name, a.container)
+                if id(a) in self._values:
+                    copy.assign(self._values[id(a)])
+        return [copies.get(id(a), a) for a in self._arrays]
+
+    def rewind(self) -> None:
+        """Takes the streams back."""
+        for stream, mark in self._marks:
+            stream.back(mark)
+
+    def restore(self) -> None:
+        """Gives the variables themselves the values that they had, and takes the streams back."""
+        for a in self._arrays:
+            if isinstance(a, Resource) and id(a) in self._values:
+                a.assign(self._values[id(a)])
+        self.rewind()
+
+    def run(self, run: Run) -> list[Any]:
+        """Results of a call on copies, and what the copies are then."""
+        self.rewind()
+        arguments = self.arguments()
+        results = run(*arguments)
+        return [*results, *contents(arguments)]
