@@ -17,15 +17,32 @@ USAGE = """\
 usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip with __main__.py
        intaglio run -m MODULE [ARGUMENT ...]   a module, as `python -m` finds it
        intaglio run NOTEBOOK.ipynb [ARGUMENT ...]
+       intaglio run - [ARGUMENT ...]           what standard input has
+       intaglio explain | report SCRIPT [ARGUMENT ...]
+       intaglio coverage SCRIPT ...            what it uses of tf.*, what of it is missing
+       intaglio doctor | cache                 this environment; the compiled code on disk
        intaglio activate | deactivate
+       intaglio compile MODEL [OPTION ...]     a SavedModel or .keras file as a C library
+       intaglio show FILE [--json]             what is in a SavedModel, GraphDef, .keras file,
+                                               checkpoint or file of TFRecords
+       intaglio run-signature FOLDER --inputs NAME=FILE.npy ...
        intaglio --version
 
 `run` runs a TensorFlow program unchanged: `import tensorflow` gives Intaglio in this process.
 `python -m intaglio SCRIPT ...` does the same. `activate` makes it so in every process of this
 environment, until `deactivate`; the distribution tensorflow-intaglio does it by being installed.
+`explain` and `report` run a program and tell about the run. `intaglio COMMAND --help` has their options.
 """
 _BAD_USAGE = 2
-_COMMANDS = ("run", "activate", "deactivate")
+_ENVIRONMENT = ("activate", "deactivate")
+_LOOKING = ("explain", "report", "coverage", "doctor", "cache")
+_COMMANDS = ("run", *_ENVIRONMENT, *_LOOKING)
+# Commands with options of their own, imported when they are asked for.
+_TOOLS = {
+    "compile": "intaglio.tools.exporting:compile_model",
+    "show": "intaglio.tools.model_files:show",
+    "run-signature": "intaglio.tools.model_files:run_signature",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,8 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if argv[0] == "--version":
         print(f"intaglio {intaglio.__version__}")
         return 0
-    if argv[0] in _COMMANDS[1:] and len(argv) == 1:
+    if argv[0] in _LOOKING:
+        return later.named("intaglio.tools.inspection:main")(argv, run)
+    if argv[0] in _ENVIRONMENT and len(argv) == 1:
         return later.named("intaglio.tools.activation:change_environment")(argv[0])
+    if argv[0] in _TOOLS:
+        return later.named(_TOOLS[argv[0]])(argv[1:])
     if argv[0] != "run":
         print(f"intaglio: no command {' '.join(argv)!r}\n\n{USAGE}", end="", file=sys.stderr)
         return _BAD_USAGE
@@ -48,7 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def main_of_module() -> int:
     """`python -m intaglio ...`: the command, in which `run` may be left out."""
     argv = sys.argv[1:]
-    if argv and argv[0] not in _COMMANDS and (argv[0] == "-m" or not argv[0].startswith("-")):
+    if (
+        argv
+        and argv[0] not in (*_COMMANDS, *_TOOLS)
+        and (argv[0] == "-m" or not argv[0].startswith("-"))
+    ):
         return run(argv)
     return main(argv)
 
@@ -63,6 +88,8 @@ def run(arguments: Sequence[str]) -> int:
         start, rest = programs.run_module, rest[1:]
     elif rest and rest[0].endswith(".ipynb"):
         start = programs.run_notebook
+    elif rest and rest[0] == "-":
+        rest[0] = later.named("intaglio.tools.inspection:from_standard_input")()
     if not rest or rest[0].startswith("-"):
         print(USAGE, end="", file=sys.stderr)
         return _BAD_USAGE

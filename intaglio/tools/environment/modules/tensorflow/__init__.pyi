@@ -280,6 +280,7 @@ from intaglio.tf import (
     test as test,
     tile as tile,
     timestamp as timestamp,
+    tpu as tpu,
     train as train,
     transpose as transpose,
     truediv as truediv,

@@ -1,0 +1,1 @@
+"""Looking at graphs and runs: text, NumPy programs, differences, pictures, profiles, reports."""
