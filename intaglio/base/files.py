@@ -294,6 +294,8 @@ def explained(path: str) -> Generator[None]:
         said = e.strerror or str(e)
         if e.errno in _EXHAUSTED:
             raise errors.ResourceExhaustedError(None, None, f"{path}; {said}") from e
+        if e.errno in (errno.ENAMETOOLONG, errno.EINVAL):
+            raise errors.InvalidArgumentError(None, None, f"{path}; {said}") from e
         raise errors.UnknownError(None, None, f"{path}; {said}") from e
 
 
@@ -311,10 +313,26 @@ exists = _explaining("exists")
 stat = _explaining("stat")
 names = _explaining("names")
 make_folder = _explaining("make_folder")
-make_folders = _explaining("make_folders")
 remove = _explaining("remove")
 remove_tree = _explaining("remove_tree")
 matching = _explaining("matching")
+
+
+def make_folders(path: str) -> None:
+    """Makes a folder and those that it is in; nothing for the path "".
+
+    Raises FailedPreconditionError if one of them is a file.
+    """
+    if not path:
+        return
+    system = system_of(path)
+    with explained(path):
+        try:
+            system.make_folders(path)
+        except (FileExistsError, NotADirectoryError):
+            while not system.exists(path):
+                path = posixpath.dirname(path)
+            raise errors.FailedPreconditionError(None, None, f"{path} is not a directory") from None
 
 
 def is_folder(path: str) -> bool:

@@ -96,16 +96,15 @@ def listdir(path: Any) -> list[str]:
 def makedirs(path: Any) -> None:
     """Makes a folder and those that it is in; nothing if it is there.
 
+    Raises FailedPreconditionError if one of them is a file.
+
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/one/two"
     >>> tf.io.gfile.makedirs(path)
     >>> tf.io.gfile.isdir(path)
     True
     """
-    folder = os.fsdecode(path)
-    if files.exists(folder) and not files.is_folder(folder):
-        raise errors.FailedPreconditionError(None, None, f"{folder} is not a directory")
-    files.make_folders(folder)
+    files.make_folders(os.fsdecode(path))
 
 
 def mkdir(path: Any) -> None:
@@ -118,7 +117,7 @@ def mkdir(path: Any) -> None:
     True
     """
     folder = os.fsdecode(path)
-    if not files.exists(folder):
+    if folder and not files.exists(folder):
         files.make_folder(folder)
 
 

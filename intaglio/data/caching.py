@@ -6,7 +6,7 @@ import os
 import secrets
 from typing import Any
 
-from intaglio.base import errors, replacing
+from intaglio.base import errors, files, replacing
 from intaglio.data.positions import counted, dataset_of, elements_of, of_elements
 from intaglio.data.record_files import RecordWriter
 from intaglio.data.snapshots import elements_in, record_of
@@ -184,10 +184,10 @@ class _Written:
         self._lock = f"{file.path}_0.lockfile"
         self._partial = f"{file.path}_0.{secrets.token_hex(8)}.partial"
         self._writer: RecordWriter | None = None
-        os.makedirs(os.path.dirname(file.path) or ".", exist_ok=True)
         try:
-            os.close(os.open(self._lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        except FileExistsError:
+            with files.explained(self._lock):
+                os.close(os.open(self._lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        except errors.AlreadyExistsError:
             raise errors.AlreadyExistsError(
                 None,
                 None,

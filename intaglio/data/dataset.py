@@ -14,6 +14,7 @@ from intaglio.autograph import loops
 from intaglio.base import nest
 from intaglio.base.composite import ActsAsTensor, CompositeTensor
 from intaglio.base.dtypes import as_dtype, int32, int64, string, variant
+from intaglio.base.hooks import ShownInNotebooks
 from intaglio.data import (
     building,
     builtin_functions,
@@ -61,7 +62,7 @@ def checked(value: Any, name: str = "dataset") -> Dataset:
 
 
 @public_methods
-class Dataset(Batches, DatasetV2, CompositeTensor, Generic[T]):
+class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T]):
     """A sequence of elements of one type, computed lazily.
 
     `element_spec` is the structure of the elements' types. Every transformation makes a new

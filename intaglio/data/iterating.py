@@ -146,8 +146,18 @@ class Iterator(CompositeTensor, Generic[T]):
         return {"ITERATOR_STATE": state}
 
     def _restore_checkpoint_values(self, values: Mapping[str, Any]) -> None:
-        state = values["ITERATOR_STATE"].item()
-        self._own_resource().restore(late.serializing.from_bytes(state))
+        """Restores what `_checkpoint_values` returned.
+
+        TensorFlow's iterators save variants that only its own kernels can read, under another name.
+        """
+        state = values.get("ITERATOR_STATE")
+        if state is None:
+            raise errors.invalid_argument(
+                "The checkpoint has the position of an iterator of TensorFlow's, a variant of its kernels, which "
+                "cannot be restored here (TensorFlow cannot restore one of Intaglio's either). Restore it with a "
+                "Checkpoint without the iterator, and skip the elements that have been used: dataset.skip(steps)."
+            )
+        self._own_resource().restore(late.serializing.from_bytes(state.item()))
 
     def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
         return {}

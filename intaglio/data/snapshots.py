@@ -223,7 +223,7 @@ class Run:
 
     def _opened(self, shard: int) -> Any:
         directory = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
-        os.makedirs(directory, exist_ok=True)
+        files.make_folders(directory)
         self._begin()
         number = self._next.get(shard, 0)
         self._next[shard] = number + 1
@@ -257,7 +257,7 @@ class Run:
     def finish(self, counted: bool = True) -> None:
         """Closes the files, and marks the run as complete."""
         self.close()
-        os.makedirs(self._place, exist_ok=True)
+        files.make_folders(self._place)
         if self._spec is not None:
             files.write(os.path.join(self._place, SPEC), self._spec)
         record = SnapshotMetadataRecord(
@@ -307,7 +307,7 @@ def _remove_abandoned(folder: str) -> None:
 
 def write_spec(folder: str, element_spec: Any) -> None:
     """Writes the structure of the elements' types."""
-    os.makedirs(folder, exist_ok=True)
+    files.make_folders(folder)
     proto = structured.encode(element_spec)
     files.write(os.path.join(folder, SPEC), proto.SerializeToString(deterministic=True))
 

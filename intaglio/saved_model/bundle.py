@@ -198,13 +198,8 @@ class Bundle:
         try:
             with open(path, "rb") as file:
                 data = file.read()
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            raise errors.NotFoundError(
-                None,
-                None,
-                "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
-                f"{prefix}",
-            ) from None
+        except OSError as e:
+            raise _unread(prefix, e) from None
         try:
             found = table.read(data, path)
             header = parsed(BundleHeaderProto, found.pop(b"", b""), f"{path}: header")
@@ -322,6 +317,25 @@ class Bundle:
                 yield file
         except OSError as e:
             raise MalformedError(f"{path} cannot be read: {e.strerror}") from None
+
+
+def _unread(prefix: str, cause: OSError) -> errors.OpError:
+    """The error for a bundle that has no index."""
+    if os.path.exists(prefix):
+        why = "is a directory" if os.path.isdir(prefix) else "not an sstable"
+        return errors.DataLossError(
+            None,
+            None,
+            f"Unable to open table file {prefix}: {why}: perhaps your file is in a different file format and you need to "
+            "use a different restore operator? A checkpoint is named by its prefix, which no file has.",
+        )
+    if isinstance(cause, PermissionError):
+        return errors.PermissionDeniedError(None, None, f"{prefix}.index; Permission denied")
+    return errors.NotFoundError(
+        None,
+        None,
+        f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}",
+    )
 
 
 def _extents(known: Any) -> tuple[tuple[int, int], ...]:

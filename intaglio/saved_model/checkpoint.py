@@ -18,7 +18,7 @@ from intaglio.graphdef.declarations import as_text, parsed_text
 from intaglio.graphdef.saved_messages import CheckpointState
 from intaglio.opdef import convert
 from intaglio.saved_model import bundle, names, object_graph, sharding
-from intaglio.saved_model.checkpoint_status import LoadStatus, NothingToLoad
+from intaglio.saved_model.checkpoint_status import CheckpointLoadStatus, InitializationOnlyStatus
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
@@ -48,10 +48,10 @@ class Checkpoint(AutoTrackable):
         # A weak reference stays one: a root may hold the checkpoint itself.
         self._root_or_ref = root
         if root is not None:
-            _trackable("root", self._root)
+            _trackable("root", self._root, wrapped=False)
         self._names: list[str] = []
         self._counter: Variable | None = None
-        for name, value in kwargs.items():
+        for name, value in sorted(kwargs.items()):
             setattr(self, name, _trackable(name, value() if _is_ref(value) else value))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -109,13 +109,14 @@ class Checkpoint(AutoTrackable):
             values.update({graph.key(number, n): v for n, v in found.items()})
         message = graph.message().SerializeToString()
         values[names.OBJECT_GRAPH_KEY] = np.array(message, object)
-        os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
+        files.make_folders(os.path.dirname(prefix))
         callback = getattr(options, "experimental_sharding_callback", None)
-        if callback is None:
-            bundle.write(prefix, values)
-        else:
-            owners = {graph.key(number): v for number, v in graph.variables()}
-            bundle.write_shards(prefix, sharding.sharded(values, callback, owners))
+        with files.explained(prefix):
+            if callback is None:
+                bundle.write(prefix, values)
+            else:
+                owners = {graph.key(number): v for number, v in graph.variables()}
+                bundle.write_shards(prefix, sharding.sharded(values, callback, owners))
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
@@ -128,13 +129,13 @@ class Checkpoint(AutoTrackable):
 
     # -- reading -------------------------------------------------------------------------
 
-    def read(self, save_path: Any, options: Any = None) -> LoadStatus:
+    def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Restores what `write` wrote; variables that come later are restored then.
 
         Raises NotFoundError if there is no checkpoint, DataLossError for damaged files,
         ValueError or InvalidArgumentError for values that do not fit.
         """
-        return LoadStatus(_prefix_of(save_path), self._top, self._find)
+        return CheckpointLoadStatus(_prefix_of(save_path), self._top, self._find)
 
     def restore(self, save_path: Any, options: Any = None) -> Any:
         """Restores what `save` wrote, with the number of saves. None restores nothing.
@@ -142,7 +143,7 @@ class Checkpoint(AutoTrackable):
         `save_path` may also be the folder of a saved model.
         """
         if save_path is None:
-            return NothingToLoad()
+            return InitializationOnlyStatus()
         counter = self.save_counter
         before = int(counter)
         try:
@@ -169,8 +170,10 @@ def _is_ref(value: Any) -> bool:
     return type(value).__name__ == "ReferenceType"
 
 
-def _trackable(name: str, value: Any) -> Any:
-    if not object_graph.is_trackable(value):
+def _trackable(name: str, value: Any, wrapped: bool = True) -> Any:
+    """The value; `wrapped` lets lists and dicts count as trackable."""
+    plain = isinstance(value, (list, tuple, dict))
+    if not object_graph.is_trackable(value) or (plain and not wrapped):
         raise ValueError(
             f"`Checkpoint` was expecting {name} to be a trackable object (an object derived from `Trackable`), got {value}. If "
             "you believe this object should be trackable (i.e. it is part of the TensorFlow Python API and manages state), "

@@ -33,9 +33,10 @@ class VariablePolicy(enum.Enum):
 class SaveOptions:
     """How `tf.saved_model.save` writes.
 
-    `function_aliases` (name -> tf.function) and `extra_tags` are written with the model, and
-    `experimental_skip_saver` leaves out the ops that save and restore. The other options are for
-    devices and debuggers, and are stored without effect.
+    `function_aliases` (name -> tf.function) and `extra_tags` are written with the model, and so are
+    the devices of variables with an `experimental_variable_policy`. `experimental_skip_saver` leaves out
+    the ops that save and restore. The other options are stored without effect: custom gradients
+    are not written yet.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ class RestoredFunction(Function):
         traces: Sequence[ConcreteFunction | Unusable],
         options: Options,
     ) -> None:
-        self.traces = list(traces)
+        self.restored_traces = list(traces)
 
         def restored_function_body(*args: Any, **kwargs: Any) -> Any:
             return self._serve(signature, args, kwargs)
@@ -61,10 +61,10 @@ class RestoredFunction(Function):
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
         """The saved traces."""
-        return [t for t in self.traces if isinstance(t, ConcreteFunction)]
+        return [t for t in self.restored_traces if isinstance(t, ConcreteFunction)]
 
     def _serve(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not self.traces:
+        if not self.restored_traces:
             raise ValueError("Found zero restored functions for caller function.")
         bound = signature.bind(args, kwargs)
         positional, named = bound.call_with(bound.values)
@@ -72,7 +72,7 @@ class RestoredFunction(Function):
             for trace in self.concrete_functions:
                 if serves(trace, bound.names, bound.values, convert):
                     return trace(*positional, **named)
-        unusable = [t for t in self.traces if isinstance(t, Unusable)]
+        unusable = [t for t in self.restored_traces if isinstance(t, Unusable)]
         if unusable:
             raise unusable[0].error()
         raise ValueError(self._no_match(positional, named))

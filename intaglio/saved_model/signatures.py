@@ -48,7 +48,10 @@ def of_model(root: Any, signatures: Any) -> SignatureMap:
 
 def _default(root: Any) -> ConcreteFunction | None:
     """The function that the root names, or its only one that can be a signature."""
-    named = getattr(root, "_default_save_signature", None)  # Keras' models
+    try:
+        named = getattr(root, "_default_save_signature", None)  # Keras' models
+    except Exception:  # a property of a model that has not been built, in TensorFlow too
+        named = None
     if isinstance(named, Function) and named.input_signature is not None:
         return named.get_concrete_function()
     found = object_graph.children(root) | object_graph.functions_of(root)

@@ -26,7 +26,7 @@ from intaglio.saved_model import bundle, fingerprint, names, object_graph, resou
 from intaglio.saved_model import signatures as model_signatures
 from intaglio.saved_model.graph_writer import GraphWriter, Table
 from intaglio.saved_model.object_graph import ObjectGraph
-from intaglio.saved_model.options import SaveOptions
+from intaglio.saved_model.options import SaveOptions, VariablePolicy
 from intaglio.saved_model.restored import RestoredFunction, SignatureMap
 from intaglio.state.trackable_resource import Asset
 from intaglio.state.tracking import has_children
@@ -37,6 +37,9 @@ from intaglio.type_specs.type_spec import TensorSpec
 _OWN_FILES = frozenset((names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug"))
 RESOURCE_TYPES = (Resource, LookupTable)
 VERSION = "2.21.0"  # of the TensorFlow whose format this is
+
+
+_WITH_DEVICES = (VariablePolicy.SAVE_VARIABLE_DEVICES, VariablePolicy.EXPAND_DISTRIBUTED_VARIABLES)
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
@@ -263,6 +266,8 @@ class _Model:
     def _fill_object(self, node: Any, number: int, value: Any) -> None:
         if isinstance(value, Variable):
             _fill_variable(node.variable, value)
+            if self.options.experimental_variable_policy in _WITH_DEVICES:
+                node.variable.device = value.device
         elif isinstance(value, Function):
             node.function.SetInParent()
             for trace in traces_of(value):
@@ -358,6 +363,7 @@ def _output_specs(function: ConcreteFunction) -> Any:
 
 def _write(folder: str, model: _Model) -> None:
     """Writes the model into a folder beside, which then takes the place of `folder`."""
+    files.make_folders(os.path.dirname(folder))
     with files.explained(folder), replacing.replaced_folder(folder, _OWN_FILES) as beside:
         for name in (names.VARIABLES, names.ASSETS):
             os.mkdir(os.path.join(beside, name))

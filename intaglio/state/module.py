@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from intaglio.base import nest
-from intaglio.state.tracking import WAITING, AutoTrackable
+from intaglio.state.tracking import REPLACED, UNTRACKED, WAITING, AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import name_scope
 
@@ -51,6 +51,8 @@ class Module(AutoTrackable):
         (
             "_self_unconditional_checkpoint_dependencies",
             "_self_unconditional_dependency_names",
+            REPLACED,
+            UNTRACKED,
             WAITING,
         )
     )

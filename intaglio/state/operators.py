@@ -51,7 +51,17 @@ class Operators:
     def __complex__(self) -> complex:
         return complex(self.value())
 
+    @classmethod
+    def _OverloadAllOperators(cls) -> None:  # TensorFlow's name
+        """Called by libraries for classes of variables of their own, which inherit the operators."""
+
+    def _is_of_plain_graph(self) -> bool:
+        """True if the variable belongs to a graph that sessions run: it is equal to itself only."""
+        return False
+
     def __hash__(self) -> int:
+        if self._is_of_plain_graph():
+            return id(self)
         raise TypeError(
             f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
         )
@@ -102,6 +112,20 @@ def _operator(special: str) -> Callable[..., Any]:
     return operate
 
 
+def _comparison(special: str, same: bool) -> Callable[..., Any]:
+    values = _operator(special)
+
+    def compare(self: Operators, other: Any) -> Any:
+        if self._is_of_plain_graph():
+            return (self is other) is same
+        return values(self, other)
+
+    compare.__name__ = special
+    return compare
+
+
 for _name in OPERATORS:
     if hasattr(Tensor, f"__{_name}__"):
         setattr(Operators, f"__{_name}__", _operator(f"__{_name}__"))
+Operators.__eq__ = _comparison("__eq__", True)
+Operators.__ne__ = _comparison("__ne__", False)

@@ -84,6 +84,8 @@ class Asset(Trackable):
     """
 
     def __init__(self, path: Any) -> None:
+        if isinstance(path, Asset):
+            path = path.asset_path
         name = path.numpy() if isinstance(path, Tensor) else path
         self._path = os.fsencode(name)
         self._tensor = _Path()
@@ -92,6 +94,9 @@ class Asset(Trackable):
     @property
     def asset_path(self) -> Tensor:
         """The file's path."""
+        return self._tensor
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
         return self._tensor
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:

@@ -19,6 +19,15 @@ WAITING = "_self_waiting"
 
 
 _TRACKS = "_self_setattr_tracking"
+# Where an object keeps the names of attributes set while it did not track them.
+UNTRACKED = "_self_untracked_names"
+# Where an object keeps what it was told to store where a later base class stored something else, by
+# name: Keras' optimizers keep lists of a class of their own. What was set is what is saved.
+REPLACED = "_self_replaced_values"
+
+
+class _Replaced(dict[str, Any]):
+    """A class of its own, for a plain dict in an attribute is saved."""
 
 
 class Trackable:
@@ -45,11 +54,14 @@ class Trackable:
         return getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
 
 
-def no_automatic_dependency_tracking(method: Method) -> Method:
-    """Decorates a method whose attributes are not to be saved.
+class TrackedStructure(Trackable):
+    """A list, tuple or dict of a class that libraries' attributes have; it is saved as a plain one."""
 
-    What is saved is found when saving begins, not noted while attributes are set. Classes that
-    note it themselves ask `_self_setattr_tracking`, which is False while the method runs.
+
+def no_automatic_dependency_tracking(method: Method) -> Method:
+    """Decorates a method: the attributes that it sets are not saved.
+
+    While it runs, `_self_setattr_tracking` of the object is False, which `AutoTrackable` obeys.
     """
 
     @functools.wraps(method)
@@ -75,8 +87,13 @@ class AutoTrackable(Trackable):
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
-        for hook in self.__dict__.get(WAITING, ()):
+        super().__setattr__(name, value)
+        space = self.__dict__
+        if _TRACKS in space or UNTRACKED in space:
+            note(space, name)
+        if REPLACED in space or (name in space and space[name] is not value):
+            _note_replacement(space, name, value)
+        for hook in space.get(WAITING, ()):
             hook(self, name, value)
 
     def _no_dependency(self, value: Any) -> Any:
@@ -86,17 +103,38 @@ class AutoTrackable(Trackable):
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """What is saved of the attributes, by name; subclasses leave out and add."""
         ignored: Any = getattr(self, "_TF_MODULE_IGNORED_PROPERTIES", ())
+        untracked = vars(self).get(UNTRACKED, ())
+        replaced = vars(self).get(REPLACED, {})
         return {
             name: value
-            for name, value in vars(self).items()
-            if name not in ignored and is_trackable(value)
+            for name, stored in vars(self).items()
+            if name not in ignored
+            and name not in untracked
+            and is_trackable(value := replaced.get(name, stored))
         }
+
+
+def note(space: dict[str, Any], name: str) -> None:
+    """Notes whether the attribute that is set in an object's `__dict__` is tracked."""
+    if space.get(_TRACKS, True):
+        space.get(UNTRACKED, set()).discard(name)
+    elif name != _TRACKS:
+        space.setdefault(UNTRACKED, set()).add(name)
+
+
+def _note_replacement(space: dict[str, Any], name: str, value: Any) -> None:
+    """Notes whether what was set as an attribute is stored there."""
+    replaced: _Replaced = space.setdefault(REPLACED, _Replaced())
+    if name in space and space[name] is not value:
+        replaced[name] = value
+    else:
+        replaced.pop(name, None)
 
 
 def is_trackable(value: Any) -> bool:
     """True for what saving follows when it is an attribute or an element."""
     # Other classes of lists and dicts cannot be rebuilt.
-    if type(value) in (list, dict, OrderedDict):
+    if type(value) in (list, dict, OrderedDict) or isinstance(value, TrackedStructure):
         return True
     if isinstance(value, tuple):
         return any(map(is_trackable, value))

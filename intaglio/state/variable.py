@@ -18,6 +18,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import NUMERIC, DType, as_dtype, as_numbers
+from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
 from intaglio.opdef import convert, door, raw, slicing
@@ -27,6 +28,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Reference, Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, register_reader
 from intaglio.runtime.resources import DEVICE, Resource, new_variable
+from intaglio.state import deferred
 from intaglio.state.creation import (
     VariableAggregation,
     VariableSynchronization,
@@ -75,7 +77,7 @@ def _arguments(
     return dict(locals())
 
 
-class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
+class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     """A tensor whose value lasts and can be changed.
 
     `initial_value` is a value or a function that makes one; `shape` may leave dimensions
@@ -100,6 +102,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     _constraint: Callable[[Any], Any] | None
     _initial_value: Tensor
     _initializer: Node
+    _snapshot: Any  # the read of a variable of a graph
     _parent: Any = None
     _node: Node | None = None
 
@@ -228,6 +231,9 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
 
     experimental_ref = ref
 
+    def _is_of_plain_graph(self) -> bool:
+        return self._resource is None and not self._handle.graph.building_function
+
     # -- reading -----------------------------------------------------------------------
 
     def accessed(self) -> None:
@@ -290,6 +296,11 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             )
         return self._read(door.IMPLIED if name is None else None)
 
+    def _dense_var_to_tensor(  # TensorFlow's name, which libraries call and override
+        self, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+    ) -> Any:
+        return self.__tf_tensor__(dtype, name)
+
     def numpy(self) -> Any:
         """The value as an array. Raises NotImplementedError in graphs."""
         if self._resource is None or not door.level().eager:
@@ -300,9 +311,9 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         return self.value().__array__(dtype)
 
     def eval(self, session: Any = None) -> Any:
-        """Raises RuntimeError eagerly; there are no sessions."""
+        """The value in a session, the default one if None. Raises RuntimeError eagerly."""
         self._in_graphs_only("This operation")
-        raise NotImplementedError("Sessions belong to TensorFlow 1: use tf.function.")
+        return self._snapshot.eval(session=session)
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether the variable has a value."""
@@ -376,8 +387,11 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         return self._changed(done) if read_value else done
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Assigns, eagerly."""
-        self.assign(value)
+        """Assigns: eagerly, or in a session, the default one if None."""
+        if self._resource is not None:
+            self.assign(value)
+        else:
+            self._initializer.run({self._initial_value: value}, session)
 
     def _fits(self, tensor: EagerTensor) -> bool:
         """True if the tensor can replace the value as it is, without further checks."""
@@ -504,6 +518,8 @@ class ResourceVariable(Variable):
         else:
             self._resource = None
             self._record(first, full)
+        if deferred.RESTORATIONS:
+            deferred.delay(self)
 
     def _check(self, initial_value: Any, constraint: Any) -> None:
         if initial_value is None:
@@ -544,7 +560,10 @@ class ResourceVariable(Variable):
             )
             self.is_initialized(f"{name}/IsInitialized/VarIsInitializedOp")
             self._initializer = raw.AssignVariableOp(self._handle, first, name=f"{name}/Assign")
-            raw.ReadVariableOp(self._handle, dtype=self._dtype, name=f"{name}/Read/ReadVariableOp")
+            self._snapshot = raw.ReadVariableOp(
+                self._handle, dtype=self._dtype, name=f"{name}/Read/ReadVariableOp"
+            )
+        variable_creation.collect(self)
 
 
 class BoundVariable(Variable):
@@ -575,6 +594,7 @@ class UnreadVariable(Variable):
         if self._operation is not None and not operation.graph.building_function:
             self._name = operation.name
             self._node = operation
+            self._snapshot = self._read(None)
 
     @property
     def op(self) -> Any:

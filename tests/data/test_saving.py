@@ -110,6 +110,9 @@ def test_caches_in_files(tmp_path):
         return d.cache(str(tmp_path / "deep" / "cache"))
 
     d = make()
+    with pytest.raises(tf.errors.NotFoundError, match="lockfile"):
+        next(iter(d))
+    (tmp_path / "deep").mkdir()
     half = iter(d)
     next(half)
     with pytest.raises(tf.errors.AlreadyExistsError, match="concurrent caching"):

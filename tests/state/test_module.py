@@ -116,3 +116,19 @@ def test_a_metaclass_of_a_library_s_own():
         pass
 
     assert Module().name == "module" and type(Module) is Meta
+
+
+def test_a_later_base_class_sees_the_attributes_that_are_set() -> None:
+    # Keras' optimizers stand so before their own base class, which collects variables.
+    class Collecting:
+        def __setattr__(self, name: str, value: object) -> None:
+            seen.append(name)
+            super().__setattr__(name, value)
+
+    class Optimizer(tf.Module, Collecting):
+        def __init__(self) -> None:
+            self.product = tf.Variable(1.0)
+
+    seen: list[str] = []
+    Optimizer()
+    assert "product" in seen

@@ -1,0 +1,217 @@
+"""Restoring: values of a bundle into live objects, now and when objects come later.
+
+The objects of a checkpoint are matched with live ones from the root on, by the names of attributes and
+elements. Where the live objects end, a restoration waits: attributes are matched when they are set, and
+elements of lists and dicts before a variable created since is used (`state/deferred.py`). It is held by
+the objects that it waits for, and refers to them weakly: freed with them, it reports the values
+for which no object came.
+
+Follows https://www.tensorflow.org/guide/checkpoint, "Loading mechanics" and "Delayed
+restorations".
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from intaglio.base import errors, log, shapes
+from intaglio.base.dtypes import DType
+from intaglio.base.errors import UnsupportedFileError
+from intaglio.graphdef.declarations import MalformedError, parsed
+from intaglio.graphdef.saved_messages import TrackableObjectGraph
+from intaglio.runtime.eager import from_array
+from intaglio.saved_model import names, object_graph
+from intaglio.saved_model.bundle import Bundle
+from intaglio.saved_model.object_graph import Children, is_trackable
+from intaglio.state import deferred
+from intaglio.state.tracking import AutoTrackable, when_set
+from intaglio.state.variable import Variable
+from intaglio.trace.scopes import init_scope
+
+_UNRESTORED = (
+    "Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored values. See the "
+    "following logs for the specific values in question. To silence these warnings, use `status.expect_partial()`. See "
+    "https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint#restorefor details about the status object "
+    "returned by the restore function."
+)
+
+
+class Restoration:
+    """One reading of a checkpoint: which of its objects have been matched, and what is still awaited.
+
+    `find` returns the children of an object; the root's checkpoint gives it more than its own.
+    Raises NotFoundError if there is no checkpoint, DataLossError for damaged files, and what assigning
+    raises for values that do not fit.
+    """
+
+    def __init__(self, prefix: str, root: Any, find: Children) -> None:
+        self.partial = True  # until the values have been looked at, none is reported
+        self.bundle = Bundle(prefix)
+        if names.OBJECT_GRAPH_KEY not in self.bundle:
+            raise UnsupportedFileError(
+                f"{prefix} has no object graph: it was written by tf.compat.v1.train.Saver, which is not read."
+            )
+        data = self.bundle.array(names.OBJECT_GRAPH_KEY)
+        self.nodes = parsed(TrackableObjectGraph, data.item(), prefix).nodes
+        self._check()
+        # Bound methods of the checkpoint, which refers to the root.
+        owner = getattr(find, "__self__", None)
+        self._finder: Any = find if owner is None else weakref.WeakMethod(find)  # type: ignore[arg-type]  # a method, which has an owner
+        self._bound = owner is not None
+        self.matched: set[int] = set()
+        self._restored: dict[int, Any] = {}  # weak references by the id of what they refer to
+        # Lists, dicts and others that do not notify when they grow, by node.
+        self._growing: dict[int, Any] = {}
+        self.partial = False
+        self._match(root, 0)
+        self._wait(root)
+
+    def _check(self) -> None:
+        for number, node in enumerate(self.nodes):
+            for child in node.children:
+                if not 0 <= child.node_id < len(self.nodes):
+                    raise MalformedError(
+                        f"object {number} of {self.bundle.prefix} has the child {child.node_id}, which does not exist"
+                    )
+        if not self.nodes:
+            raise MalformedError(f"{self.bundle.prefix} has no objects")
+
+    def _find(self, value: Any) -> Any:
+        find = self._finder() if self._bound else self._finder
+        return (object_graph.children if find is None else find)(value)
+
+    def _wait(self, root: Any) -> None:
+        """Keeps the restoration as long as its root, if objects are awaited."""
+        if not self._unmatched():
+            return
+        if isinstance(root, AutoTrackable):
+            when_set(root, self._keep)
+        deferred.RESTORATIONS.add(self)
+
+    def _keep(self, owner: Any, name: str, value: Any) -> None:
+        """A hook that refers to the restoration."""
+
+    def _unmatched(self) -> bool:
+        return len(self.matched) < len(self.nodes)
+
+    def look_again(self) -> None:
+        """Restores the objects that lists and dicts have got since."""
+        if not self._growing:
+            return
+        with init_scope():
+            for number, value in [*self._growing.items()]:
+                del self._growing[number]
+                self.matched.discard(number)
+                self._match(value, number)
+        if not self._unmatched():
+            deferred.RESTORATIONS.discard(self)
+
+    def _match(self, value: Any, number: int) -> None:
+        """Restores an object from a node, and what both have children for."""
+        work = [(value, number)]
+        while work:
+            value, number = work.pop()
+            if number in self.matched:
+                continue
+            self.matched.add(number)
+            if isinstance(value, Variable):
+                self._restore(value, self.nodes[number])
+                continue
+            if hasattr(type(value), "_restore_checkpoint_values"):
+                self._restore_values(value, self.nodes[number])
+            found = self._find(value)
+            numbers = {c.local_name: c.node_id for c in self.nodes[number].children}
+            work += [(found[n], numbers[n]) for n in numbers if n in found]
+            if all(n in found for n in numbers):
+                continue
+            if isinstance(value, AutoTrackable):
+                when_set(value, self._later(numbers))
+            else:
+                self._growing[number] = value
+
+    def _later(self, numbers: dict[str, int]) -> Any:
+        def restore(owner: Any, name: str, value: Any) -> None:
+            if name in numbers and is_trackable(value):
+                # Variables created while a function is traced have their values before it runs.
+                with init_scope():
+                    self._match(value, numbers[name])
+
+        return restore
+
+    def _restore(self, variable: Variable, node: Any) -> None:
+        for attribute in node.attributes:
+            if attribute.name == names.VALUE:
+                key = attribute.checkpoint_key
+                stored, dims = self.bundle.dtype(key), self.bundle.dims(key)
+                if stored is not variable.dtype:
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        f"tensor_name = {key}; expected dtype {_kind(variable.dtype)} does not equal original dtype {_kind(stored)}",
+                    )
+                if not shapes.compatible(variable._dims, dims):
+                    raise ValueError(
+                        f"Received incompatible tensor with shape {shapes.text(dims)} when attempting to restore variable with "
+                        f"shape {shapes.text(variable._dims)} and name {variable.name}."
+                    )
+                variable.assign(from_array(self.bundle.array(key)))
+                self._note(variable)
+
+    def _restore_values(self, value: Any, node: Any) -> None:
+        """Restores an object that defines its own checkpoint values."""
+        keys = {a.name: a.checkpoint_key for a in node.attributes}
+        if keys:
+            value._restore_checkpoint_values(
+                {
+                    name + stored[len(key) :]: self.bundle.array(stored)
+                    for name, key in keys.items()
+                    for stored in self.bundle
+                    if stored == key or stored.startswith(f"{key}-")
+                }
+            )
+            self._note(value)
+
+    def _note(self, value: Any) -> None:
+        self._restored[id(value)] = weakref.ref(value)
+
+    def has_restored(self, value: Any) -> bool:
+        """True if a value of the checkpoint has been assigned to this object."""
+        known = self._restored.get(id(value))
+        return known is not None and known() is value
+
+    @property
+    def has_restored_any(self) -> bool:
+        """True if an object has been restored."""
+        return bool(self._restored)
+
+    def unused(self) -> list[int]:
+        """The nodes that have values, and for which no object has been found."""
+        return [n for n, node in enumerate(self.nodes) if node.attributes and n not in self.matched]
+
+    def path(self, wanted: int) -> str:
+        """How an object of the checkpoint is reached from the root."""
+        paths, work = {0: "(root)"}, [0]
+        for number in work:
+            for child in self.nodes[number].children:
+                if child.node_id not in paths:
+                    paths[child.node_id] = f"{paths[number]}.{child.local_name}"
+                    work.append(child.node_id)
+        return paths.get(wanted, str(wanted))
+
+    def __del__(self) -> None:
+        if self.partial:
+            return
+        unused = self.unused()
+        if unused:
+            log.logger().warning(_UNRESTORED)
+        for number in unused:
+            log.logger().warning(
+                "Value in checkpoint could not be found in the restored object: %s",
+                self.path(number),
+            )
+
+
+def _kind(dtype: DType) -> str:
+    names_in_kernels = {"float32": "float", "float64": "double", "float16": "half"}
+    return names_in_kernels.get(dtype.name, dtype.name)
