@@ -1,9 +1,10 @@
-"""Switches between TensorFlow 1 and 2. The behaviour is TensorFlow 2's."""
+"""Switches between TensorFlow 1 and 2. What is switched is whether ops run at once."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from intaglio.compat_v1 import default_graphs
 from intaglio.trace import scopes
 
 
@@ -24,9 +25,11 @@ def yes() -> bool:
     return True
 
 
-def refuse(*_: Any, **__: Any) -> None:
-    """Raises NotImplementedError: there is no program without eager execution."""
-    raise NotImplementedError(
-        "Ops run at once outside of tf.function: there are no sessions. Write the program as a "
-        "tf.function, or record a graph with `with tf.Graph().as_default():`."
-    )
+def disable_v2_behavior() -> None:
+    """Ops go to a default graph, which sessions run. The rest of TensorFlow 2's behaviour stays."""
+    default_graphs.disable_eager_execution()
+
+
+def enable_v2_behavior() -> None:
+    """Ops run at once outside of graphs."""
+    default_graphs.enable_eager_execution()

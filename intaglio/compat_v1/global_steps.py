@@ -40,4 +40,6 @@ def get_or_create_global_step(graph: Any = None) -> Any:
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The counter's value."""
+    if sess is not None:
+        return int(sess.run(global_step_tensor))
     return int(global_step_tensor)

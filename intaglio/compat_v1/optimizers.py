@@ -1,7 +1,8 @@
-"""Optimizers of TensorFlow 1, eagerly and in functions.
+"""Optimizers of TensorFlow 1, eagerly, in functions and in plain graphs.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/train/Optimizer. `minimize` takes a
-function of no arguments, since outside of graphs nothing remembers how a loss was computed.
+Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/train/Optimizer. In a plain graph
+`minimize` takes a tensor and returns the operation that a session runs. Elsewhere it takes a function of
+no arguments, since eagerly nothing remembers how a loss was computed.
 """
 
 from __future__ import annotations
@@ -9,11 +10,34 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.autodiff.gradient_tape import GradientTape
+from intaglio.autodiff.graph_gradient import graph_gradients
+from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
-from intaglio.opdef import convert, raw
+from intaglio.compat_v1.variable_scopes import GraphKeys, trainable_variables
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.opdef import convert, door, raw
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace import scopes
+
+
+class _Writes:
+    """The operations of a graph since then that change variables."""
+
+    def __init__(self, graph: Any) -> None:
+        self._graph = graph
+        self._start = len(graph.nodes)
+
+    def found(self) -> list[Any]:
+        """The operations, in order."""
+        initializers = {
+            v.initializer for v in self._graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+        }
+        return [
+            n
+            for n in self._graph.nodes[self._start :]
+            if n.op.stateful and not n.op.droppable and n.inputs and n not in initializers
+        ]
 
 
 class Optimizer(AutoTrackable):
@@ -54,10 +78,14 @@ class Optimizer(AutoTrackable):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> list[tuple[Any, Any]]:
-        """(gradient, variable) pairs of a function of no arguments.
+        """(gradient, variable) pairs of a function of no arguments, or of a tensor of a graph.
 
-        Raises RuntimeError for a loss that is a tensor: use a `tf.GradientTape` for it.
+        Raises RuntimeError eagerly for a loss that is a tensor: use a `tf.GradientTape` for it.
         """
+        if isinstance(loss, SymbolicTensor):
+            chosen = trainable_variables() if var_list is None else nest.flatten(var_list)
+            found = graph_gradients(loss, chosen, grad_loss)
+            return list(zip(found, chosen, strict=True))
         if not callable(loss):
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager "
@@ -74,10 +102,37 @@ class Optimizer(AutoTrackable):
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:
-        """Changes the variables. Raises ValueError if no gradient is given."""
+        """Changes the variables; in a plain graph by the operation that is returned.
+
+        Raises ValueError if no gradient is given.
+        """
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
+        graph: Any = getattr(door.level(), "graph", None)
+        if graph is not None and not graph.building_function:
+            return self._recorded(graph, pairs, global_step, name)
+        self._change(pairs)
+        self._finish()
+        return None if global_step is None else global_step.assign_add(1)
+
+    def _recorded(self, graph: Any, pairs: Any, global_step: Any, name: str | None) -> Any:
+        """The operation by which a session changes the variables."""
+        with scopes.name_scope(name or self._name) as scope:
+            writes = _Writes(graph)
+            self._change(pairs)
+            with scopes.control_dependencies(writes.found()):
+                self._finish()
+            if global_step is not None:
+                with scopes.control_dependencies(writes.found()):
+                    global_step.assign_add(1)
+            with scopes.control_dependencies(writes.found()):
+                operation = raw.NoOp(name=scope)
+        graph.add_to_collection(GraphKeys.TRAIN_OP, operation)
+        return operation
+
+    def _change(self, pairs: Any) -> None:
+        """All changes but the last ones."""
         with scopes.init_scope():
             for _, variable in pairs:
                 self._slot_variables.setdefault(variable.ref(), self._created(variable))
@@ -86,8 +141,6 @@ class Optimizer(AutoTrackable):
             dense = isinstance(gradient, CompositeTensor)
             value = convert.to_tensor(gradient) if dense else gradient
             self._apply(raw.Cast(value, DstT=variable.dtype), variable)
-        self._finish()
-        return None if global_step is None else global_step.assign_add(1)
 
     def minimize(
         self,

@@ -31,20 +31,27 @@ OWN: dict[str, dict[str, str]] = {
         **_all(
             "variable_scopes",
             "AUTO_REUSE GraphKeys VariableScope add_to_collection add_to_collections "
-            "all_variables=global_variables get_collection get_collection_ref get_default_graph "
+            "all_variables=global_variables get_collection get_collection_ref "
             "get_variable get_variable_scope global_variables "
-            "global_variables_initializer=no_initializer initialize_all_tables=no_initializer "
-            "initialize_all_variables=no_initializer local_variables "
-            "local_variables_initializer=no_initializer make_template model_variables "
-            "tables_initializer=no_initializer trainable_variables variable_scope "
-            "variables_initializer=no_initializer Variable=VariableV1",
+            "global_variables_initializer initialize_all_tables=tables_initializer "
+            "initialize_all_variables=global_variables_initializer "
+            "initialize_local_variables=local_variables_initializer "
+            "initialize_variables=variables_initializer local_variables local_variables_initializer "
+            "make_template model_variables report_uninitialized_variables tables_initializer "
+            "trainable_variables variable_scope variables_initializer Variable=VariableV1",
         ),
         **_all(
+            "default_graphs",
+            "disable_eager_execution enable_eager_execution get_default_graph reset_default_graph",
+        ),
+        **_all("sessions", "InteractiveSession Session get_default_session"),
+        **_all(
             "behavior",
-            "control_flow_v2_enabled=yes disable_eager_execution=refuse disable_v2_behavior=refuse "
-            "enable_control_flow_v2=already_so enable_eager_execution=already_so "
+            "control_flow_v2_enabled=yes disable_control_flow_v2=already_so "
+            "disable_resource_variables=already_so disable_tensor_equality=already_so "
+            "disable_v2_behavior disable_v2_tensorshape=already_so enable_control_flow_v2=already_so "
             "enable_resource_variables=already_so enable_tensor_equality=already_so "
-            "enable_v2_behavior=already_so enable_v2_tensorshape=already_so "
+            "enable_v2_behavior enable_v2_tensorshape=already_so "
             "executing_eagerly_outside_functions resource_variables_enabled=yes",
         ),
         **_all(
@@ -62,6 +69,16 @@ OWN: dict[str, dict[str, str]] = {
             "scatter_sub scatter_update while_loop placeholder_with_default name_scope "
             "colocate_with div Print",
         ),
+        **{
+            name: f"intaglio.graphdef.config_messages:{name}"
+            for name in (
+                "ConfigProto",
+                "GPUOptions",
+                "GraphOptions",
+                "OptimizerOptions",
+                "RunOptions",
+            )
+        },
         "DeviceSpec": "intaglio.tf:DeviceSpec",
         "GraphDef": f"{_MESSAGES}:GraphDef",
         "MetaGraphDef": f"{_SAVED}:MetaGraphDef",
@@ -72,7 +89,8 @@ OWN: dict[str, dict[str, str]] = {
         "VariableAggregation": "intaglio.tf:VariableAggregation",
         "device": "intaglio.tf:device",
         "executing_eagerly": "intaglio.tf:executing_eagerly",
-        "keras": "intaglio.tensorflow_name.package:keras",
+        "keras": "intaglio.tensorflow_name.package:keras_of_v1",
+        "layers": "intaglio.tensorflow_name.package:layers",
         "tuple": "intaglio.tf:tuple",
         "variable_creator_scope": "intaglio.tf:variable_creator_scope",
     },
@@ -139,6 +157,7 @@ OWN: dict[str, dict[str, str]] = {
         "NewCheckpointReader": "intaglio.tf.train:load_checkpoint",
         "Checkpoint": "intaglio.tf.train:Checkpoint",
     },
+    "nn": {"rnn_cell": "intaglio.tensorflow_name.package:rnn_cell"},
     "app": {"run": "absl.app:run", "flags": "absl.flags"},
     "flags": {"FLAGS": "absl.flags:FLAGS"},
     "logging": _all(

@@ -12,14 +12,13 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from intaglio.base.dtypes import as_dtype, float32
+from intaglio.base.dtypes import as_dtype, float32, string
 from intaglio.base.shapes import TensorShape
+from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.compat_v1.initializers import GlorotUniform, Zeros
-from intaglio.opdef import door
+from intaglio.opdef import convert, raw
 from intaglio.state.variable import Variable
-from intaglio.trace import scopes
-from intaglio.trace.graph import Graph
-from intaglio.trace.recorder import Recorder
+from intaglio.trace import scopes, variable_creation
 
 
 class GraphKeys:
@@ -135,14 +134,7 @@ class _Store:
 
 
 _EAGER_STORE = _Store()
-_EAGER_GRAPH = Graph()
 _STORE_KEY = ("__varscope",)
-
-
-def get_default_graph() -> Graph:
-    """The graph that is being recorded; outside of graphs one graph that stays empty."""
-    level = door.level()
-    return level.graph if isinstance(level, Recorder) else _EAGER_GRAPH
 
 
 def _store() -> _Store:
@@ -288,15 +280,14 @@ def _create_or_find(
             "mean to set reuse=tf.AUTO_REUSE in VarScope?"
         )
     kind = as_dtype(dtype)
-    created = _new(name, shape, kind, initializer, trainable, constraint)
+    with variable_creation.collected_in(collections):
+        created = _new(name, shape, kind, initializer, trainable, constraint)
     store.variables[name] = created
-    if not scopes.executing_eagerly():
-        keys = list(collections or [GraphKeys.GLOBAL_VARIABLES])
-        if trainable is not False and GraphKeys.TRAINABLE_VARIABLES not in keys:
-            keys.append(GraphKeys.TRAINABLE_VARIABLES)
-        add_to_collections(keys, created)
-        if regularizer is not None:
-            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(created))
+    if not scopes.executing_eagerly() and regularizer is not None:
+        with scopes.name_scope(f"{name}/Regularizer/"):
+            loss = regularizer(created)
+        if loss is not None:
+            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return created
 
 
@@ -350,21 +341,16 @@ class _VariableKind(type):
         experimental_enable_variable_lifting: Any = None,
     ) -> Any:
         arguments = {"synchronization": synchronization, "aggregation": aggregation, "shape": shape}
-        created = Variable(
-            initial_value,
-            trainable,
-            validate_shape=validate_shape,
-            name=name,
-            dtype=dtype,
-            constraint=constraint,
-            **{key: value for key, value in arguments.items() if value is not None},
-        )
-        if not scopes.executing_eagerly():
-            keys = list(collections or [GraphKeys.GLOBAL_VARIABLES])
-            if trainable is not False:
-                keys.append(GraphKeys.TRAINABLE_VARIABLES)
-            add_to_collections(keys, created)
-        return created
+        with variable_creation.collected_in(collections):
+            return Variable(
+                initial_value,
+                trainable,
+                validate_shape=validate_shape,
+                name=name,
+                dtype=dtype,
+                constraint=constraint,
+                **{key: value for key, value in arguments.items() if value is not None},
+            )
 
 
 class VariableV1(metaclass=_VariableKind):
@@ -464,5 +450,51 @@ def make_template(
     return called
 
 
-def no_initializer(*_: Any, **__: Any) -> None:
-    """Nothing to do: variables have their values from the beginning."""
+def variables_initializer(var_list: Any, name: str = "init") -> Any:
+    """An operation that gives variables their first values; eagerly they have them already."""
+    return _group([v.initializer for v in var_list or ()], name)
+
+
+def global_variables_initializer() -> Any:
+    """An operation that gives the variables of the graph their first values."""
+    return variables_initializer(_of_graph(global_variables))
+
+
+def local_variables_initializer() -> Any:
+    """An operation that gives the local variables of the graph their first values."""
+    return variables_initializer(_of_graph(local_variables))
+
+
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """An operation that fills the tables of the graph."""
+    return _group(get_collection(GraphKeys.TABLE_INITIALIZERS), name)
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """Whether a variable has a value."""
+    return variable.is_initialized()
+
+
+def report_uninitialized_variables(
+    var_list: Any = None, name: str = "report_uninitialized_variables"
+) -> Any:
+    """The names of variables without values, as a vector of texts."""
+    variables = list(var_list or [*global_variables(), *local_variables()])
+    with scopes.name_scope(name):
+        names = convert.to_tensor([v.op.name for v in variables], string)
+        if not variables:
+            return names
+        missing = raw.LogicalNot(raw.Pack([v.is_initialized() for v in variables], axis=0))
+        return raw.Reshape(raw.GatherV2(names, raw.Where(missing), 0), [-1])
+
+
+def _of_graph(found: Callable[[], list[Any]]) -> list[Any]:
+    return [] if scopes.executing_eagerly() else found()
+
+
+def _group(operations: list[Any], name: str) -> Any:
+    """An operation that waits for others; None eagerly."""
+    if scopes.executing_eagerly():
+        return None
+    with scopes.control_dependencies(operations):
+        return raw.NoOp(name=name)

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from intaglio.graphdef.messages import AttrValue as AttrValue
 
 
-def reset_default_graph() -> None:
-    """Forgets the graph that programs without functions write into. There is none.
-
-    >>> tf.compat.v1.reset_default_graph()
-    """
-
-
 # The messages are protocol buffers, which few programs pay for.
 _EVENTS = "intaglio.graphdef.event_messages"
 LATER = {
@@ -49,7 +42,6 @@ __all__ = [
     "Summary",
     "SummaryMetadata",
     "placeholder",
-    "reset_default_graph",
     "sparse_placeholder",
     "version",
     "where",

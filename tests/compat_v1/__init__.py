@@ -1,0 +1,1 @@
+"""Tests of `intaglio.compat_v1`."""
