@@ -18,7 +18,7 @@ message ServerDef
   port = 6 int32
 """
 
-declare(DECLARATIONS, "intaglio/cluster.proto")
+FILE = declare(DECLARATIONS, "intaglio/cluster.proto")
 
 ClusterDef = message_class("ClusterDef")
 JobDef = message_class("JobDef")

@@ -1,6 +1,8 @@
 """The language in which messages are declared, and their descriptor pool.
 
-The pool is private, so that TensorFlow's own messages can be loaded in the same process. A
+The pool is private, so that TensorFlow's own messages can be loaded in the same process. Where the name
+`tensorflow` is Intaglio when the first message is declared, nobody else's can be, and the pool is protobuf's default one:
+messages of other libraries have ours as fields. A
 line of a declaration is `name = number type`; `*` marks a repeated field, `map<K,V>` a map,
 `|group` a member of a oneof (one group for each message); `name = number` under `enum` is an
 enum value. A dot in the name of a message or an enum means that it is nested.
@@ -11,11 +13,17 @@ from __future__ import annotations
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.message import DecodeError
 
+from intaglio.base import alias
+
 PACKAGE = "tensorflow"
-POOL = descriptor_pool.DescriptorPool()
+POOL: Any = (
+    descriptor_pool.Default() if alias.is_installed(PACKAGE) else descriptor_pool.DescriptorPool()
+)
 _files: list[str] = []  # what has been declared; later files may refer to it
+_named: set[str] = set()  # files that stand for declared ones under other names
 _enums: set[str] = set()
 
 
@@ -112,11 +120,31 @@ class _Declarations:
         field.type_name = f".{PACKAGE}.{path}.{entry.name}"
 
 
-def declare(text: str, file_name: str) -> None:
-    """Adds the messages and enums of a declaration to the pool."""
+def declare(text: str, file_name: str) -> str:
+    """Adds the messages and enums of a declaration to the pool; returns the file's name."""
     declarations = _Declarations(text, file_name)
     POOL.AddSerializedFile(declarations.file.SerializeToString())
     _files.append(file_name)
+    return file_name
+
+
+def file_under_name(name: str, declared: str) -> Any:
+    """The descriptor of a file of another name that has the messages of a declared one."""
+    if name not in _named:
+        _named.add(name)
+        own = descriptor_pb2.FileDescriptorProto(
+            name=name, package=PACKAGE, syntax="proto3", dependency=[declared]
+        )
+        own.public_dependency.append(0)
+        POOL.AddSerializedFile(own.SerializeToString())
+    return POOL.FindFileByName(name)
+
+
+def declared(name: str) -> Any:
+    """A message's class, or an enum, by its name."""
+    if name in _enums:
+        return EnumTypeWrapper(POOL.FindEnumTypeByName(f"{PACKAGE}.{name}"))
+    return message_class(name)
 
 
 def message_class(name: str) -> Any:

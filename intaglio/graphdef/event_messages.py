@@ -46,7 +46,7 @@ message RunMetadata.FunctionGraphs
 """
 
 assert messages  # its declarations come first
-declare(DECLARATIONS, "intaglio/event.proto")
+FILE = declare(DECLARATIONS, "intaglio/event.proto")
 
 Event = message_class("Event")
 RunMetadata = message_class("RunMetadata")

@@ -31,7 +31,7 @@ message SequenceExample
   feature_lists = 2 FeatureLists
 """
 
-declare(DECLARATIONS, "intaglio/example_messages.proto")
+FILE = declare(DECLARATIONS, "intaglio/example_messages.proto")
 
 BytesList = message_class("BytesList")
 FloatList = message_class("FloatList")

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from intaglio.graphdef import messages, tensors
+from intaglio.ir import implementations
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef.op import Op
@@ -142,7 +143,20 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
     for value, label in zip(graph.outputs, _labels(graph.outputs), strict=True):
         proto.signature.output_arg.add(name=label, type=value.dtype.as_datatype_enum)
         proto.ret[label] = names[id(value)]
+    for key, value in implementations.attributes_of(graph).items():
+        tensors.set_attribute(proto.attr[key], value, _kind(value), None)
+    # A call of one may run another one.
+    for other in implementations.siblings(graph):
+        library.name_of(other)
     return proto
+
+
+_KINDS = {bool: "bool", int: "int", float: "float", list: "list(str)", tuple: "list(str)"}
+
+
+def _kind(value: Any) -> str:
+    """The kind of a function's attribute, which no signature declares."""
+    return _KINDS.get(type(value), "str")
 
 
 def _fill_argument(proto: Any, index: int, value: SymbolicTensor, label: str) -> None:

@@ -24,6 +24,7 @@ from intaglio.graphdef.node_checks import (
     check_outputs,
 )
 from intaglio.graphdef.tensors import MalformedError
+from intaglio.ir import implementations
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef import door, raw
@@ -103,7 +104,18 @@ class Functions:
             self.reading.pop()
         if name in self.stand_ins:
             self.stand_ins.pop(name).resolve(lambda: graph, interpreter.repeated)
+        attributes = _function_attributes(self.protos[name])
+        if attributes:
+            implementations.declare(graph, attributes)
+            self._read_siblings(attributes.get(implementations.INTERFACE_NAME))
         return graph
+
+    def _read_siblings(self, interface: Any) -> None:
+        """Reads the other functions that implement an interface: one of them may run for a call."""
+        for name, proto in self.protos.items():
+            found = _function_attributes(proto).get(implementations.INTERFACE_NAME)
+            if interface is not None and found == interface and name not in self.reading:
+                implementations.keep(self.graph(name))
 
     def _stand_in(self, name: str) -> RecursiveGraph:
         if name not in self.stand_ins:
@@ -113,6 +125,12 @@ class Functions:
             specs = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
             self.stand_ins[name] = stand_in(name, specs, outputs, MAX_RECURSION_CALLS)
         return self.stand_ins[name]
+
+
+def _function_attributes(proto: Any) -> dict[str, str]:
+    """The texts among the attributes of a function: the interface that it implements, its device."""
+    found = {k: a.s.decode("utf-8", "surrogateescape") for k, a in proto.attr.items() if a.s}
+    return {k: v for k, v in found.items() if k != "_construction_context"}
 
 
 def _read_function(proto: Any, functions: Functions) -> Graph:

@@ -170,7 +170,7 @@ message GraphDef
   versions = 4 VersionDef
 """
 
-declare(DECLARATIONS, "intaglio/graph.proto")
+FILE = declare(DECLARATIONS, "intaglio/graph.proto")
 
 TensorShapeProto = message_class("TensorShapeProto")
 TensorProto = message_class("TensorProto")

@@ -38,6 +38,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
 _Field = descriptor_pb2.FieldDescriptorProto
+_UNPACKABLE = (_Field.TYPE_STRING, _Field.TYPE_BYTES, _Field.TYPE_MESSAGE, _Field.TYPE_GROUP)
 _MASK = (1 << 64) - 1
 LOCAL = (b"", b"local://")
 
@@ -137,13 +138,34 @@ def _fields(source: Any, message_type: str, names: Sequence[str]) -> list[Any]:
     return found
 
 
+def is_repeated(field: Any) -> bool:
+    """Whether a field has several values. Versions of protobuf before 6.31 say it by the label."""
+    if hasattr(field, "is_repeated"):
+        return field.is_repeated
+    return field.label == _Field.LABEL_REPEATED
+
+
+def _is_packed(field: Any) -> bool:
+    """Whether the values of a repeated number are written together: proto3 does unless told otherwise."""
+    if hasattr(field, "is_packed"):
+        return field.is_packed
+    if not is_repeated(field) or field.type in _UNPACKABLE:
+        return False
+    options = field.GetOptions()
+    if options.HasField("packed"):
+        return options.packed
+    file = descriptor_pb2.FileDescriptorProto()
+    field.file.CopyToProto(file)
+    return file.syntax == "proto3"
+
+
 # -- decoding --------------------------------------------------------------------------
 
 
 def _reader(field: Any) -> Callable[[Any], list[Any]]:
     """What gives the values of a field in a message, none where it is absent."""
     name = field.name
-    if field.is_repeated:
+    if is_repeated(field):
         return lambda message: list(getattr(message, name))
     if field.has_presence:
         return lambda m: [getattr(m, name)] if m.HasField(name) else []
@@ -164,7 +186,7 @@ def _column(field: Any, dtype: DType, messages: Sequence[Any]) -> tuple[Any, Any
     lists = list(map(_reader(field), messages))
     sizes = np.array([len(values) for values in lists], np.int32)
     blank: Any = b"" if dtype is string else 0
-    if not field.is_repeated and field.type != _Field.TYPE_MESSAGE:
+    if not is_repeated(field) and field.type != _Field.TYPE_MESSAGE:
         blank = _as_elements(field, [field.default_value])[0]
     column = np.full((len(lists), max(1, int(sizes.max()))), blank, dtype.numpy)
     flat = _as_elements(field, [value for values in lists for value in values])
@@ -259,7 +281,7 @@ def _written(field: Any, sizes: Any, values: Any) -> list[bytes]:
     counts = wanted.sum(axis=1)
     ends = np.cumsum(counts).tolist()
     parts = [flat[e - c : e] for e, c in zip(ends, counts.tolist(), strict=True)]
-    if field.is_packed:
+    if _is_packed(field):
         head = _varint(field.number << 3 | 2)
         return [head + _sized(b"".join(one)) if one else b"" for one in parts]
     head = _varint(field.number << 3 | form)

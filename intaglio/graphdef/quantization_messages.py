@@ -96,7 +96,7 @@ message QuantizationOptions
 """
 
 TensorProto = messages.TensorProto
-declare(DECLARATIONS, "intaglio/quantization.proto")
+FILE = declare(DECLARATIONS, "intaglio/quantization.proto")
 
 QuantizationComponentSpec = message_class("QuantizationComponentSpec")
 QuantizationMethod = message_class("QuantizationMethod")

@@ -280,7 +280,7 @@ message CheckpointState
 """
 
 assert messages.GraphDef  # declared before: the messages here refer to it
-declare(DECLARATIONS, "intaglio/saved_model.proto")
+FILE = declare(DECLARATIONS, "intaglio/saved_model.proto")
 
 SavedModel = message_class("SavedModel")
 MetaGraphDef = message_class("MetaGraphDef")

@@ -7,6 +7,8 @@ from typing import Any
 # name -> symbol, of the libraries that register themselves here.
 _SYMBOLS: dict[str, Any] = {}
 _NAMES: dict[int, str] = {}
+# Before the names that a symbol has in TensorFlow 1: another symbol may have them in TensorFlow 2.
+_OLD = "compat.v1."
 
 
 class api_export:  # TensorFlow's name
@@ -16,7 +18,7 @@ class api_export:  # TensorFlow's name
         self, *names: str, v1: Any = None, allow_multiple_exports: bool = True, **_: Any
     ) -> None:
         self._names = names
-        self._old = tuple(v1 or ())
+        self._old = tuple(f"{_OLD}{name}" for name in (names if v1 is None else v1))
 
     def __call__(self, symbol: Any) -> Any:
         """The symbol itself."""

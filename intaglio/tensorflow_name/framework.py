@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
+import hashlib
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -14,9 +14,8 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import TensorShape
 from intaglio.composite_ops.array.creation import get_static_value
-from intaglio.opdef import convert, door, raw
-from intaglio.trace.graph import Graph
-from intaglio.trace.recorder import Recorder
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.type_spec import TypeSpec
 
 # What control flow is here: one op for each loop and branch.
@@ -28,20 +27,9 @@ def enabled() -> bool:
     return True
 
 
-@functools.cache
-def _eager_graph() -> Graph:
-    return Graph()
-
-
-def get_default_graph() -> Graph:
-    """The graph that is being recorded; outside of graphs one graph that stays empty."""
-    level = door.level()
-    return level.graph if isinstance(level, Recorder) else _eager_graph()
-
-
 def in_xla_context(graph: Any) -> bool:
-    """False: what `jit_compile=True` compiles is recorded like other functions."""
-    return False
+    """True for the graph of a function with `jit_compile=True`, and for those traced inside of it."""
+    return getattr(graph, "compiled_whole", False)
 
 
 def as_shape(shape: Any) -> TensorShape:
@@ -84,11 +72,6 @@ def convert_variables_to_tensors(values: Any) -> Any:
         return convert.to_tensor(value) if hasattr(value, "read_value") else value
 
     return nest.map_structure(read, values)
-
-
-def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
-    """The value: attributes are found when an object is saved, not when they are set."""
-    return value
 
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Any:
@@ -135,6 +118,39 @@ def broadcast_weights(weights: Any, values: Any) -> Any:
 def is_resource_variable(var: Any) -> bool:
     """True for a variable."""
     return hasattr(var, "read_value") and hasattr(var, "handle")
+
+
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """The value of a tensor as NumPy prints it."""
+    if not tensor.dtype.is_numpy_compatible:
+        return "<unprintable>"
+    text = repr(tensor.numpy()) if is_repr else str(tensor.numpy())
+    return "\n" + text if "\n" in text else text
+
+
+def name_from_scope_name(name: str) -> str:
+    """The name without the slash at its end."""
+    return name.removesuffix("/")
+
+
+def gen_new_seed(seed: int | None, salt: str) -> int | None:
+    """Another seed, by MD5 of the seed and a text; None for None."""
+    if seed is None:
+        return None
+    digest = hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False).hexdigest()
+    return int(digest[:8], 16) & 0x7FFFFFFF
+
+
+def smart_constant_value(pred: Any) -> Any:
+    """The value of a condition if it is known when the graph is recorded, else None.
+
+    Raises TypeError for what is neither a tensor nor a bool, nor 0 or 1.
+    """
+    if isinstance(pred, Tensor):
+        return get_static_value(pred)
+    if pred in (0, 1):
+        return bool(pred)
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Got: {type(pred)}")
 
 
 # -- the registry of type specs --------------------------------------------------------

@@ -61,22 +61,30 @@ def getfullargspec(obj: Any) -> FullArgSpec:
 
 
 def getargspec(obj: Any) -> ArgSpec:
-    """The positional parameters of a function. Raises ValueError if it has keyword-only ones."""
+    """The parameters of a function, keyword-only ones last. Raises ValueError if these have no default."""
     spec = getfullargspec(obj)
     if spec.kwonlyargs and set(spec.kwonlyargs) - set(spec.kwonlydefaults or {}):
         raise ValueError("Function has keyword-only parameters: use getfullargspec()")
-    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+    named = spec.kwonlydefaults or {}
+    defaults = (*(spec.defaults or ()), *(named[name] for name in spec.kwonlyargs))
+    return ArgSpec(spec.args + spec.kwonlyargs, spec.varargs, spec.varkw, defaults or None)
 
 
 def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
-    """Parameter -> the value that a call `func(*positional, **named)` gives it."""
+    """Parameter -> the value that a call `func(*positional, **named)` gives it.
+
+    Named arguments stand under their own names, those for `**kwargs` too; positional ones for `*args` are left
+    out, and so are parameters without a value.
+    """
     function, *positional = func_and_positional
-    target = unwrap(function)[1]
-    if isinstance(function, types.MethodType) and not isinstance(target, types.MethodType):
+    spec = getfullargspec(function)
+    if isinstance(function, types.MethodType):
         positional = [function.__self__, *positional]
-    bound = _inspect.signature(target, follow_wrapped=False).bind(*positional, **named)
-    bound.apply_defaults()
-    return dict(bound.arguments)
+    remaining = [name for name in spec.args if name not in named]
+    found = {**named, **dict(zip(remaining, positional, strict=False))}
+    defaults = spec.defaults or ()
+    late = zip(spec.args[len(spec.args) - len(defaults) :], defaults, strict=True)
+    return {**dict(late), **(spec.kwonlydefaults or {}), **found}
 
 
 class TFDecorator:
@@ -90,18 +98,28 @@ class TFDecorator:
 
 
 def unwrap(maybe_decorated: Any) -> tuple[list[TFDecorator], Any]:
-    """(decorators of `make_decorator`, the outermost first; the function behind them all)."""
+    """(decorators of `make_decorator`, the outermost first; the function behind them all).
+
+    A decorator of other libraries that uses `functools.wraps` is a function of its own parameters, though
+    `__wrapped__` leads on: TensorFlow's functions are seen through, and what was made by `make_decorator`.
+    """
     decorators: list[TFDecorator] = []
     target = maybe_decorated
     while not isinstance(target, type):
         inner = getattr(target, "__wrapped__", None)
-        if inner is None or inner is target:
+        if inner is None or inner is target or not _is_seen_through(target):
             break
         decorator = getattr(target, "_tf_decorator", None)
         if isinstance(decorator, TFDecorator) and decorator.decorated_target is inner:
             decorators.append(decorator)
         target = inner
     return decorators, target
+
+
+def _is_seen_through(target: Any) -> bool:
+    if hasattr(target, "_tf_decorator") or not isinstance(target, types.FunctionType):
+        return True
+    return target.__globals__.get("__name__", "").partition(".")[0] == "intaglio"
 
 
 def make_decorator(

@@ -64,15 +64,30 @@ INTERNAL: dict[str, dict[str, str]] = {
         "internals",
         "VersionedTypeRegistration get_setter register_revived_type registered_identifiers",
     ),
+    "test.combinations": {
+        name: f"intaglio.testing.combinations:{name}"
+        for name in (
+            "EagerGraphCombination",
+            "NamedObject",
+            "OptionalParameter",
+            "ParameterModifier",
+            "TestCombination",
+            "combine",
+            "generate",
+            "times",
+        )
+    },
     "tf2": _all("framework", "enabled"),
     "tracking": {
         **_all(
             "internals",
             "AutoTrackable CheckpointInitialValueCallable DelegatingTrackableMixin Trackable "
-            "TrackableDataStructure register_session_provider=no_callback",
+            "register_session_provider=no_callback",
         ),
-        **_all("framework", "sticky_attribute_assignment"),
-        **_all("tracked_structures", "wrap=wrap_or_unwrap"),
+        **_all(
+            "tracked_structures",
+            "TrackableDataStructure sticky_attribute_assignment wrap=wrap_or_unwrap",
+        ),
         "ObjectGraphView": "intaglio.saved_model.views:TrackableView",
         "no_automatic_dependency_tracking": "intaglio.state.tracking:no_automatic_dependency_tracking",
     },

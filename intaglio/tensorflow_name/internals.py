@@ -9,9 +9,9 @@ from typing import Any
 
 from intaglio.autograph import api
 from intaglio.autograph.calls import converted_call
-from intaglio.opdef import raw
+from intaglio.compat_v1.default_graphs import get_default_graph
+from intaglio.opdef import convert, door, raw
 from intaglio.state.tracking import AutoTrackable, Trackable
-from intaglio.tensorflow_name.framework import get_default_graph
 from intaglio.trace import scopes
 
 
@@ -58,6 +58,23 @@ def eager_mode() -> Generator[None]:
         yield
 
 
+def should_record_backprop(tensors: Any) -> bool:
+    """True if a tape watches one of the tensors."""
+    found = [convert.to_tensor(t) for t in tensors if t is not None]
+    return any(watcher.depends(found) for watcher in door.level().watchers)
+
+
+@contextlib.contextmanager
+def untracked(obj: Any) -> Generator[None]:
+    """Attributes that the block gives to `obj` are no parts of its checkpoints and SavedModels."""
+    before = getattr(obj, "_self_setattr_tracking", True)
+    obj._self_setattr_tracking = False
+    try:
+        yield
+    finally:
+        obj._self_setattr_tracking = before
+
+
 def get_name_scope() -> str:
     """The current name scope."""
     return "" if scopes.executing_eagerly() else get_default_graph().get_name_scope()
@@ -90,10 +107,6 @@ def assign_moving_average(
     rate = raw.Sub(raw.Cast(1.0, DstT=dtype), raw.Cast(decay, DstT=dtype))
     change = raw.Mul(raw.Sub(variable.read_value(), raw.Cast(value, DstT=dtype)), rate)
     return variable.assign_sub(change)
-
-
-class TrackableDataStructure(Trackable):
-    """A list or dict that is saved. Plain ones are saved as they are; none has this class."""
 
 
 class DelegatingTrackableMixin:

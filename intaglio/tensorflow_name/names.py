@@ -8,8 +8,11 @@ import are in `PRIVATE`.
 from __future__ import annotations
 
 import types
+from pathlib import Path
 
 from intaglio.base import alias
+from intaglio.base.import_hooks import after_import
+from intaglio.graphdef import proto_file_names
 from intaglio.tensorflow_name import absent, keras_files
 from intaglio.tensorflow_name.private_names import PrivateNames
 
@@ -18,7 +21,7 @@ _CONTEXT = "intaglio.tensorflow_name.eager_context"
 _EXPORTS = "intaglio.tensorflow_name.exports"
 _FRAMEWORK = "intaglio.tensorflow_name.framework"
 _INSPECT = "intaglio.tensorflow_name.inspection"
-_FEATURES = "BytesList Feature FeatureList FeatureLists Features FloatList Int64List"
+_ABSENT = "intaglio.tensorflow_name.absent_classes"
 _INTERNALS = "intaglio.tensorflow_name.internals"
 _LOGGING = (
     "DEBUG ERROR FATAL INFO WARN debug error fatal flush get_verbosity info log log_every_n "
@@ -32,6 +35,8 @@ def _all(home: str, names: str) -> dict[str, str]:
     pairs = (entry.partition("=") for entry in names.split())
     return {name: f"{home}:{other or name}" for name, _, other in pairs}
 
+
+_V1_GRAPHS = _all("intaglio.compat_v1.default_graphs", "get_default_graph reset_default_graph")
 
 # Modules that TensorFlow does not document and libraries import all the same: their names,
 # where we have them, and which library imports them.
@@ -51,35 +56,11 @@ PRIVATE: dict[str, dict[str, str]] = {
         "is_op_determinism_enabled": f"{_CONTEXT}:is_op_determinism_enabled",
     },
     # Programs that read event files
-    "core.util.event_pb2": {"Event": "intaglio.graphdef.event_messages:Event"},
-    # Programs that read event files
     "python.lib.io.tf_record": {
         "tf_record_iterator": "intaglio.tensorflow_name.record_iterator:tf_record_iterator"
     },
-    **{
-        f"core.{module}_pb2": _all(f"intaglio.graphdef.{home}", names)
-        for module, home, names in (
-            # tf_keras, tensorflow_hub, tf-agents, tf2onnx: files and messages
-            ("example.example", "example_messages", "Example SequenceExample"),
-            ("example.feature", "example_messages", _FEATURES),
-            ("framework.attr_value", "messages", "AttrValue NameAttrList"),
-            ("framework.function", "messages", "FunctionDef FunctionDefLibrary"),
-            ("framework.graph", "messages", "GraphDef"),
-            ("framework.node_def", "messages", "NodeDef"),
-            ("framework.op_def", "messages", "OpDef"),
-            ("framework.summary", "event_messages", "Summary SummaryMetadata"),
-            ("framework.tensor", "messages", "TensorProto"),
-            ("framework.tensor_shape", "messages", "TensorShapeProto"),
-            ("framework.versions", "messages", "VersionDef"),
-            ("protobuf.cluster", "cluster_messages", "ClusterDef JobDef"),
-            ("protobuf.config", "event_messages", "RunMetadata"),
-            ("protobuf.meta_graph", "saved_messages", "MetaGraphDef SignatureDef TensorInfo"),
-            ("protobuf.saved_model", "saved_messages", "SavedModel"),
-            ("protobuf.saved_object_graph", "saved_messages", "SavedObjectGraph SavedObject"),
-            ("protobuf.struct", "saved_messages", "StructuredValue"),
-            ("protobuf.trackable_object_graph", "saved_messages", "TrackableObjectGraph"),
-        )
-    },
+    # Messages, which libraries' own messages depend on: tf_keras, tensorflow_hub, tf-agents, TF-GNN
+    **proto_file_names.MODULES,
     # tensorflow_probability: which shapes are known, names of type specs
     "python.framework.composite_tensor": {
         "CompositeTensor": "intaglio.base.composite:CompositeTensor"
@@ -87,8 +68,12 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.framework.ops": {
         **_all(
             _FRAMEWORK,
-            "convert_to_tensor_or_composite get_default_graph NullContextmanager=null_context",
+            "convert_to_tensor_or_composite name_from_scope_name numpy_text "
+            "NullContextmanager=null_context",
         ),
+        "colocate_with": "intaglio.compat_v1.assignments:colocate_with",
+        "uid": "intaglio.opdef.keys:fresh",
+        **_V1_GRAPHS,
         "EagerTensor": "intaglio.runtime.eager:EagerTensor",
         "Graph": "intaglio.trace.graph:Graph",
         "Tensor": "intaglio.opdef.tensor:Tensor",
@@ -109,6 +94,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "dimension_value": "intaglio.compat_v1.dimensions:dimension_value",
     },
     "python.framework.tensor_spec": {
+        "BoundedTensorSpec": "intaglio.type_specs.type_spec:BoundedTensorSpec",
         "DenseSpec": "intaglio.type_specs.type_spec:TensorSpec",
         "TensorSpec": "intaglio.type_specs.type_spec:TensorSpec",
     },
@@ -133,7 +119,44 @@ PRIVATE: dict[str, dict[str, str]] = {
         "get_name lookup register _NAME_TO_TYPE_SPEC=NAME_TO_TYPE_SPEC "
         "_TYPE_SPEC_TO_NAME=TYPE_SPEC_TO_NAME",
     ),
-    "python.framework.smart_cond": {"smart_cond": "intaglio.composite_ops.smart_cond:smart_cond"},
+    "python.framework.smart_cond": {
+        **_all(_FRAMEWORK, "smart_constant_value"),
+        "smart_cond": "intaglio.composite_ops.smart_cond:smart_cond",
+    },
+    # tf-agents
+    "python.layers.utils": {"smart_cond": "intaglio.composite_ops.smart_cond:smart_cond"},
+    "python.ops.distributions.util": _all(_FRAMEWORK, "gen_new_seed"),
+    "python.eager.monitoring": _all(
+        _ABSENT, "BoolGauge=Gauge Counter=Gauge IntGauge=Gauge Sampler=Gauge StringGauge=Gauge"
+    ),
+    "python.data.util.nest": _all(
+        "intaglio.base.nest",
+        "assert_same_structure flatten is_nested map_structure pack_sequence_as",
+    ),
+    "python.ops.list_ops": _all(
+        "intaglio.tensorflow_name.list_functions",
+        "empty_tensor_list tensor_list_from_tensor tensor_list_gather tensor_list_get_item "
+        "tensor_list_pop_back tensor_list_reserve tensor_list_scatter tensor_list_set_item tensor_list_stack "
+        "tensor_list_concat_lists tensor_list_element_shape tensor_list_length tensor_list_push_back "
+        "tensor_list_push_back_batch tensor_list_resize",
+    ),
+    # tf_slim: readers of TensorFlow 1, which it derives from
+    "python.ops.io_ops": _all(_ABSENT, "ReaderBase"),
+    # pennylane
+    "python.eager.record": _all(_INTERNALS, "should_record_backprop"),
+    "python.eager.tape": {},
+    # larq
+    "python.distribute.values": _all(
+        _ABSENT, "DistributedVariable MirroredVariable SyncOnReadVariable TPUVariableMixin"
+    )
+    | {"DistributedValues": "intaglio.tf.distribute:DistributedValues"},
+    "python.distribute.ps_values": _all(_ABSENT, "AggregatingVariable"),
+    # tensorflow_model_optimization
+    "python.ops.clustering_ops": _all(_ABSENT, "kmeans_plus_plus_initialization"),
+    # spektral
+    "python.ops.linalg.sparse.sparse": _all(
+        "intaglio.tensorflow_name.sparse_products", "CSRSparseMatrix matmul"
+    ),
     "python.ops.array_ops": _all(_FRAMEWORK, "prevent_gradient"),
     "python.ops.control_flow_util": _all(
         _FRAMEWORK, "ENABLE_CONTROL_FLOW_V2 GraphOrParentsInXlaContext=in_xla_context"
@@ -166,6 +189,7 @@ PRIVATE: dict[str, dict[str, str]] = {
             "intaglio.tensorflow_name.internals:CheckpointInitialValueCallable"
         ),
         "Trackable": "intaglio.state.tracking:Trackable",
+        "no_automatic_dependency_tracking_scope": f"{_INTERNALS}:untracked",
     },
     "python.trackable.resource": {
         "RestoredResource": "intaglio.state.trackable_resource:TrackableResource"
@@ -193,9 +217,18 @@ PRIVATE: dict[str, dict[str, str]] = {
         "VariableScope get_variable get_variable_scope variable_scope",
     ),
     "python.ops.control_flow_ops": _all(_INTERNALS, "get_enclosing_xla_context=no_callback"),
+    # Tests of tf_keras, tf-agents, larq
     "python.framework.test_util": _all(
-        _EXPORTS, "disable_cudnn_autotune=same InstallStackTraceHandler=nothing"
-    ),
+        "intaglio.testing.marks",
+        "IsBuiltWithNvcc=no assert_no_garbage_created=same assert_no_new_tensors=same "
+        "assert_no_new_pyobjects_executing_eagerly=named deprecated_graph_mode_only "
+        "disable_cudnn_autotune=same disable_mlir_bridge=named disable_xla=named "
+        "enable_control_flow_v2=same enable_output_all_intermediates=same for_all_test_methods "
+        "is_mlir_bridge_enabled=no is_xla_enabled=no run_all_in_deprecated_graph_mode_only "
+        "run_all_in_graph_and_eager_modes run_deprecated_v1 run_gpu_only "
+        "run_in_graph_and_eager_modes run_v1_only run_v2_only skip_if with_control_flow_v2=same",
+    )
+    | _all(_EXPORTS, "InstallStackTraceHandler=nothing"),
     # tensorflow_probability imports these, and uses them in `experimental.auto_batching` only
     **{
         f"python.autograph.{module}": dict[str, str]()
@@ -292,12 +325,29 @@ PRIVATE: dict[str, dict[str, str]] = {
         "ListWrapper": f"{_TRACKED}:ListWrapper",
         "NoDependency": f"{_TRACKED}:NoDependency",
         "_DictWrapper": f"{_TRACKED}:_DictWrapper",
-        "sticky_attribute_assignment": f"{_FRAMEWORK}:sticky_attribute_assignment",
+        "TrackableDataStructure": f"{_TRACKED}:TrackableDataStructure",
+        "sticky_attribute_assignment": f"{_TRACKED}:sticky_attribute_assignment",
         "wrap_or_unwrap": f"{_TRACKED}:wrap_or_unwrap",
     },
 }
 
-ALIAS = alias.Alias("tensorflow", "intaglio.tf", PrivateNames(PRIVATE), absent.module_message)
+_METADATA = Path(__file__).parents[1] / "tools" / "environment" / "tensorflow.dist-info"
+ALIAS = alias.Alias(
+    "tensorflow", "intaglio.tf", PrivateNames(PRIVATE), absent.module_message, _METADATA
+)
+
+
+def _name_classes(module: types.ModuleType) -> None:
+    """Gives a class of tensors the module that it has in TensorFlow: libraries tell by it whose it is."""
+    for name in ("EagerTensor", "SymbolicTensor"):
+        if (cls := vars(module).get(name)) is not None and cls.__module__ == module.__name__:
+            cls.__module__ = "tensorflow.python.framework.ops"
+
+
+def _install_files_and_classes() -> None:
+    keras_files.install()
+    for module in ("intaglio.runtime.eager", "intaglio.ir.graph"):
+        after_import(module, _name_classes)
 
 
 def install_as_tensorflow() -> None:
@@ -313,7 +363,7 @@ def install_as_tensorflow() -> None:
     TensorShape([2])
     """
     alias.install(ALIAS)
-    keras_files.install()
+    _install_files_and_classes()
 
 
 def take_over(module: types.ModuleType) -> None:
@@ -323,4 +373,4 @@ def take_over(module: types.ModuleType) -> None:
     """
     alias.install(ALIAS, replaced=module)
     ALIAS.take_over(module)
-    keras_files.install()
+    _install_files_and_classes()

@@ -8,6 +8,7 @@ under any name is declared in `names.PRIVATE`.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,10 @@ _OF_OPS = re.compile(r"python\.ops\.gen_\w+_ops")
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+# Where TensorFlow has copies of Keras 2, and where it is in the package.
+_COPIES = {"python.keras": "tf_keras.src", "python.layers": "tf_keras.src.legacy_tf_layers"}
+
+
 class OpFunctions(Mapping[str, str]):
     """The targets of functions that are called as ops are, in small letters."""
 
@@ -32,6 +37,37 @@ class OpFunctions(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(_op_names())
+
+
+class OfKeras2(Mapping[str, str]):
+    """The names of a module of Keras 2, of which TensorFlow has a copy among its private modules."""
+
+    def __init__(self, module: str) -> None:
+        self._home = module
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and not name.startswith("__")
+
+    def __getitem__(self, name: str) -> str:
+        return f"{self._home}:{name}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _keras_2(module: str) -> str | None:
+    """The module of `tf_keras` that a private module of TensorFlow is a copy of, if it is installed."""
+    for copy, package in _COPIES.items():
+        if module == copy or module.startswith(f"{copy}."):
+            found = package + module.removeprefix(copy)
+            try:
+                return found if importlib.util.find_spec(found) else None
+            except ModuleNotFoundError:
+                return None
+    return None
 
 
 class PrivateNames(Mapping[str, Mapping[str, str]]):
@@ -57,12 +93,14 @@ class PrivateNames(Mapping[str, Mapping[str, str]]):
     def __getitem__(self, module: str) -> Mapping[str, str]:
         if _OF_OPS.fullmatch(module) and module not in self._declared:
             return OpFunctions()
+        if module not in self._declared and (copied := _keras_2(module)) is not None:
+            return OfKeras2(copied)
         return self._all[module]
 
     def __contains__(self, module: object) -> bool:
         if not isinstance(module, str) or "." not in module:
             return False
-        return bool(_OF_OPS.fullmatch(module)) or module in self._all
+        return bool(_OF_OPS.fullmatch(module)) or module in self._all or bool(_keras_2(module))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all)

@@ -17,9 +17,12 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.errors import InvalidArgumentError, OpError
+from intaglio.compat_v1.default_graphs import get_default_graph
+from intaglio.compat_v1.sessions import Session, get_default_session
 from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
-from intaglio.testing.numbers import NumberAssertions, valued
+from intaglio.testing.numbers import NumberAssertions, array, valued
+from intaglio.trace.scopes import executing_eagerly
 
 
 class TestCase(NumberAssertions):
@@ -44,8 +47,53 @@ class TestCase(NumberAssertions):
         self._folder: str | None = None
 
     def evaluate(self, tensors: Any) -> Any:
-        """Tensors of a structure as NumPy values."""
-        return valued(tensors() if callable(tensors) else tensors)
+        """Tensors of a structure as NumPy values; in a graph those of the session of the test."""
+        if executing_eagerly():
+            return valued(tensors() if callable(tensors) else tensors)
+        session = get_default_session()
+        if session is not None:
+            return session.run(tensors)
+        with self.test_session() as own:
+            return own.run(tensors)
+
+    @contextmanager
+    def session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Generator[Any]:
+        """A session that is the block's default one; eagerly None."""
+        if executing_eagerly():
+            yield None
+            return
+        with Session(graph=graph or get_default_graph(), config=config) as session:
+            yield session
+
+    @contextmanager
+    def cached_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Generator[Any]:
+        """The session of the test, the same one for all blocks; eagerly None."""
+        if executing_eagerly():
+            yield None
+            return
+        session = getattr(self, "_session", None)
+        if session is None:
+            session = self._session = Session(graph=graph or get_default_graph(), config=config)
+            self.addCleanup(session.close)
+        with session.graph.as_default(), session.as_default():
+            yield session
+
+    def test_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Any:
+        """A session of the test: its own one, or another if a graph is given.
+
+        unittest takes it for a test, because of its name: it is skipped then.
+        """
+        if self._testMethodName == "test_session":
+            self.skipTest("Not a test.")
+        if graph is not None:
+            return self.session(graph, config, use_gpu, force_gpu)
+        return self.cached_session(graph, config, use_gpu, force_gpu)
 
     def get_temp_dir(self) -> str:
         """A folder of this test, which goes when the test is over."""
@@ -207,22 +255,9 @@ class TestCase(NumberAssertions):
         """A thread whose `join` fails the test if it failed."""
         return _CheckedThread(self, target, args or (), kwargs or {})
 
-    def _no_session(self, name: str) -> Any:
-        raise NotImplementedError(
-            f"tf.test.TestCase.{name}: there are no sessions; call functions, or use self.evaluate"
-        )
-
-    def session(self, *args: Any, **kwargs: Any) -> Any:
-        """Not done: there are no sessions."""
-        return self._no_session("session")
-
-    def cached_session(self, *args: Any, **kwargs: Any) -> Any:
-        """Not done: there are no sessions."""
-        return self._no_session("cached_session")
-
-    def test_session(self, *args: Any, **kwargs: Any) -> Any:
-        """Not done: there are no sessions."""
-        self.skipTest("Not a test.")
+    def _GetNdArray(self, a: Any) -> np.ndarray:
+        """What the comparisons of arrays compare; test cases of libraries override it."""
+        return array(a)
 
 
 class _CheckedThread:

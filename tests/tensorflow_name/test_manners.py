@@ -8,6 +8,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.tensorflow_name.slice_updates import dynamic_update_slice
+from tests.tensorflow_name.process import printed_by
 
 
 class ActsAsVariable(tf.__internal__.types.Tensor):
@@ -188,3 +189,33 @@ def test_conditions_on_sizes_that_are_known_choose_while_recording() -> None:
         )
 
     assert f(tf.ones((2, 4))).shape == (2,)
+
+
+def test_what_libraries_tell_tensorflow_by() -> None:
+    """The module of a tensor's class, the version of the distribution, attributes of private packages."""
+    program = """
+    import intaglio; intaglio.install_as_tensorflow()
+    import importlib.metadata
+    import tensorflow as tf
+    import tensorflow.python as private
+    print(type(tf.constant(1)).__module__.partition(".")[0])
+    print(importlib.metadata.version("tensorflow").partition("+")[0])
+    print(private.eager.record.should_record_backprop([tf.constant(1.0)]))
+    x = tf.Variable(1.0)
+    with tf.GradientTape():
+        print(private.eager.record.should_record_backprop([x * 2.0]))
+    print([d.value for d in tf.TensorShape([2, None]).dims], tf.TensorShape([2]).dims == [2])
+    """
+    assert printed_by(program) == ["tensorflow", tf.__version__, "False", "True", "[2, None] True"]
+
+
+def test_names_of_tensorflow_1_are_apart_from_those_of_2() -> None:
+    program = """
+    import intaglio; intaglio.install_as_tensorflow()
+    from tensorflow.python.util import tf_export
+    new = tf_export.tf_export("some.Adam")(type("New", (), {}))
+    old = tf_export.tf_export("some.legacy.Adam", v1=["some.Adam"])(type("Old", (), {}))
+    found = tf_export.get_symbol_from_name
+    print(found("some.Adam") is new, found("compat.v1.some.Adam") is old)
+    """
+    assert printed_by(program) == ["True True"]

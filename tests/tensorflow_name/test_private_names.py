@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import numpy as np
 import pytest
 
 from intaglio import tf
 from intaglio.compat_v1 import renamed
-from intaglio.tensorflow_name import inspection, structures
+from intaglio.compat_v1.default_graphs import get_default_graph
+from intaglio.tensorflow_name import framework, inspection, structures
 from tests.tensorflow_name.process import printed_by
 
 
@@ -133,3 +136,116 @@ def test_decorators_are_named_by_their_callers() -> None:
 def test_old_variables_take_what_keras_2_passes() -> None:
     made = tf.compat.v1.Variable(1.0, experimental_enable_variable_lifting=False, use_resource=True)
     assert made.numpy() == 1
+
+
+def test_functions_with_jit_compile_are_an_xla_context_with_all_that_is_traced_inside() -> None:
+    """TensorFlow 2.21 gave the same answers, which TensorFlow Probability and Keras 2 ask for."""
+    seen: dict[str, bool] = {}
+
+    def note(place: str, x: tf.Tensor) -> tf.Tensor:
+        seen[place] = framework.in_xla_context(get_default_graph())
+        return x
+
+    @tf.custom_gradient
+    def custom(x: tf.Tensor) -> Any:
+        return note("custom", x), lambda d: note("backward", d)
+
+    inner = tf.function(lambda x: note("inner", x), jit_compile=False)
+
+    @tf.function(jit_compile=True)
+    def compiled(x: tf.Tensor) -> tf.Tensor:
+        tf.cond(x > 0.0, lambda: note("branch", x), lambda: x)
+        tf.while_loop(lambda i: i < 2.0, lambda i: note("body", i + 1.0), [x])
+        tf.map_fn(lambda v: note("mapped", v), tf.ones([3]))
+        return inner(custom(x))
+
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = compiled(x)
+    tape.gradient(y, x)
+    assert seen == dict.fromkeys(seen, True)
+    assert seen.keys() == {"custom", "backward", "inner", "branch", "body", "mapped"}
+    for jit_compile in (False, None):
+        outer = tf.function(lambda x: compiled(note("outer", x)), jit_compile=jit_compile)
+        outer(x)
+        assert seen["outer"] is False
+    note("eager", x)
+    assert seen["eager"] is False
+
+
+def test_getcallargs() -> None:
+    def f(a: int, b: int = 2, *r: int, c: int = 3, **k: int) -> None: ...
+
+    class C:
+        def m(self, x: int, y: int = 1, **k: int) -> None: ...
+
+    c = C()
+    assert inspection.getcallargs(f, 1, z=5) == {"z": 5, "a": 1, "b": 2, "c": 3}
+    assert inspection.getcallargs(f, 1, 2, 3, 4) == {"a": 1, "b": 2, "c": 3}
+    assert inspection.getcallargs(f) == {"b": 2, "c": 3}
+    assert inspection.getcallargs(C.m, 1, 2, q=3) == {"q": 3, "self": 1, "x": 2, "y": 1}
+    assert inspection.getcallargs(c.m, 7, q=3) == {"q": 3, "self": c, "x": 7, "y": 1}
+
+
+def test_parameters_are_those_of_functions_that_wrap_others() -> None:
+    """`functools.wraps` does not hide a decorator's own parameters, `make_decorator` does; as in 2.21."""
+
+    def f(self: Any, a: Any, b: Any = 2) -> None:
+        pass
+
+    @functools.wraps(f)
+    def wrapping(self: Any) -> None:
+        pass
+
+    @functools.wraps(wrapping)
+    def twice(x: Any, y: Any) -> None:
+        pass
+
+    decorated = inspection.make_decorator(f, lambda *args: None)
+    behind = inspection.make_decorator(wrapping, lambda *args: None)
+    assert inspection.getfullargspec(wrapping).args == ["self"]
+    assert inspection.getfullargspec(twice).args == ["x", "y"]
+    assert inspection.getfullargspec(decorated).args == ["self", "a", "b"]
+    assert inspection.getfullargspec(behind).args == ["self"]
+    assert inspection.getfullargspec(tf.function(f)).args == ["self", "a", "b"]
+    assert inspection.getfullargspec(tf.custom_gradient(f)).args == ["self", "a", "b"]
+    assert inspection.getcallargs(twice, 1, 2) == {"x": 1, "y": 2}
+    assert inspection.unwrap(behind)[1] is wrapping
+    assert tuple(inspection.getargspec(lambda x, *a, k=1, **q: 0)) == (["x", "k"], "a", "q", (1,))
+
+
+def test_objects_of_libraries_may_say_that_they_are_tensors() -> None:
+    class Like:
+        is_tensor_like = True
+
+    class Unlike:
+        is_tensor_like = False
+
+    class Deferred:
+        @property
+        def is_tensor_like(self) -> int:
+            return 1
+
+    assert [tf.is_tensor(x) for x in (Like(), Unlike(), Deferred(), object())] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_custom_gradients_lead_back_to_their_function() -> None:
+    def f(x: tf.Tensor) -> Any:
+        return x * 2.0, lambda d: d
+
+    value, grad = tf.custom_gradient(f).__original_wrapped__(3.0)
+    assert (value, grad(5.0)) == (6.0, 5.0)
+
+
+def test_test_cases_turn_what_they_compare_into_arrays() -> None:
+    case = tf.test.TestCase()
+    for value in (tf.constant([1, 2]), [1, 2], (1, tf.constant(2)), np.array([1, 2])):
+        found = case._GetNdArray(value)
+        assert isinstance(found, np.ndarray)
+        assert found.tolist() == [1, 2]

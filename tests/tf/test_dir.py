@@ -16,7 +16,7 @@ from intaglio import tf
 
 # What Python gives every module, and what TensorFlow has without documenting it.
 UNDOCUMENTED = {
-    "tf": {"__internal__", "__operators__", "compat", *tf.KERAS},
+    "tf": {"__internal__", "__operators__", "compat", "tpu", *tf.KERAS},
     "tf.types.experimental": {"TracingContext"},
     # Ops of our own, which graphs that are saved name.
     "tf.raw_ops": {"IteratorHasNext", "PythonGeneratorDataset", "RandomChoicesDataset"},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.distribute.strategy import (
     strategy_supports_no_merge_call,
     variable_sync_on_read_context,
@@ -9,8 +12,18 @@ from intaglio.distribute.strategy import (
 from intaglio.distribute.unsupported import ShardedVariable
 from intaglio.tf.internal.distribute import interim
 
+if TYPE_CHECKING:
+    from intaglio.distribute import combinations
+
+# Tests of libraries only.
+LATER = {"combinations": "intaglio.distribute.combinations"}
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)
+
 __all__ = [
     "ShardedVariable",
+    "combinations",
     "interim",
     "strategy_supports_no_merge_call",
     "variable_sync_on_read_context",

@@ -1,0 +1,9 @@
+"""`tf.tpu.experimental`: embedding tables, and what hardware can do.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/tpu/experimental.
+"""
+
+from intaglio.feature_columns.tpu_embedding import HardwareFeature
+from intaglio.tf.tpu.experimental import embedding
+
+__all__ = ["HardwareFeature", "embedding"]

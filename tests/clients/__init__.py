@@ -1,0 +1,1 @@
+"""Libraries that say `import tensorflow`, run on Intaglio and on TensorFlow."""

@@ -1,0 +1,46 @@
+"""The libraries that are run, with the version whose example and tests were run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Library(NamedTuple):
+    """A library: its distribution on PyPI, the version, and whether `tf.keras` is Keras 2 for it."""
+
+    distribution: str
+    version: str
+    keras_2: bool = False
+
+
+# By the name of the module.
+LIBRARIES = {
+    "art": Library("adversarial-robustness-toolbox", "1.20.1"),
+    "bayesflow": Library("bayesflow", "2.0.12"),
+    "deepxde": Library("deepxde", "1.15.0", keras_2=True),
+    "einops": Library("einops", "0.8.2"),
+    "foolbox": Library("foolbox", "3.3.4"),
+    "gpflow": Library("gpflow", "2.11.2", keras_2=True),
+    "keras_hub": Library("keras-hub", "0.32.0"),
+    "keras_tuner": Library("keras-tuner", "1.4.8"),
+    "larq": Library("larq", "0.14.0", keras_2=True),
+    "pennylane": Library("pennylane", "0.45.1"),
+    "qkeras": Library("QKeras", "0.9.0", keras_2=True),
+    "scikeras": Library("scikeras", "0.13.0"),
+    "sonnet": Library("dm-sonnet", "2.0.2"),
+    "spektral": Library("spektral", "1.3.1", keras_2=True),
+    "tensorflow_gnn": Library("tensorflow-gnn", "1.0.3", keras_2=True),
+    "tensorflow_graphics": Library("tensorflow-graphics", "2021.12.3", keras_2=True),
+    "tensorflow_hub": Library("tensorflow-hub", "0.16.1", keras_2=True),
+    "tensorflow_model_optimization": Library(
+        "tensorflow-model-optimization", "0.8.1", keras_2=True
+    ),
+    "tensorflow_probability": Library("tensorflow-probability", "0.25.0", keras_2=True),
+    "tensorflow_recommenders": Library("tensorflow-recommenders", "0.7.7", keras_2=True),
+    "tf2onnx": Library("tf2onnx", "1.17.0"),
+    "tf_agents": Library("tf-agents", "0.19.0", keras_2=True),
+    "tf_keras": Library("tf_keras", "2.21.0", keras_2=True),
+    "tf_slim": Library("tf_slim", "1.1.0", keras_2=True),
+    "transformers": Library("transformers", "4.57.6", keras_2=True),
+    "tree": Library("dm-tree", "0.1.10"),
+}
