@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 IMPLIED = str.__new__(type("Implied", (str,), {}), "")
 
 
-# Each sees every op after the tapes, and may replace the op's outputs.
-INSPECTORS: list[Callable[[Any, Sequence[Tensor], Sequence[Tensor]], Any]] = []
+# Each sees every op after the tapes, with its attributes, inputs and outputs; it returns the outputs,
+# or others in their place.
+Inspector = Callable[[Any, dict[str, Any], Sequence[Tensor], Sequence[Tensor]], Any]
+INSPECTORS: list[Inspector] = []
 # What a direct call returns that leaves the work to the door.
 DECLINED: Any = object()
 
@@ -88,7 +90,7 @@ def carry_out(
             watcher.record(op, attrs, inputs, outputs)
     if INSPECTORS:
         for inspect in INSPECTORS:
-            outputs = inspect(op, inputs, outputs)
+            outputs = inspect(op, attrs, inputs, outputs)
     return outputs
 
 

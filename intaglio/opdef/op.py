@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -52,16 +53,25 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Rule:
-    """One rule of an op: the function and the names of its parameters."""
+    """One rule of an op: the function and the names of its parameters.
+
+    A rule that ends with `**attrs` takes those of the op's attributes that it does not name.
+    """
 
     __slots__ = ("fn", "specs", "takes")
 
-    def __init__(self, fn: Callable[..., Any], called: Mapping[str, str] = NOTHING) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], called: Mapping[str, str] = NOTHING, attrs: Sequence[str] = ()
+    ) -> None:
         code = fn.__code__
         bound = 1 if hasattr(fn, "__self__") else 0
         notes = fn.__annotations__
         self.fn = fn
         names = code.co_varnames[bound : code.co_argcount]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            others = tuple([a for a in attrs if a not in names])
+            self.fn = _by_position(fn, len(names), others)
+            names += others
         self.takes: tuple[str, ...] = tuple([called.get(n, n) for n in names])
         self.specs = frozenset(
             [called.get(n, n) for n in names if notes.get(n) in ("Spec", Spec, "list[Spec]")]
@@ -74,6 +84,17 @@ class Rule:
     def needs(self, name: str) -> bool:
         """True if the rule takes the value `name`, and not only its Spec."""
         return name in self.takes and name not in self.specs
+
+
+def _by_position(
+    fn: Callable[..., Any], count: int, keywords: tuple[str, ...]
+) -> Callable[..., Any]:
+    """The function of `count` values and of keywords, as one of all of them in this order."""
+
+    def call(*values: Any) -> Any:
+        return fn(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+
+    return call
 
 
 # A list of outputs has fewer than this many.
@@ -181,7 +202,7 @@ class Op(Traits):
         return names
 
     def _rule(self, kind: str, fn: Callable[..., Any]) -> Rule:
-        rule = Rule(fn, self.called)
+        rule = Rule(fn, self.called, self.attr_names)
         if kind == "scalar":
             wanted = ("s", *self.input_names)
             if rule.takes[: len(wanted)] != wanted:
@@ -370,12 +391,14 @@ class Op(Traits):
         result = rule(**self.known(specs, attrs))
         if result is None:
             return []
-        if isinstance(result, Spec):
-            return [result]
         flat: list[Spec] = []
-        for item in result:
+        for item in [result] if isinstance(result, Spec) else result:
             flat.extend(item) if isinstance(item, list) else flat.append(item)
-        return flat
+        if self.is_identity:
+            return flat
+        # A rule that returns an input's Spec means its dtype and shape.
+        inputs = {id(s) for s in specs if s.value is not None}
+        return [f.like() if id(f) in inputs else f for f in flat] if inputs else flat
 
 
 def _of_one_shape(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,11 @@ from intaglio.opdef import convert, raw
 from intaglio.opdef.operators import pair, register_fast
 from intaglio.opdef.tensor import Tensor, install_operator
 
+_TRANSPOSED_TWICE = (
+    "Only one of `transpose_{0}` and `adjoint_{0}` can be True. "
+    "Received `transpose_{0}`=True, `adjoint_{0}`=True."
+)
+
 
 def matmul(
     a: Any,
@@ -27,12 +32,10 @@ def matmul(
 
     Raises ValueError if an operand is to be transposed and adjoint both.
     """
-    for which, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
-        if transpose and adjoint:
-            raise ValueError(
-                f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. "
-                f"Received `transpose_{which}`={transpose}, `adjoint_{which}`={adjoint}."
-            )
+    if transpose_a and adjoint_a:
+        raise ValueError(_TRANSPOSED_TWICE.format("a"))
+    if transpose_b and adjoint_b:
+        raise ValueError(_TRANSPOSED_TWICE.format("b"))
     if output_type is not None:
         a, b = convert.to_tensor(a), convert.to_tensor(b)
     else:

@@ -12,6 +12,7 @@ from intaglio.base import shapes
 from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import OperatorNotAllowedInGraphError
+from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.shapes import Dims, TensorShape
 from intaglio.opdef import raw
 
@@ -50,7 +51,7 @@ class Reference:
         return f"<Reference wrapping {self._target!r}>"
 
 
-class Tensor(ActsAsTensor):
+class Tensor(ShownInNotebooks, ActsAsTensor):
     """A multidimensional array of one dtype. Made by ops, never by calling the class."""
 
     __slots__ = ()

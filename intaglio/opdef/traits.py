@@ -64,6 +64,8 @@ class Traits:
     # -- shapes -------------------------------------------------------------------
     # The result follows from the shapes of the inputs alone.
     shape_only: ClassVar[bool] = False
+    # The outputs are the inputs: a value that is known of one is known of the other.
+    is_identity: ClassVar[bool] = False
     # The input that is the shape of the result.
     shape_input: ClassVar[str] = ""
     # The result of a graph of one row for all rows at once: one of BATCHING, and the number of

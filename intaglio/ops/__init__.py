@@ -121,11 +121,13 @@ raw.expect(
             "RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient"
         ),
         "random.distributions": (
-            "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
-            "StatefulRandomBinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
+            "RandomGamma RandomPoissonV2 StatefulRandomBinomial StatelessRandomBinomial "
             "StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson"
         ),
         "random.index_shuffle": "RandomIndexShuffle",
+        "random.truncated_normal": (
+            "ParameterizedTruncatedNormal StatelessParameterizedTruncatedNormal"
+        ),
         "text.raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
         "random.sobol": "SobolSample",
         "sparse.sets": (

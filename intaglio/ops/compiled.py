@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from intaglio.opdef import short_floats
 from intaglio.opdef.op import Op
 from intaglio.ops.hooks import HOOKS
 
@@ -62,14 +63,18 @@ def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel
 class CompiledFunction(Op):
     """A function of one tensor that NumPy computes in several passes: `numpy_kernel`.
 
-    Large arrays of float32 are computed by machine code of the rule `scalar`.
+    Large arrays of float32 are computed by machine code of the rule `scalar`, and so are those of 16-bit
+    floats, which are rounded once.
     """
 
     compiled_when_large = True
     numpy_kernel: ClassVar[Kernel]
 
     def kernel(self, x):
-        run = select_kernel("function", x.dtype, WORK_PER_FUNCTION * x.size, self)
+        work = WORK_PER_FUNCTION * x.size
+        if work >= MIN_COMPILED_WORK and short_floats.is_short(x.dtype):
+            return self.kernel(x.astype(np.float32)).astype(x.dtype)
+        run = select_kernel("function", x.dtype, work, self)
         return self.numpy_kernel(x) if run is None else run(x)
 
 

@@ -10,7 +10,8 @@ CLOSE = {
     "NumPy computes the function in a way of its own": (
         "Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid", "Elu", "Selu", "Softplus", "SoftplusGrad",
         "Sin", "Cos", "Tan", "Sinh", "Cosh", "Asin", "Acos", "Atan", "Atan2", "Asinh", "Acosh",
-        "Atanh", "Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
+        "Atanh", "Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma",
+        "BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
     ),
     "sums are added up in another order": (
         "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Sum", "Mean", "Prod",

@@ -20,6 +20,7 @@ class Passing(Op):
     T = ALL
     batching = "leading"
     data_inputs = ("input",)
+    is_identity = True
 
     def infer(self, input: Spec) -> Spec:
         return input
@@ -109,6 +110,7 @@ class IdentityN(Op):
     signature = "input: *T -> output: *T"
     native_exact = True
     numerics_checked = False
+    is_identity = True
 
     def infer(self, input: list[Spec]) -> Any:
         return list(input)

@@ -149,6 +149,8 @@ def _range_size(
 
 def is_index(attrs: dict[str, Any], axis: int) -> bool:
     """True for the masks of a slice that takes an index of an axis and all of those before it."""
+    if axis < 0:  # there is no entry
+        return False
     before = (1 << axis) - 1
     return (
         attrs["shrink_axis_mask"] == 1 << axis

@@ -91,11 +91,24 @@ def dot(a: Any, b: Any) -> Any:
         return long_product(a, b)
     if not (a.flags.forc and b.flags.forc):
         return a.dot(b)
+    if a.dtype.kind == "c":
+        return _complex_dot(a, b)
     transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
     run = select_kernel("product", a.dtype, work, a.shape, b.shape, *transposed)
     if run is None:
         return a.dot(b)
     return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
+
+
+def _complex_dot(a: Any, b: Any) -> Any:
+    """Four products of the parts, which have kernels: NumPy's library has none for complex numbers
+    that uses the processor's widest registers."""
+    # Contiguous as the matrices are, by rows or by columns.
+    (x, u), (y, v) = ([part.copy(order="K") for part in (m.real, m.imag)] for m in (a, b))
+    result = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    np.subtract(dot(x, y), dot(u, v), out=result.real)
+    np.add(dot(x, v), dot(u, y), out=result.imag)
+    return result
 
 
 def _short_dot(a: Any, b: Any) -> Any:

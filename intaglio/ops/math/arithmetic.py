@@ -328,6 +328,9 @@ class Pow(Binary):
         if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
             wide = np.power(x.astype(np.float32), y.astype(np.float32))
             return wide.astype(np.float16)
+        if y.ndim == 0 and x.dtype.itemsize > 2 and x.dtype.kind == "f" and y == 3:
+            # As `native` has it: NumPy takes the general function, thirty times as long.
+            return x * np.square(x)
         # The operator special-cases powers such as 1 and 2, which `np.power` of NumPy 1 rounds otherwise.
         return x**y
 

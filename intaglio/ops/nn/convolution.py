@@ -178,9 +178,17 @@ class Plan:
 
 
 @functools.lru_cache(maxsize=1024)
-def plan_of(*attributes: Any) -> Plan:
-    """The Plan of these attributes."""
-    return Plan(*attributes)
+def plan_of(
+    rank: int,
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    dilations: Sequence[int],
+    explicit_paddings: Sequence[int] = (),
+    use_cudnn_on_gpu: bool = True,
+) -> Plan:
+    """The Plan of a convolution op's attributes for operands of this rank."""
+    return Plan(rank, strides, padding, explicit_paddings, data_format, dilations)
 
 
 def filter_dims(dims: Any, rank: int) -> tuple[Any, Any, Any]:
@@ -245,18 +253,6 @@ def sized(sizes: Spec, like: Spec, rank: int) -> Spec:
 # -- two dimensions --------------------------------------------------------------------
 
 
-def attrs_2d(
-    strides: Any, padding: Any, explicit_paddings: Any, data_format: Any, dilations: Any
-) -> dict[str, Any]:
-    return {
-        "strides": strides,
-        "padding": padding,
-        "explicit_paddings": explicit_paddings,
-        "data_format": data_format,
-        "dilations": dilations,
-    }
-
-
 @op
 class Conv2D(Op):
     """Every window's product with every filter; groups if the filters are narrower."""
@@ -267,20 +263,15 @@ class Conv2D(Op):
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
     batching = "examples"
 
-    def infer(
-        self, input: Spec, filter: Spec, strides, padding, explicit_paddings, data_format, dilations
-    ) -> Spec:
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def infer(self, input: Spec, filter: Spec, **attrs: Any) -> Spec:
+        plan = plan_of(4, **attrs)
         return plan.infer(input, filter)
 
-    def kernel(self, input, filter, strides, padding, explicit_paddings, data_format, dilations):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input, filter, **attrs: Any):
+        plan = plan_of(4, **attrs)
         return convolve(plan, input, filter)
 
-    def gradient(
-        self, input, filter, doutput, strides, padding, explicit_paddings, data_format, dilations
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, input, filter, doutput, **attrs: Any) -> Any:
         return (
             lambda: raw.Conv2DBackpropInput(shape_of(spec_of(input)), filter, doutput, **attrs),
             lambda: raw.Conv2DBackpropFilter(input, shape_of(spec_of(filter)), doutput, **attrs),
@@ -299,32 +290,11 @@ class Conv2DBackpropInput(Op):
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 4)
 
-    def kernel(
-        self,
-        input_sizes,
-        filter,
-        out_backprop,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input_sizes, filter, out_backprop, **attrs: Any):
+        plan = plan_of(4, **attrs)
         return convolve_by_input(plan, input_sizes, filter, out_backprop)
 
-    def gradient(
-        self,
-        filter,
-        out_backprop,
-        doutput,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, filter, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             None,
             lambda: raw.Conv2DBackpropFilter(
@@ -345,32 +315,11 @@ class Conv2DBackpropFilter(Op):
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
         return sized(filter_sizes, input, 4)
 
-    def kernel(
-        self,
-        input,
-        filter_sizes,
-        out_backprop,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input, filter_sizes, out_backprop, **attrs: Any):
+        plan = plan_of(4, **attrs)
         return convolution_filter_gradient(plan, input, filter_sizes, out_backprop)
 
-    def gradient(
-        self,
-        input,
-        out_backprop,
-        doutput,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, input, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             lambda: raw.Conv2DBackpropInput(
                 shape_of(spec_of(input)), doutput, out_backprop, **attrs
@@ -383,10 +332,6 @@ class Conv2DBackpropFilter(Op):
 # -- three dimensions ------------------------------------------------------------------
 
 
-def _plan_3d(strides: Any, padding: Any, data_format: Any, dilations: Any) -> Plan:
-    return plan_of(5, strides, padding, (), data_format, dilations)
-
-
 @op
 class Conv3D(Op):
     """Conv2D with one spatial dimension more."""
@@ -397,28 +342,18 @@ class Conv3D(Op):
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
     batching = "examples"
 
-    def infer(self, input: Spec, filter: Spec, strides, padding, data_format, dilations) -> Spec:
-        return _plan_3d(strides, padding, data_format, dilations).infer(input, filter)
+    def infer(self, input: Spec, filter: Spec, **attrs: Any) -> Spec:
+        return plan_of(5, **attrs).infer(input, filter)
 
-    def kernel(self, input, filter, strides, padding, data_format, dilations):
-        plan = _plan_3d(strides, padding, data_format, dilations)
+    def kernel(self, input, filter, **attrs: Any):
+        plan = plan_of(5, **attrs)
         return convolve(plan, input, filter)
 
-    def gradient(self, input, filter, doutput, strides, padding, data_format, dilations) -> Any:
-        attrs = _attrs_3d(strides, padding, data_format, dilations)
+    def gradient(self, input, filter, doutput, **attrs: Any) -> Any:
         return (
             lambda: raw.Conv3DBackpropInputV2(shape_of(spec_of(input)), filter, doutput, **attrs),
             lambda: raw.Conv3DBackpropFilterV2(input, shape_of(spec_of(filter)), doutput, **attrs),
         )
-
-
-def _attrs_3d(strides: Any, padding: Any, data_format: Any, dilations: Any) -> dict[str, Any]:
-    return {
-        "strides": strides,
-        "padding": padding,
-        "data_format": data_format,
-        "dilations": dilations,
-    }
 
 
 @op
@@ -433,14 +368,11 @@ class Conv3DBackpropInputV2(Op):
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 5)
 
-    def kernel(self, input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
-        plan = _plan_3d(strides, padding, data_format, dilations)
+    def kernel(self, input_sizes, filter, out_backprop, **attrs: Any):
+        plan = plan_of(5, **attrs)
         return convolve_by_input(plan, input_sizes, filter, out_backprop)
 
-    def gradient(
-        self, filter, out_backprop, doutput, strides, padding, data_format, dilations
-    ) -> Any:
-        attrs = _attrs_3d(strides, padding, data_format, dilations)
+    def gradient(self, filter, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             None,
             raw.Conv3DBackpropFilterV2(doutput, shape_of(spec_of(filter)), out_backprop, **attrs),
@@ -459,14 +391,11 @@ class Conv3DBackpropFilterV2(Op):
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
         return sized(filter_sizes, input, 5)
 
-    def kernel(self, input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
-        plan = _plan_3d(strides, padding, data_format, dilations)
+    def kernel(self, input, filter_sizes, out_backprop, **attrs: Any):
+        plan = plan_of(5, **attrs)
         return convolution_filter_gradient(plan, input, filter_sizes, out_backprop)
 
-    def gradient(
-        self, input, out_backprop, doutput, strides, padding, data_format, dilations
-    ) -> Any:
-        attrs = _attrs_3d(strides, padding, data_format, dilations)
+    def gradient(self, input, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             raw.Conv3DBackpropInputV2(shape_of(spec_of(input)), doutput, out_backprop, **attrs),
             None,

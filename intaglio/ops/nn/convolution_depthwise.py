@@ -14,7 +14,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.nn import convolution_kernels as kernels
 from intaglio.ops.nn import windows
-from intaglio.ops.nn.convolution import Plan, attrs_2d, filter_dims, plan_of, sized
+from intaglio.ops.nn.convolution import Plan, filter_dims, plan_of, sized
 
 ATTRS = (
     "strides: list(int), padding: str, explicit_paddings: list(int) = [], "
@@ -53,23 +53,18 @@ class DepthwiseConv2dNative(Op):
     T = FLOATING
     batching = "examples"
 
-    def infer(
-        self, input: Spec, filter: Spec, strides, padding, explicit_paddings, data_format, dilations
-    ) -> Spec:
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def infer(self, input: Spec, filter: Spec, **attrs: Any) -> Spec:
+        plan = plan_of(4, **attrs)
         return _infer(plan, input, filter)
 
-    def kernel(self, input, filter, strides, padding, explicit_paddings, data_format, dilations):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input, filter, **attrs: Any):
+        plan = plan_of(4, **attrs)
         data = plan.last(input, "input")
         along = _axes(plan, data.shape, filter.shape)
         result = kernels.depthwise(kernels.wide(data), kernels.wide(filter), along)
         return windows.restored(result.astype(input.dtype, copy=False), plan.format)
 
-    def gradient(
-        self, input, filter, doutput, strides, padding, explicit_paddings, data_format, dilations
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, input, filter, doutput, **attrs: Any) -> Any:
         return (
             raw.DepthwiseConv2dNativeBackpropInput(
                 shape_of(spec_of(input)), filter, doutput, **attrs
@@ -92,18 +87,8 @@ class DepthwiseConv2dNativeBackpropInput(Op):
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 4)
 
-    def kernel(
-        self,
-        input_sizes,
-        filter,
-        out_backprop,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input_sizes, filter, out_backprop, **attrs: Any):
+        plan = plan_of(4, **attrs)
         shape = plan.last_shape([int(n) for n in input_sizes])
         data = plan.last(out_backprop, "out_backprop")
         along = _axes(plan, shape, filter.shape)
@@ -114,18 +99,7 @@ class DepthwiseConv2dNativeBackpropInput(Op):
         )
         return windows.restored(result.astype(out_backprop.dtype, copy=False), plan.format)
 
-    def gradient(
-        self,
-        filter,
-        out_backprop,
-        doutput,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, filter, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             None,
             raw.DepthwiseConv2dNativeBackpropFilter(
@@ -146,18 +120,8 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
         return sized(filter_sizes, input, 4)
 
-    def kernel(
-        self,
-        input,
-        filter_sizes,
-        out_backprop,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input, filter_sizes, out_backprop, **attrs: Any):
+        plan = plan_of(4, **attrs)
         shape = tuple([int(n) for n in filter_sizes])
         data, grad = plan.last(input), plan.last(out_backprop, "out_backprop")
         along = _axes(plan, data.shape, shape)
@@ -168,18 +132,7 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
         )
         return result.astype(input.dtype, copy=False)
 
-    def gradient(
-        self,
-        input,
-        out_backprop,
-        doutput,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, input, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             raw.DepthwiseConv2dNativeBackpropInput(
                 shape_of(spec_of(input)), doutput, out_backprop, **attrs

@@ -42,7 +42,7 @@ def _plan(
     if len(rates) != spatial + 2:
         raise ShapeError(f"Sliding window dilations field must specify {spatial + 2} dimensions")
     form = FORMATS[spatial + 2][first]
-    return plan_of(spatial + 2, tuple(strides), padding, tuple(ends), form, rates)
+    return plan_of(spatial + 2, tuple(strides), padding, form, rates, tuple(ends))
 
 
 def _check_groups(channels: Any, filters: Any, groups: int) -> None:

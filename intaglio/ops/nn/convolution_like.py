@@ -11,7 +11,6 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.nn.convolution import (
     ATTRS_2D,
-    attrs_2d,
     convolution_filter_gradient,
     convolve_by_input,
     plan_of,
@@ -29,32 +28,11 @@ class Conv2DBackpropInputV2(Op):
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, input.shape)
 
-    def kernel(
-        self,
-        input,
-        filter,
-        out_backprop,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input, filter, out_backprop, **attrs: Any):
+        plan = plan_of(4, **attrs)
         return convolve_by_input(plan, input.shape, filter, out_backprop)
 
-    def gradient(
-        self,
-        filter,
-        out_backprop,
-        doutput,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, filter, out_backprop, doutput, **attrs: Any) -> Any:
         sizes = shape_of(spec_of(filter))
         return (
             None,
@@ -74,32 +52,11 @@ class Conv2DBackpropFilterV2(Op):
     def infer(self, filter: Spec) -> Spec:
         return Spec(filter.dtype, filter.shape)
 
-    def kernel(
-        self,
-        input,
-        filter,
-        out_backprop,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ):
-        plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
+    def kernel(self, input, filter, out_backprop, **attrs: Any):
+        plan = plan_of(4, **attrs)
         return convolution_filter_gradient(plan, input, filter.shape, out_backprop)
 
-    def gradient(
-        self,
-        input,
-        out_backprop,
-        doutput,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
-        dilations,
-    ) -> Any:
-        attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
+    def gradient(self, input, out_backprop, doutput, **attrs: Any) -> Any:
         sizes = shape_of(spec_of(input))
         return (
             lambda: raw.Conv2DBackpropInput(sizes, doutput, out_backprop, **attrs),

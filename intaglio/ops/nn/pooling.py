@@ -30,8 +30,8 @@ def infer_pooled(
     ksize: Sequence[int],
     strides: Sequence[int],
     padding: str,
-    data_format: str,
-    ends: Sequence[int] = (),
+    data_format: str = "NHWC",
+    explicit_paddings: Sequence[int] = (),
 ) -> Spec:
     """The spec of a pooled array."""
     rank = len(kernels.FORMATS[5 if data_format in kernels.FORMATS[5] else 4][0])
@@ -39,7 +39,7 @@ def infer_pooled(
     if x.rank not in (None, rank):
         raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
     sizes = x.shape or (None,) * rank
-    pairs = [tuple(ends[2 * i : 2 * i + 2]) or (0, 0) for i in range(rank)]
+    pairs = [tuple(explicit_paddings[2 * i : 2 * i + 2]) or (0, 0) for i in range(rank)]
     dims = [
         windows.out_size(n, k, s, 1, padding, p)  # type: ignore[arg-type]  # a pair of numbers
         for n, k, s, p in zip(sizes, ksize, strides, pairs, strict=True)
@@ -67,26 +67,15 @@ class MaxPool(Op):
     T = MAX_TYPES
     batching = "examples"
 
-    def infer(self, input: Spec, ksize, strides, padding, explicit_paddings, data_format) -> Spec:
-        return infer_pooled(input, ksize, strides, padding, data_format, explicit_paddings)
+    def infer(self, input: Spec, **attrs: Any) -> Spec:
+        return infer_pooled(input, **attrs)
 
-    def kernel(self, input, ksize, strides, padding, explicit_paddings, data_format):
-        along = kernels.plan(input.shape, ksize, strides, padding, explicit_paddings, data_format)
+    def kernel(self, input, **attrs: Any):
+        along = kernels.plan(input.shape, **attrs)
         return kernels.maximum(input, along)
 
-    def gradient(
-        self, input, output, doutput, ksize, strides, padding, explicit_paddings, data_format
-    ) -> Any:
-        return raw.MaxPoolGrad(
-            input,
-            output,
-            doutput,
-            ksize=ksize,
-            strides=strides,
-            padding=padding,
-            explicit_paddings=explicit_paddings,
-            data_format=data_format,
-        )
+    def gradient(self, input, output, doutput, **attrs: Any) -> Any:
+        return raw.MaxPoolGrad(input, output, doutput, **attrs)
 
 
 @op
@@ -101,42 +90,25 @@ class MaxPoolGrad(Op):
     def infer(self, orig_input: Spec) -> Spec:
         return Spec(orig_input.dtype, orig_input.shape)
 
-    def kernel(
-        self, orig_input, orig_output, grad, ksize, strides, padding, explicit_paddings, data_format
-    ):
+    def kernel(self, orig_input, orig_output, grad, **attrs: Any):
         _check_gradient(grad, orig_output)
-        along = kernels.plan(
-            orig_input.shape, ksize, strides, padding, explicit_paddings, data_format
-        )
+        along = kernels.plan(orig_input.shape, **attrs)
         _check_pooled(orig_output, along)
         return kernels.maximum_gradient(orig_input, orig_output, grad, along)
 
     def gradient(
-        self,
-        orig_input,
-        orig_output,
-        doutput,
-        ksize,
-        strides,
-        padding,
-        explicit_paddings,
-        data_format,
+        self, orig_input, orig_output, doutput, padding, explicit_paddings, **attrs: Any
     ) -> Any:
         if padding == "EXPLICIT":
             raise NotImplementedError(
                 "The second derivative of max pooling with explicit padding does not exist in "
                 "TensorFlow either: pad with tf.pad and pool with 'VALID' instead."
             )
-        attrs = _attrs(ksize, strides, padding, data_format)
         return (
             raw.ZerosLike(orig_input),
             raw.ZerosLike(orig_output),
-            raw.MaxPoolGradGrad(orig_input, orig_output, doutput, **attrs),
+            raw.MaxPoolGradGrad(orig_input, orig_output, doutput, padding=padding, **attrs),
         )
-
-
-def _attrs(ksize: Any, strides: Any, padding: Any, data_format: Any) -> dict[str, Any]:
-    return {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format}
 
 
 class SecondMaximum(Op):
@@ -150,17 +122,14 @@ class SecondMaximum(Op):
     def infer(self, orig_output: Spec) -> Spec:
         return Spec(orig_output.dtype, orig_output.shape)
 
-    def kernel(self, orig_input, orig_output, grad, ksize, strides, padding, data_format):
+    def kernel(self, orig_input, orig_output, grad, **attrs: Any):
         _check_gradient(grad, orig_input)
-        along = kernels.plan(orig_input.shape, ksize, strides, padding, (), data_format)
+        along = kernels.plan(orig_input.shape, **attrs)
         _check_pooled(orig_output, along)
         return kernels.at_maxima(orig_input, orig_output, grad, along)
 
-    def gradient(
-        self, orig_input, orig_output, doutput, ksize, strides, padding, data_format
-    ) -> Any:
+    def gradient(self, orig_input, orig_output, doutput, **attrs: Any) -> Any:
         first = getattr(raw, self.pair)
-        attrs = _attrs(ksize, strides, padding, data_format)
         return (
             raw.ZerosLike(orig_input),
             raw.ZerosLike(orig_output),
@@ -184,16 +153,13 @@ class MaxPool3D(Op):
     T = FLOATING
     batching = "examples"
 
-    def infer(self, input: Spec, ksize, strides, padding, data_format) -> Spec:
-        return infer_pooled(input, ksize, strides, padding, data_format)
+    def infer(self, input: Spec, **attrs: Any) -> Spec:
+        return infer_pooled(input, **attrs)
 
-    def kernel(self, input, ksize, strides, padding, data_format):
-        return kernels.maximum(
-            input, kernels.plan(input.shape, ksize, strides, padding, (), data_format)
-        )
+    def kernel(self, input, **attrs: Any):
+        return kernels.maximum(input, kernels.plan(input.shape, **attrs))
 
-    def gradient(self, input, output, doutput, ksize, strides, padding, data_format) -> Any:
-        attrs = _attrs(ksize, strides, padding, data_format)
+    def gradient(self, input, output, doutput, **attrs: Any) -> Any:
         return raw.MaxPool3DGrad(input, output, doutput, **attrs)
 
 
@@ -210,16 +176,13 @@ class MaxPool3DGrad(Op):
     def infer(self, orig_input: Spec, grad: Spec) -> Spec:
         return Spec(grad.dtype, orig_input.shape)
 
-    def kernel(self, orig_input, orig_output, grad, ksize, strides, padding, data_format):
+    def kernel(self, orig_input, orig_output, grad, **attrs: Any):
         _check_gradient(grad, orig_output)
-        along = kernels.plan(orig_input.shape, ksize, strides, padding, (), data_format)
+        along = kernels.plan(orig_input.shape, **attrs)
         _check_pooled(orig_output, along)
         return kernels.maximum_gradient(orig_input, orig_output, grad, along)
 
-    def gradient(
-        self, orig_input, orig_output, doutput, ksize, strides, padding, data_format
-    ) -> Any:
-        attrs = _attrs(ksize, strides, padding, data_format)
+    def gradient(self, orig_input, orig_output, doutput, **attrs: Any) -> Any:
         return (
             raw.ZerosLike(orig_input),
             raw.ZerosLike(orig_output),
@@ -249,17 +212,16 @@ class MeanGrad(Op):
         known = orig_input_shape.as_shape()
         return Spec(grad.dtype, (None,) * self.rank if known is None else known)
 
-    def kernel(self, orig_input_shape, grad, ksize, strides, padding, data_format):
+    def kernel(self, orig_input_shape, grad, **attrs: Any):
         shape = tuple([int(n) for n in orig_input_shape])
-        along = kernels.plan(shape, ksize, strides, padding, (), data_format)
+        along = kernels.plan(shape, **attrs)
         if grad.shape != kernels.outs(along):
             raise invalid_argument(
                 f"Expected grad shape to be {kernels.outs(along)}, but got {grad.shape}"
             )
         return kernels.mean_gradient(grad, along)
 
-    def gradient(self, doutput, ksize, strides, padding, data_format) -> Any:
-        attrs = _attrs(ksize, strides, padding, data_format)
+    def gradient(self, doutput, **attrs: Any) -> Any:
         return None, getattr(raw, self.forth)(doutput, **attrs)
 
 
@@ -270,14 +232,13 @@ class Averages(Op):
     back: str
     batching = "examples"
 
-    def infer(self, x: Spec, ksize, strides, padding, data_format) -> Spec:
-        return infer_pooled(x, ksize, strides, padding, data_format)
+    def infer(self, x: Spec, **attrs: Any) -> Spec:
+        return infer_pooled(x, **attrs)
 
-    def kernel(self, x, ksize, strides, padding, data_format):
-        return kernels.mean(x, kernels.plan(x.shape, ksize, strides, padding, (), data_format))
+    def kernel(self, x, **attrs: Any):
+        return kernels.mean(x, kernels.plan(x.shape, **attrs))
 
-    def gradient(self, x, doutput, ksize, strides, padding, data_format) -> Any:
-        attrs = _attrs(ksize, strides, padding, data_format)
+    def gradient(self, x, doutput, **attrs: Any) -> Any:
         return getattr(raw, self.back)(shape_of(spec_of(x)), doutput, **attrs)
 
 
@@ -340,13 +301,13 @@ class MaxPoolWithArgmax(Op):
     T = MAX_TYPES
 
     def infer(self, input: Spec, ksize, strides, padding, Targmax: DType) -> Any:
-        pooled = infer_pooled(input, ksize, strides, padding, "NHWC")
+        pooled = infer_pooled(input, ksize, strides, padding)
         return pooled, Spec(Targmax, pooled.shape)
 
     def kernel(self, input, ksize, strides, padding, Targmax: DType, include_batch_in_index):
         if not input.size:
             raise invalid_argument(f"tensor_in must not be empty, its shape is {list(input.shape)}")
-        along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
+        along = kernels.plan(input.shape, ksize, strides, padding)
         output = kernels.maximum(input, along)
         positions = _flat_positions(input.shape, include_batch_in_index)
         found = kernels.at_maxima(input, output, positions, along)
@@ -394,7 +355,7 @@ class MaxPoolGradWithArgmax(Op):
         return Spec(input.dtype, input.shape)
 
     def kernel(self, input, grad, argmax, ksize, strides, padding, include_batch_in_index):
-        along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
+        along = kernels.plan(input.shape, ksize, strides, padding)
         _check_pooled(grad, along)
         _check_pooled(argmax, along)
         result = np.zeros(input.size, grad.dtype)

@@ -49,17 +49,19 @@ def plan(
     ksize: tuple[int, ...],
     strides: tuple[int, ...],
     padding: str,
-    ends: tuple[int, ...],
-    data_format: str,
+    data_format: str = "NHWC",
+    explicit_paddings: tuple[int, ...] = (),
 ) -> tuple[Axis, ...]:
     """How windows slide along every dimension of an array, channels and batch included."""
     rank = len(ksize)
     if len(shape) != rank:
         raise invalid_argument(f"tensor_in must be {rank}-dimensional, not of shape {shape}")
     check(ksize, strides, padding, data_format, rank)
-    if padding == "EXPLICIT" and len(ends) != 2 * rank:
-        raise invalid_argument(f"explicit_paddings must have {2 * rank} values, not {len(ends)}")
-    return windows.axes(shape, ksize, strides, (1,) * rank, padding, ends)
+    if padding == "EXPLICIT" and len(explicit_paddings) != 2 * rank:
+        raise invalid_argument(
+            f"explicit_paddings must have {2 * rank} values, not {len(explicit_paddings)}"
+        )
+    return windows.axes(shape, ksize, strides, (1,) * rank, padding, explicit_paddings)
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:

@@ -1,4 +1,4 @@
-"""Random ops of distributions with parameters: gamma, Poisson, binomial, truncated normal."""
+"""Random ops of distributions with parameters: gamma, Poisson, binomial."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import FLOATING, INDEX, DType, float16, float32, float64, int32, int64
-from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.dtypes import INDEX, DType, float16, float32, float64, int32, int64
+from intaglio.base.errors import invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import spec_of, unbroadcast
-from intaglio.ops.math.error_functions import erfc, ndtri
-from intaglio.ops.random import philox
 from intaglio.ops.random.generator import moved_on
 from intaglio.ops.random.philox import MASK64, RESERVED, Stream
 from intaglio.ops.random.rejection_sampling import binomial, gamma, poisson
@@ -246,94 +244,3 @@ class StatefulRandomBinomial(Op):
         low, high, key = map(int, moved_on(resource, int(algorithm), skipped)[:3])
         stream = Stream(key & MASK64, low & MASK64, high & MASK64)
         return _binomial(stream, counts, probs, dims, dtype)
-
-
-def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any) -> Any:
-    """Normals between two bounds, by the inverse distribution function.
-
-    On the side where the bounds' probabilities are near 1 the other tail is used.
-    """
-    low, high = (minvals - means) / stddevs, (maxvals - means) / stddevs
-    mirrored = low > 0
-    a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
-    bottom, top = 0.5 * erfc(-a / np.sqrt(2)), 0.5 * erfc(-b / np.sqrt(2))
-    quantile = ndtri(bottom + uniform * (top - bottom))
-    quantile = np.clip(np.where(np.isfinite(quantile), quantile, a), a, b)
-    return np.where(mirrored, -quantile, quantile) * stddevs + means
-
-
-class TruncatedNormals(Op):
-    """Normals of given means and deviations between given bounds."""
-
-    def sampled(self, stream: Stream, dims: tuple[int, ...], parameters: Any, own: Any) -> Any:
-        """The numbers. Raises InvalidArgumentError for an empty range."""
-        if not dims or not all(dims):
-            raise invalid_argument(f"Shape must not be empty, got {list(dims)}")
-        means, stddevs, low, high = (np.asarray(g, np.float64) for g in parameters)
-        if np.any(stddevs <= 0) or np.any(low >= high):
-            raise invalid_argument("Invalid parameters: stddev > 0 and minval < maxval")
-        uniform = philox.uniform(stream, shapes.count(dims) or 0, np.dtype(np.float64))
-        return truncated(uniform.reshape(dims), means, stddevs, low, high).astype(own)
-
-
-@op
-class StatelessParameterizedTruncatedNormal(TruncatedNormals):
-    """Truncated normals of a seed. The numbers are not TensorFlow's, the distribution is."""
-
-    signature = (
-        "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype,"
-        " maxvals: dtype -> output: dtype"
-    )
-    differentiable = False
-    S = INDEX
-    Tseed = INDEX
-    dtype = HALF_TO_DOUBLE
-
-    def infer(self, shape: Spec, means: Spec) -> Spec:
-        return Spec(means.dtype, drawn_shape(shape))
-
-    def kernel(self, shape, seed, means, stddevs, minvals, maxvals):
-        parameters = (means, stddevs, minvals, maxvals)
-        dims = dims_of(shape, SAMPLED_BYTES)
-        both = np.broadcast_shapes(*(np.shape(g) for g in parameters))
-        if dims[max(len(dims) - len(both), 0) :] != both:
-            raise invalid_argument(
-                f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
-                f"end with {list(both)}"
-            )
-        return self.sampled(seeded(seed), dims, parameters, means.dtype)
-
-
-@op
-class ParameterizedTruncatedNormal(TruncatedNormals):
-    """Truncated normals, one row for each set of parameters. The numbers are not TensorFlow's."""
-
-    signature = (
-        "shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype;"
-        " seed: int = 0, seed2: int = 0 -> output: dtype"
-    )
-    differentiable = False
-    stateful = True
-    droppable = True
-    T = INDEX
-    dtype = FLOATING
-
-    def infer(self, shape: Spec, means: Spec) -> Spec:
-        for spec in (means,):
-            if spec.rank not in (None, 0, 1):
-                raise ShapeError(f"Shape must be at most rank 1 but is rank {spec.rank}")
-        return Spec(means.dtype, drawn_shape(shape))
-
-    def kernel(self, shape, means, stdevs, minvals, maxvals, stream):
-        dims = dims_of(shape, SAMPLED_BYTES)
-        start = stream.take((shapes.count(dims) or 0) * RESERVED)
-        for g in (means, stdevs, minvals, maxvals):
-            if np.ndim(g) > 1:
-                raise invalid_argument(
-                    f"Input parameters must be scalars or vectors, got shape {list(np.shape(g))}"
-                )
-        parameters = [
-            np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g
-            for g in (means, stdevs, minvals, maxvals)
-        ]
-        return self.sampled(start, dims, parameters, means.dtype)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import files
 from intaglio.base.dtypes import ALL, DType, bool_, float32, float64, int32, int64, string
 from intaglio.base.dtypes import resource as resource_dtype
 from intaglio.base.errors import NotFoundError, ShapeError, invalid_argument
@@ -402,11 +403,8 @@ class InitializeTableFromTextFileV2(Op):
 
 
 def _lines(path: str, vocab_size: int) -> list[bytes]:
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().split(b"\n")
-    except OSError as e:
-        raise NotFoundError(None, None, f"{path}; No such file or directory") from e
+    with files.explained(path), open(path, "rb") as file:
+        lines = file.read().split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     lines = [line.removesuffix(b"\r") for line in lines]
@@ -431,7 +429,7 @@ def _column(
         if short is not None:
             raise invalid_argument(
                 f"Invalid number of columns in {path} line {short} "
-                f"({lines[short].decode()}) : expected at least {index + 1} got {len(split[short])}"
+                f"({lines[short].decode(errors='replace')}) : expected at least {index + 1} got {len(split[short])}"
             )
         words = [row[index] for row in split]
     found = np.empty(len(words), object)
@@ -440,5 +438,5 @@ def _column(
         return found
     try:
         return found.astype("S").astype(dtype.numpy)
-    except ValueError as e:
-        raise invalid_argument(f"A field of {path} is no {dtype.name}: {e}") from e
+    except ValueError as e:  # UnicodeDecodeError is one
+        raise invalid_argument(f"A field of {path} is not a valid {dtype.name}: {e}") from e

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors
+from intaglio.base import errors, files
 from intaglio.base.dtypes import string
 from intaglio.base.log import logger
 from intaglio.base.shapes import brackets
@@ -95,12 +95,10 @@ def write(stream: str, text: bytes) -> None:
         _to_stream(sys.stderr, 2, text)
     elif stream == "stdout":
         _to_stream(sys.stdout, 1, text)
-    elif stream.startswith("file://"):
-        try:
-            with open(stream.removeprefix("file://"), "ab") as file:
-                file.write(text)
-        except OSError as e:
-            raise errors.invalid_argument(f"cannot print to {stream}: {e.strerror}") from None
+    elif stream.startswith("file://") and stream != "file://":
+        path = stream.removeprefix("file://")
+        with files.explained(path), open(path, "ab") as file:
+            file.write(text)
     elif stream in STREAMS:
         say = getattr(logger(), stream[4:-1])
         say(text.decode("utf-8", "replace").removesuffix("\n"))

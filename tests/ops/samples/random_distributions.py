@@ -7,7 +7,6 @@ RATES = (*FLOATS, "int32", "int64")
 KEYS = {"key": u64([0x123456789ABCDEF0]), "counter": u64([7, 9]), "alg": i32.of(1)}
 SHAPES = [0.2, 1.0, 1.5, 9.0]
 MEANS = [0, 1, 7, 20]
-OWN = "another algorithm: the distribution alone is the same"
 SAMPLED = "a sample moves only as far as its draws are kept"
 
 each(FLOATS, "RandomGamma", shape=i32([50]), alpha=of(SHAPES), seed=3, seed2=4, ulp=4, grad=SAMPLED)
@@ -55,26 +54,4 @@ sample(
     counts=f32(2),
     probs=f32.of(0.5),
     error=("InvalidArgumentError", "must end with"),
-)
-each(
-    FLOATS,
-    "StatelessParameterizedTruncatedNormal",
-    shape=i32([5, 2]),
-    seed=i64([1, 2]),
-    means=of(0),
-    stddevs=of([1, 2]),
-    minvals=of(-2),
-    maxvals=of(3),
-    nondeterministic=True,
-)
-each(
-    FLOATS,
-    "ParameterizedTruncatedNormal",
-    shape=i32([2, 5]),
-    means=of(0),
-    stdevs=of([1, 2]),
-    minvals=of([-2, 1]),
-    maxvals=of([3, 4]),
-    nondeterministic=True,
-    graph="draws on",
 )
