@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.programs import (
     algebra,
+    algorithms,
     attention,
     convolutions,
     distances,
@@ -24,7 +25,7 @@ from benchmarks.programs.registry import PROGRAMS
 
 FAMILIES = (
     distances, stencils, embeddings, algebra, signals, convolutions, sequences, ordering, text,
-    images, pipelines, attention, learning, science, precision, keras_models,
+    images, pipelines, attention, learning, science, precision, algorithms, keras_models,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "PROGRAMS"]

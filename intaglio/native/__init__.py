@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from intaglio.base import later
 from intaglio.base.log import logger
 from intaglio.native import fallback
-from intaglio.native.llvm import background
+from intaglio.native.llvm import background, target
 
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
     from intaglio.native.cost_model import has_unknown_trip_count as has_unknown_trip_count
     from intaglio.native.interpreting import interpreted as interpreted
-    from intaglio.native.report import report as report
+    from intaglio.native.report import compile_report as compile_report
     from intaglio.native.runtime import native_calls
     from intaglio.native.tiers import AheadOfTime as AheadOfTime
     from intaglio.native.tiers import is_profitable as is_profitable
@@ -30,7 +30,7 @@ if not TYPE_CHECKING:
             "native_calls": "intaglio.native.runtime.native_calls",
             "compiled": "intaglio.native.compilation:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
-            "report": "intaglio.native.report:report",
+            "compile_report": "intaglio.native.report:compile_report",
             "AheadOfTime": "intaglio.native.tiers:AheadOfTime",
             "has_unknown_trip_count": "intaglio.native.cost_model:has_unknown_trip_count",
             "is_profitable": "intaglio.native.tiers:is_profitable",
@@ -49,6 +49,8 @@ def _without_compiler(error: ImportError, instead: str) -> None:
 @functools.cache
 def _kernel_selection() -> Callable[..., Any]:
     """What selects kernels for large arrays; without llvmlite there are none."""
+    if target.FREESTANDING:  # its code is not for this process
+        return lambda kind, *description: None
     try:
         later.named("intaglio.native.llvm.jit")
         return later.named("intaglio.native.kernels.kinds:select")
@@ -68,6 +70,8 @@ _known_kinds: set[str] = set()
 
 def kernel_when_ready(kind: str, *description: Any) -> Any:
     """The same kernel, or None as long as its code is being compiled, which is done in the background."""
+    if target.FREESTANDING:
+        return None
     if kind in _known_kinds:
         try:
             with background.only_compiled():
@@ -85,6 +89,8 @@ def _compile(kind: str, *description: Any) -> None:
 
 def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
     """Methods of eager tensors in machine code for these in Python; none without llvmlite."""
+    if target.FREESTANDING:
+        return {}
     try:
         make = later.named("intaglio.native.runtime.eager_operators:methods")
     except ImportError as e:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ir import resources, walk
+from intaglio.ir import resources
 from intaglio.ir.graph import Graph
 from intaglio.native import fallback, perturbation
 from intaglio.runtime import interpreter
-from intaglio.runtime.hooks import SERVICES
+from intaglio.runtime.call_state import CallState, contents
 from intaglio.runtime.resources import Resource
 
 Run = Callable[..., tuple[Any, ...]]
@@ -30,55 +30,6 @@ class Differs(Exception):
     """Machine code and the interpreter do not agree."""
 
 
-def streams(graph: Graph) -> list[Any]:
-    """The streams of random numbers that a graph draws from."""
-    graphs = [*walk.nested(graph), graph]
-    return [
-        interpreter.kept(node, SERVICES.stream)
-        for g in graphs
-        for node in g.nodes
-        if ("service", "stream") in node.op.kernel_order
-    ]
-
-
-class _State:
-    """What a call may change, as it was: the variables among its inputs, and streams."""
-
-    def __init__(self, arrays: Sequence[Any], streams: Sequence[Any]) -> None:
-        # One that has no value stays without: what runs raises for it.
-        self._values = {
-            id(a): a.read() for a in arrays if isinstance(a, Resource) and a.initialized
-        }
-        self._arrays = arrays
-        self._marks = [(s, s.mark()) for s in streams]
-
-    def arguments(self) -> list[Any]:
-        """The arguments, with copies of the variables as they were."""
-        copies: dict[int, Any] = {}
-        for a in self._arrays:
-            if isinstance(a, Resource) and id(a) not in copies:
-                copies[id(a)] = copy = Resource(a.spec, a.name, a.container)
-                if id(a) in self._values:
-                    copy.assign(self._values[id(a)])
-        return [copies.get(id(a), a) for a in self._arrays]
-
-    def rewind(self) -> None:
-        """Takes the streams back."""
-        for stream, mark in self._marks:
-            stream.back(mark)
-
-    def run(self, run: Run) -> list[Any]:
-        """Results of a call on copies, and what the copies are then."""
-        self.rewind()
-        arguments = self.arguments()
-        results = run(*arguments)
-        return [*results, *_contents(arguments)]
-
-
-def _contents(arguments: Sequence[Any]) -> list[Any]:
-    return [a.read() for a in arguments if isinstance(a, Resource) and a.initialized]
-
-
 def call(
     graph: Graph, compiled: Run, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
 ) -> tuple[tuple[Any, ...], bool]:
@@ -88,7 +39,7 @@ def call(
     raises, which is the program's own error. Where `compiled` raises, or computes something else, a
     warning says so once.
     """
-    before = _State(arrays, streams)
+    before = CallState(arrays, streams)
     copies = before.arguments()
     error: Exception | None = None
     native: tuple[Any, ...] = ()
@@ -99,9 +50,9 @@ def call(
     before.rewind()
     results = run(*arrays)
     if error is None:
-        after = _State((), streams)
+        after = CallState((), streams)
         error = _difference(
-            graph, before, [*results, *_contents(arrays)], [*native, *_contents(copies)]
+            graph, before, [*results, *contents(arrays)], [*native, *contents(copies)]
         )
         after.rewind()
     if error is not None:
@@ -120,7 +71,7 @@ def _assign(graph: Graph, arrays: Sequence[Any], copies: Sequence[Any]) -> None:
 
 
 def _difference(
-    graph: Graph, before: _State, expected: list[Any], native: list[Any]
+    graph: Graph, before: CallState, expected: list[Any], native: list[Any]
 ) -> Exception | None:
     """What differs by more than rounding explains, as an error; None if nothing does."""
     scattered: list[list[Any]] = []

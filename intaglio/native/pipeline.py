@@ -19,6 +19,7 @@ from intaglio.native.passes.convolution_folding import fold_channels
 from intaglio.native.passes.elementwise_fusion import fuse_elementwise, fuse_exact, fuse_worthwhile
 from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.index_checks import check_indices_early
+from intaglio.native.passes.index_slices import split_slices
 from intaglio.native.passes.layer_fusion import fuse_layers
 from intaglio.native.passes.list_order import own_lists, read_lists_first
 from intaglio.native.passes.narrow_products import narrow_products
@@ -96,7 +97,9 @@ LOWERING_PASSES: list[Step] = [
     Step("loops", fuse_worthwhile, MIXED | Graphs.INTERPRETED),
     # The same where a graph must keep its bits.
     Step("exact loops", fuse_exact, Graphs.EXACT),
-    # First in a native function: the ops of an expression take part in all that follows.
+    # Before expansion, where a sum takes the gradient of one index in place.
+    Step("index slices", split_slices, NATIVE),
+    # Early in a native function: the ops of an expression take part in all that follows.
     Step("expansion", expand, NATIVE),
     # Before elementwise fusion, which takes the casts.
     Step("narrow products", narrow_products, NATIVE),

@@ -76,7 +76,7 @@ class Program:
             unlocked=w.long,
             raises=w.raises,
         )
-        self.address = whole.kernel
+        self.address, self.body = whole.kernel, module.address(w.code.name)
         self.kernel: Any = whole.for_dims(w.words)
         self.memory, self.has_guards, self.raises = w.arena.size, w.has_guards, w.raises
         self._keep = w.keep

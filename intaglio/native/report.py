@@ -33,25 +33,26 @@ class Row(NamedTuple):
     depth: int = 0
 
 
-def report(graph: Graph) -> str:
+def compile_report(graph: Graph) -> str:
     """A table of the graph's nodes as they run: a line for each, with the user's line."""
     try:
-        rows = list(_rows(graph))
+        found = list(rows(graph))
     except Exception as e:
         fallback.failed(graph.name, e)
         return f"{graph.name}: interpreted, for the compiler failed"
-    compiled = sum(1 for row in rows if row.compiled)
-    lines = [f"{graph.name}: {compiled} of {len(rows)} steps are machine code"]
-    names = ["  " * row.depth + row.node.name for row in rows]
+    compiled = sum(1 for row in found if row.compiled)
+    lines = [f"{graph.name}: {compiled} of {len(found)} steps are machine code"]
+    names = ["  " * row.depth + row.node.name for row in found]
     width = max(map(len, names), default=0)
-    for name, row in zip(names, rows, strict=True):
+    for name, row in zip(names, found, strict=True):
         frames = row.node.frames
         where = f"  ({frames[0].filename}:{frames[0].lineno})" if frames else ""
         lines.append(f"  {name:<{width}}  {row.how}{where}")
     return "\n".join(lines)
 
 
-def _rows(graph: Graph) -> Iterator[Row]:
+def rows(graph: Graph) -> Iterator[Row]:
+    """The graph's nodes as they run. Raises what the compiler raises."""
     if not entry.AVAILABLE:
         interpreted = pipeline.run(graph, Graphs.INTERPRETED)
         yield from (_alone(n, {}) for n in interpreted.nodes if n.op.reported)

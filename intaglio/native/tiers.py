@@ -31,6 +31,7 @@ from intaglio.native.cost_model import (
     interpreted_seconds,
 )
 from intaglio.opdef import raw
+from intaglio.runtime.call_state import streams
 
 Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
@@ -164,9 +165,8 @@ class Background:
         with self._checking:
             graph = self._unchecked
             if graph is not None:
-                streams = first_call.streams(graph)
                 results, self.native = first_call.call(
-                    graph, run, self._interpreted, arrays, streams
+                    graph, run, self._interpreted, arrays, streams(graph)
                 )
                 self._unchecked = None
                 self.run = run if self.native else self._interpreted

@@ -1,13 +1,14 @@
 """The passes in their order, each with its reason.
 
-All keep results bit for bit but `hoisting` and `accumulation`, which change the order in which
-products of a loop are summed. Graphs that these may change (`reassociates`) are optimised before
-their first run, others when they are called again: each call of a trace gives the same bits.
+All keep results bit for bit but `implementations`, which calls other functions, and `hoisting` and
+`accumulation`, which change the order in which products of a loop are summed. Graphs that these may change
+(`changes_results`) are optimised before their first run, others when they are called again: each
+call of a trace gives the same bits.
 """
 
 from __future__ import annotations
 
-from intaglio.ir import passes, walk
+from intaglio.ir import implementations, passes, walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.passes import Pass
 from intaglio.ir.prune import prune
@@ -19,6 +20,7 @@ from intaglio.optimize.broadcasts import BROADCASTS
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.hoisting import hoist_products
+from intaglio.optimize.implementations import select_implementations
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.invariants import hoist_invariants
 from intaglio.optimize.packs import cancel_packs
@@ -47,6 +49,8 @@ def _optimized(graph: Graph, fuel: Fuel) -> Graph:
 PASSES: list[tuple[str, Pass]] = [
     # First, so that no pass spends time on dead nodes.
     ("prune", lambda graph, fuel: prune(graph)),
+    # Before functions are worked on: the others are not called.
+    ("implementations", select_implementations),
     # Before calls are inlined: a function called in several places is worked on once.
     ("attached", optimize_attached),
     # Before the rest, which then sees through the calls.
@@ -73,6 +77,11 @@ PASSES: list[tuple[str, Pass]] = [
     # What the passes have left without use.
     ("prune again", lambda graph, fuel: prune(graph)),
 ]
+
+
+def changes_results(graph: Graph) -> bool:
+    """Whether a pass may change bits of results: the graph is optimised before its first run."""
+    return reassociates(graph) or implementations.has_choices(graph)
 
 
 def reassociates(graph: Graph) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.function.pipeline import reassociates
+from intaglio.optimize.pipeline import reassociates
 
 STEPS, ROWS, INPUTS, UNITS = 20, 16, 32, 48
 

@@ -143,11 +143,11 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     """Writes one node by its op's `scalar` rule; quotients, whose kernels are more than that, too."""
     op = node.op
     rule = op.rules.get("scalar")
-    if rule is None and op in division.OPS:
+    wanted = kind_of(node.outputs[0].dtype.numpy)
+    if op in division.OPS and (rule is None or wanted.letter in "iu"):
         return division.divided(s, op, *inputs)
     if rule is None:
         raise Unsupported(op.name)
-    wanted = kind_of(node.outputs[0].dtype.numpy)
     wide = op.computes_wide and wanted.short
     if wide:
         inputs = [s.widened(x) for x in inputs]

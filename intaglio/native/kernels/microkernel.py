@@ -23,8 +23,6 @@ TILE_VECTORS = 4 if jit.WIDTH == 64 else 2
 TALL_TILE_ROWS = 2 * TILE_ROWS
 # Sums that stay in registers at the same time.
 ACCUMULATORS = TILE_ROWS * TILE_VECTORS
-# Without such an instruction LLVM would call a function for every lane.
-HAS_FMA = "-fma" not in jit.FEATURES.split(",")
 
 
 _SIZES = [
@@ -65,7 +63,7 @@ class Tiles:
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
         self.suffix = self._suffix(kind)
-        self.fused = HAS_FMA
+        self.fused = jit.FUSES_PRODUCTS
         # The columns of a whole tile.
         self.width = self.lanes * TILE_VECTORS
 

@@ -54,9 +54,9 @@ def along_of(attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
         rank,
         attrs["strides"],
         attrs["padding"],
-        attrs.get("explicit_paddings", ()),
         layout,
         attrs["dilations"],
+        attrs.get("explicit_paddings", ()),
     )
     return sliding.axes(x[1:-1], filters[:-2])
 
@@ -68,8 +68,8 @@ def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
         attrs["ksize"],
         attrs["strides"],
         attrs["padding"],
-        attrs.get("explicit_paddings", ()),
         attrs["data_format"],
+        attrs.get("explicit_paddings", ()),
     )
 
 

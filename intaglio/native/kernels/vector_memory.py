@@ -67,11 +67,15 @@ class VectorMemory:
         self, kind: Kind, pointer: str, at: int, stride: int, name: str, mask: str = ""
     ) -> None:
         """Stores elements that are `stride` apart, the first one `at` elements from a pointer."""
+        self.scatter(kind, self._pointers(kind, pointer, stride, at), name, mask)
+
+    def scatter(self, kind: Kind, pointers: str, name: str, mask: str = "") -> None:
+        """Stores elements at a vector of pointers."""
         self.code.call(
             "void",
             f"llvm.masked.scatter.{self._suffix(kind)}.v{self.lanes}p0",
             (self._vector(kind), self._to_memory(kind, name)),
-            (f"<{self.lanes} x ptr>", self._pointers(kind, pointer, stride, at)),
+            (f"<{self.lanes} x ptr>", pointers),
             ("i32", str(kind.bytes)),
             (self.test, mask or "splat (i1 true)"),
         )
@@ -111,11 +115,15 @@ class VectorMemory:
         )
 
     def _gathered(self, kind: Kind, pointer: str, stride: int, at: int, mask: str) -> str:
+        return self.gather(kind, self._pointers(kind, pointer, stride, at), mask)
+
+    def gather(self, kind: Kind, pointers: str, mask: str) -> str:
+        """The elements at a vector of pointers in the lanes that a mask allows, zeros else."""
         vector = self._vector(kind)
         loaded = self.code.call(
             vector,
             f"llvm.masked.gather.{self._suffix(kind)}.v{self.lanes}p0",
-            (f"<{self.lanes} x ptr>", self._pointers(kind, pointer, stride, at)),
+            (f"<{self.lanes} x ptr>", pointers),
             ("i32", str(kind.bytes)),
             (self.test, mask),
             (vector, "zeroinitializer"),

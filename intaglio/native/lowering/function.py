@@ -20,6 +20,7 @@ from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.fallback import Failed
 from intaglio.native.llvm import jit, object_cache
 from intaglio.native.llvm.builder import Code, module
+from intaglio.native.llvm.target import FREESTANDING
 from intaglio.native.llvm.vectors import (
     BOOL,
     DOUBLE,
@@ -31,6 +32,7 @@ from intaglio.native.llvm.vectors import (
     literals,
 )
 from intaglio.native.lowering import callbacks, variables
+from intaglio.native.lowering.freestanding import Freestanding
 from intaglio.native.lowering.memory_plan import Arena, Block
 from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, checked, constant
 from intaglio.native.lowering.scopes import Note, Scope
@@ -56,8 +58,10 @@ class FunctionLowering:
         self.scopes: list[Scope] = []
         # Functions that are called, by what they are.
         self.functions: dict[Any, Code] = {}
-        # The words after the caller's dims, and the objects that must live as long as the code.
+        # The words after the caller's dims, the indices of those that are addresses, and the objects
+        # that must live as long as the code.
         self.words: list[int] = [0]
+        self.addresses: set[int] = set()
         self.keep: list[Any] = []
         # True if the function may find that it cannot do its work; if it may end with a Python
         # exception set.
@@ -65,6 +69,7 @@ class FunctionLowering:
         # What became of each node, and of the one that is being written.
         self.notes: list[Note] = []
         self.how = ""
+        self.freestanding = Freestanding()
         # True if variables are written; if that has begun; if it may have to be undone.
         self.writes = self.written = self.undoes = False
         # The values of indices that are checked already, with the lengths that they are below.
@@ -118,6 +123,7 @@ class FunctionLowering:
         """
         code = self.code
         pointers = [self.argument("%outs", i) for i in range(outputs)]
+        self.freestanding.first_output = outputs + variables + 1
         self.memory = self.argument("%outs", outputs + variables)
         self.arena.block(8)  # the status: what `guard` and `leave` write to
         code.do(f"store i64 0, ptr {self.memory}, align 8")
@@ -243,6 +249,7 @@ class FunctionLowering:
             variables.preserve(self, node)
         inputs = [scope.values[id(v)] for v in node.inputs]
         outer, self._temporary = self._temporary, []
+        self.freestanding.node = node
         self.how, note_index = "", len(self.notes)
         results = self._folded(node, inputs)
         if results is None:
@@ -477,13 +484,14 @@ class FunctionLowering:
 
     # -- what the caller passes ------------------------------------------------------
 
-    def word(self, value: int, kind: str = "ptr") -> str:
-        """A word after the dims: usually an address."""
+    def word(self, value: int) -> str:
+        """A word after the dims: an address."""
         index = self._constants.setdefault(value, len(self.words))
         if index == len(self.words):
             self.words.append(value)
+            self.addresses.add(index)
         at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {index}")
-        found = self.code.named(f"load {kind}, ptr {at}, align 8")
+        found = self.code.named(f"load ptr, ptr {at}, align 8")
         self._known[found] = (0, 0, value)
         return found
 
@@ -549,6 +557,7 @@ class FunctionLowering:
         self.functions |= {**part.functions, name: part.code}
         begin = len(self.words) + len(entry.HEADER)
         self.words += [*entry.header(), *part.words]
+        self.addresses |= {begin + at for at in part.addresses}
         self._bodies.append((begin, name, False))
         self._bodies += [(begin + at, n, shared) for at, n, shared in part._bodies]
         for key, at in part._blocks.items():
@@ -597,7 +606,12 @@ class FunctionLowering:
         self.code.before = None
         word_index, count = len(self.words), len(self._records)
         most = max([record[3] for record in self._records])
-        self.words += [n for record in self._records for n in record]
+        for record in self._records:
+            begin = len(self.words) + 4
+            self.words += record
+            self.addresses |= {
+                begin + at + 2 for at in range(0, 3 * record[3], 3) if not self.words[begin + at]
+            }
         self._records.clear()
         function = self.word(entry.trampolines().sequence)
         records = self.code.at("i64", "%dims", str(word_index))
@@ -619,7 +633,10 @@ class FunctionLowering:
         """The function gives up unless the condition holds: its caller has the interpreter do the work."""
         self.has_guards = True
         self.undoes |= self.written
-        self.leave(condition, str(python_calls.REFUSED))
+        status = python_calls.REFUSED
+        if FREESTANDING:
+            status = self.freestanding.status(status)
+        self.leave(condition, str(status))
 
     def leave(self, unless: str, status: str) -> None:
         """The function ends with a status, an i64, unless a condition holds."""
@@ -637,19 +654,29 @@ class FunctionLowering:
         It returns 0, or the status with which this function ends; so it does if an exception is
         raised. A null pointer is None for the Python function.
         """
+        if FREESTANDING:
+            raise Unsupported("a function of Python that machine code calls")
         self.keep.append(function)
         self.raises = True
         one, two = (*pointers, "null")[:2]
         thunk = python_calls.python_call()
-        target, table = self.word(layout.address_of(function)), self.word(thunk.table)
+        callee, table = self.word(layout.address_of(function)), self.word(thunk.table)
         status = self.code.let(
-            f"call i64 {self.word(thunk.address)}(ptr {target}, ptr {one}, ptr {two}, "
+            f"call i64 {self.word(thunk.address)}(ptr {callee}, ptr {one}, ptr {two}, "
             f"ptr {table}, i64 {len(pointers)})"
         )
         self.leave(self.code.integer("icmp eq", status, 0), status)
 
+    def state_of_stream(self, node: Node, stream: Any) -> str:
+        """The pointer to the words of a stream of random numbers, which the caller keeps."""
+        if self.alone:
+            raise Unsupported("random numbers on several threads")
+        return self.argument("%outs", self.freestanding.output_of(node, stream))
+
     def begin_watch(self) -> str:
         """The address of the watch for signals of the thread that called the function."""
+        if FREESTANDING:
+            return "null"
         if not self.watch:
             watch = interrupts.watch()
             begin, address = self.word(watch.begin), self.word(watch.address)
@@ -661,6 +688,8 @@ class FunctionLowering:
 
         For each iteration of a loop. Variables keep the values that they had before the call.
         """
+        if FREESTANDING:
+            return
         self.raises = True
         self.undoes |= self.written
         code, watch = self.code, self.begin_watch()

@@ -17,6 +17,7 @@ from intaglio.base.dtypes import float32
 from intaglio.base.memory import arrays_at
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import random_bits
+from intaglio.native.llvm import target
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
@@ -88,6 +89,8 @@ def words(w: FunctionLowering, operand: ArrayOperand) -> list[str]:
 def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
     """The state of the node's own stream, from which so many counters are set aside."""
     counters = interpreter.kept(node, SERVICES.stream)
+    if target.FREESTANDING:
+        return _taken(w, w.state_of_stream(node, counters), blocks)
     words = arrays_at((4,), np.dtype(np.uint64))
 
     def take(address: int) -> int:
@@ -98,6 +101,18 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
     pointer = w.scratch(STATE_BYTES)
     w.call_python(take, pointer)
     return pointer
+
+
+def _taken(w: FunctionLowering, kept: str, blocks: int) -> str:
+    """The state of a stream whose words the caller keeps: `blocks` counters later from now on."""
+    code = w.code
+    key, low, high = (code.load("i64", code.at("i64", kept, str(i)), 8) for i in range(3))
+    taken = stored(w, [key, low, high, 1])
+    after = code.integer("add", low, blocks)
+    carry = code.let(f"zext i1 {code.integer('icmp ult', after, low)} to i64")
+    for i, word in ((1, after), (2, code.integer("add", high, carry))):
+        code.do(f"store i64 {word}, ptr {code.at('i64', kept, str(i))}, align 8")
+    return taken
 
 
 # -- numbers --------------------------------------------------------------------------------

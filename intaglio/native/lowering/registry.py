@@ -30,6 +30,7 @@ from intaglio.native.lowering import (
     reductions,
     resize,
     scans,
+    searching,
     small_matrices,
     tensor_lists,
     top_k,
@@ -55,6 +56,7 @@ FAMILIES = (
     random_choice,
     resize,
     scans,
+    searching,
     small_matrices,
 )
 

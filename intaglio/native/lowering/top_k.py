@@ -1,25 +1,29 @@
 """The largest elements of rows, from large to small, and their indices.
 
 Of equals the first comes first, and NaN comes last. Few are kept in order while the row is read;
-where many are requested the indices of the whole row are sorted by radix, byte by byte.
+where many are requested the indices of the whole row are sorted by radix, byte by byte. Short rows are
+ranked side by side (`short_top_k.py`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from intaglio.ir.graph import Node
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, Kind, Lanes, Unsupported
+from intaglio.native.lowering import short_top_k
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
-# So many are kept in order one by one.
-MAX_INSERTION_K = 128
+# Steps, as measured: of keeping an element in order for each of those before it, and of a pass by a
+# byte, for an element and for the counts.
+INSERTION_STEP, RADIX_STEP, RADIX_COUNTS = 13, 3, 130
 # Bytes for an element that is being sorted: a number and an index, twice; and for all together.
 BYTES_PER_PAIR, MAX_SORT_BYTES = 32, 1 << 27
 RADIX = 256
@@ -34,7 +38,8 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     k, length = int(count.known), source.shape[-1]
     if not 0 < k <= length or not source.count:
         raise Unsupported("TopKV2 of no elements")
-    rows, few = source.count // length, k <= MAX_INSERTION_K
+    rows, few = source.count // length, keeps_in_order(k, length, source.kind.bytes)
+    short = length <= short_top_k.MAX_LENGTH and rows >= short_top_k.MIN_ROWS
     size = 0 if few else BYTES_PER_PAIR * source.count
     if size > MAX_SORT_BYTES:
         raise Unsupported("TopKV2 that sorts many elements")
@@ -43,7 +48,11 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     results = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
     outs = [h.pointer for h in results]
     name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{index_kind.bits}"
-    if name not in w.functions:
+    if short:
+        name = f"{name}_of_{length}_{k}"
+        if name not in w.functions:
+            w.functions[name] = short_top_k.write(name, kind, index_kind, length, k)
+    elif name not in w.functions:
         writer = _TopKBuilder(name, kind, index_kind)
         w.functions[name] = writer.few() if few else writer.many()
     if not few:
@@ -54,6 +63,15 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     w.call_function(name, [pointer], outs, [rows, length, k])
     w.how = "kernel"
     return results
+
+
+def keeps_in_order(k: int, length: int, size: int) -> bool:
+    """True if keeping the best of a row in order, element by element, is faster than sorting it.
+
+    Of a random row k (1 + log(length / k)) elements are ever among the best.
+    """
+    kept = k * (1 + math.log(length / k))
+    return kept * k * INSERTION_STEP < size * (RADIX_STEP * length + RADIX_COUNTS)
 
 
 class _TopKBuilder:

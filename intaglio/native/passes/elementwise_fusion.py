@@ -20,8 +20,10 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Lanes, Unsupported, kind_of
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
+from intaglio.native.vector_math import division
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 from intaglio.runtime import interpreter
 
@@ -67,7 +69,7 @@ def with_views(graph: Graph, fuel: Fuel) -> Graph:
     for node in graph.nodes:
         attrs = _view_of(node) if node.op is raw.StridedSlice else None
         takers = users.get(id(node.outputs[0]), []) if attrs else []
-        fused = takers and all("scalar" in n.op.rules and not can_compile(n) for n in takers)
+        fused = takers and all(has_vector_code(n) for n in takers)
         if not fused or id(node.outputs[0]) in results or not fuel.burn():
             new.keep(node)
             continue
@@ -109,6 +111,16 @@ _found: dict[Any, _Trial] = {}
 MAX_CACHED_NODES = 4096
 
 
+def has_vector_code(node: Node) -> bool:
+    """True if the node can be part of a loop over elements."""
+    return is_elementwise(node.op) and not can_compile(node)
+
+
+def is_elementwise(op: Op) -> bool:
+    """True for ops that have vector code for some dtypes."""
+    return "scalar" in op.rules or op in division.OPS
+
+
 def can_compile(node: Node) -> str:
     """Empty if the node has vector code; else what it is that has none."""
     return _trial(node).reason
@@ -135,7 +147,17 @@ def _least(value: SymbolicTensor) -> int:
     return math.prod([d for d in value.dims or () if d is not None])
 
 
+def _may_divide_by_zero(node: Node) -> bool:
+    """True for integer divisions that need a guard: one of the elements may stop the processor."""
+    if node.op not in division.OPS or not node.inputs[0].dtype.is_integer:
+        return False
+    divisor = node.inputs[1].node
+    return divisor.op is not raw.Const or not np.all(divisor.attrs["value"])
+
+
 def _trial(node: Node) -> _Trial:
+    if _may_divide_by_zero(node):
+        return _Trial("a divisor that may be zero")
     key = alike(node)
     found = _found.get(key) if key is not None else None
     if found is None:
@@ -218,7 +240,7 @@ class _Search:
         dims = node.outputs[0].dims
         if not self.small and shapes.known(dims) and is_small(dims):
             return False
-        return "scalar" in op.rules and self.fits(node)
+        return is_elementwise(op) and self.fits(node)
 
     def _fuse_into_group(self, node: Node, needs: int) -> None:
         """Adds the node to the merged clusters of its inputs, or to a new one."""

@@ -20,7 +20,7 @@ from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.kernels.reductions import has_code
 from intaglio.native.kernels.row_kernels import form_of
-from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.passes.elementwise_fusion import has_vector_code
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
@@ -218,7 +218,7 @@ def _is_elementwise(node: Node) -> bool:
         return False
     if node.op is raw.BroadcastTo:
         return True
-    return bool(node.inputs) and "scalar" in node.op.rules and not can_compile(node)
+    return bool(node.inputs) and has_vector_code(node)
 
 
 def _is_cheap(node: Node) -> bool:

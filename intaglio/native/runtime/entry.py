@@ -25,7 +25,7 @@ from intaglio.base.errors import InternalError
 from intaglio.base.locks import lasting_lock
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
-from intaglio.native.llvm import jit
+from intaglio.native.llvm import jit, target
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.runtime.buffers import allocator
 from intaglio.native.runtime.thread_pool import pool
@@ -145,7 +145,19 @@ class Entry:
         frame = [*self._header, *dims]
         at = HEADER.index("max_tasks")
         frame[at] = max(frame[at], tasks)
+        if target.FREESTANDING:
+            return OtherProcess(np.asarray(frame, np.int64).tobytes())
         return self._definition.function(np.asarray(frame, np.int64).tobytes())
+
+
+class OtherProcess:
+    """In place of a function where code is written for another process: it has the frame alone."""
+
+    def __init__(self, frame: bytes) -> None:
+        self.__self__ = frame
+
+    def __call__(self, *arrays: Any) -> Any:
+        raise InternalError(None, None, f"Machine code for {target.NAME} cannot be run here.")
 
 
 def _shapes(

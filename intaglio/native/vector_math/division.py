@@ -74,6 +74,8 @@ def _plain(s: Functions, x: Lanes, y: Lanes) -> Lanes:
     if kind.bits > 32:
         sign = "s" if kind.letter == "i" else "u"
         vector = s.vector(kind)
+        # Lanes behind the end of an array are zeros, by which the processor does not divide.
+        y = s.select(s.eq(y, s.const(0, y)), s.const(1, y), y)
         return s.each(kind, lambda a, b: f"{sign}div {vector} {a}, {b}", x, y)
     quotient = s.div(s.converted(x, DOUBLE), s.converted(y, DOUBLE))
     whole = Kind("i64", 64, "i") if kind.bits == 32 else Kind("i32", 32, "i")

@@ -9,6 +9,7 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Builder, Kind, Lanes, Unsupported
 from intaglio.native.vector_math import (
+    bessel_functions,
     complex_functions,
     error_functions,
     exponentials,
@@ -32,7 +33,7 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         powers.power, error_functions.erf, error_functions.erfc,
         error_functions.ndtri, error_functions.erfinv, gamma_functions.lgamma, gamma_functions.digamma,
     )
-}  # fmt: skip
+} | bessel_functions.BESSEL  # fmt: skip
 
 # How they are called: results of eight vectors come back in registers, not in memory.
 CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"

@@ -146,3 +146,28 @@ def test_eager_traced_and_compiled_are_the_same_bits(case, dtype):
         for got, wanted in zip(eager, exact, strict=True):
             largest = np.abs(wanted).max()
             np.testing.assert_allclose(got, wanted, rtol=0, atol=2e-6 * largest)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("transposes", [{}, {"transpose_a": True}, {"adjoint_b": True}])
+def test_large_complex_products_are_those_of_their_parts(dtype, transposes):
+    rng = np.random.default_rng(8)
+    x = tf.constant((rng.normal(size=(90, 90)) + 1j * rng.normal(size=(90, 90))).astype(dtype))
+    eager = tf.matmul(x, x, **transposes)
+    a = x.numpy().T if "transpose_a" in transposes else x.numpy()
+    b = x.numpy().conj().T if "adjoint_b" in transposes else x.numpy()
+    tolerance = 1e-5 if dtype == "complex64" else 1e-12
+    np.testing.assert_allclose(eager, a @ b, rtol=tolerance, atol=100 * tolerance)
+    for how in (None, True):
+        traced = tf.function(lambda x: tf.matmul(x, x, **transposes), jit_compile=how)
+        np.testing.assert_allclose(traced(x), eager, rtol=tolerance, atol=100 * tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_cubes_have_the_bits_of_machine_code(dtype):
+    """TensorFlow 2.21 rounds them as often in its graphs."""
+    x = tf.constant(np.random.default_rng(9).normal(size=(50, 60)).astype(dtype))
+    for how in (None, True):
+        traced = tf.function(lambda x: x**3, jit_compile=how)
+        np.testing.assert_array_equal(traced(x), x**3)
+    np.testing.assert_allclose(x**3, x.numpy() ** 3, rtol=4 * np.finfo(dtype).eps)

@@ -40,14 +40,21 @@ def arguments(dtype):
     )
 
 
-def units_off(got, exact):
-    """The distance to the exact result in units in the last place; 0 where both are infinite or NaN."""
+def units_off(got, exact, flushed=False):
+    """The distance to the exact result in units in the last place; 0 where both are infinite or NaN.
+
+    Flushed results may be 0 for what is less than the smallest normal number.
+    """
     dtype = got.dtype
     with np.errstate(over="ignore"):
         right = exact.astype(dtype)
     finite = np.isfinite(right)
     np.testing.assert_array_equal(np.isnan(got), np.isnan(right))
     np.testing.assert_array_equal(got[~finite], right[~finite])
+    if flushed:
+        # Below the smallest normal number there is nothing but 0; its neighbours may be either.
+        below = np.abs(right) < np.finfo(dtype).smallest_normal * (1 + 1e-4)
+        finite &= ~(below & (got == 0))
     spacing = np.spacing(np.abs(right[finite])).astype(exact.dtype)
     return np.abs(got[finite].astype(exact.dtype) - exact[finite]) / spacing
 
@@ -66,7 +73,18 @@ def exact(name, dtype, *given):
 def test_at_most_two_units_in_the_last_place(name, dtype):
     x = arguments(dtype)
     got = compiled(name, dtype)(x)
-    assert units_off(got, exact(name, dtype, x)).max() <= 2.0
+    assert units_off(got, exact(name, dtype, x), flushed=name == "exp").max() <= 2.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exponentials_are_normal_numbers_or_zero(dtype):
+    """TensorFlow 2.21 gives 0 for them in all modes; processors take long for others."""
+    least = np.log(np.finfo(dtype).smallest_normal)
+    x = np.linspace(1.3 * least, 0.99 * least, 100_001).astype(dtype)
+    got = compiled("exp", dtype)(x)
+    assert np.all((got == 0) | (got >= np.finfo(dtype).smallest_normal))
+    assert np.all(got[x < least * (1 + 1e-6)] == 0)
+    assert np.all(got[x > least * (1 - 1e-6)] > 0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -81,7 +99,7 @@ def test_functions_of_two_numbers(name, dtype):
         np.concatenate([rng.permutation(x), x, rng.uniform(-most, most, x.size).astype(dtype)]),
     )
     got = compiled(name, dtype, operands=2)(*given)
-    assert units_off(got, exact(name, dtype, *given)).max() <= 2.0
+    assert units_off(got, exact(name, dtype, *given), flushed=name == "power").max() <= 2.0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -92,7 +110,7 @@ def test_the_special_cases_of_two_numbers(name, dtype):
         x, y = (m.ravel().astype(dtype) for m in np.meshgrid(values, values))
     got = compiled(name, dtype, operands=2)(x, y)
     right = exact(name, dtype, x, y)
-    assert units_off(got, right).max() <= 2.0
+    assert units_off(got, right, flushed=name == "power").max() <= 2.0
     known = ~np.isnan(right)
     np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(right[known]))
 

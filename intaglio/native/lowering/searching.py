@@ -1,0 +1,130 @@
+"""Insertion points of values in sorted rows: every lane of a vector searches for a value of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.ir.graph import Node
+from intaglio.native.kernels.vector_memory import VectorMemory
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import BOOL, FLOAT, Kind, Lanes, Unsupported
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import FunctionLowering
+from intaglio.native.lowering.operands import ArrayOperand
+from intaglio.native.lowering.rules import lowering
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+
+DIMS = ("rows", "length", "count", "step")
+PLACE = Kind("i32", 32, "i")
+# Lengths that places of 32 bits hold, doubled.
+MAX_LENGTH = 1 << 30
+
+
+@lowering(raw.LowerBound, raw.UpperBound)
+def insertion_points(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+    """LowerBound and UpperBound of rows in memory."""
+    source, values = inputs
+    if len(source.shape) != 2 or len(values.shape) != 2 or source.shape[0] != values.shape[0]:
+        raise Unsupported(f"{node.op.name} of other shapes")
+    kind, result = source.kind, w.kind(node.outputs[0])
+    if kind.letter == "c" or kind == BOOL or not source.count or not values.count:
+        raise Unsupported(f"{node.op.name} of {kind.name}")
+    (rows, length), count = source.shape, values.shape[1]
+    if length >= MAX_LENGTH:
+        raise Unsupported(f"{node.op.name} in a long row")
+    pointers = [w.pointer(source), w.pointer(values)]
+    found = w.allocate(node.outputs[0], result, values.shape)
+    name = f"{node.op.name}_{kind.letter}{kind.bits}_{result.bits}"
+    if name not in w.functions:
+        w.functions[name] = _Search(name, kind, result, node.op is raw.UpperBound).write()
+    if values.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
+        name = shared(w, name, 1)
+        w.long = True
+    step = 1 << (length.bit_length() - 1)
+    w.call_function(name, pointers, [found.pointer], [rows, length, count, step])
+    w.how = "kernel"
+    return [found]
+
+
+class _Search:
+    """Writes the kernel: as many elements precede a value as its highest power of 2, and so on.
+
+    What precedes is known without a branch; NaN comes after all numbers, as NumPy has it.
+    """
+
+    def __init__(self, name: str, kind: Kind, result: Kind, after: bool) -> None:
+        self.code = Code(name, entry.KERNEL, "internal void")
+        self.kind, self.result, self.after = kind, result, after
+        self.wide = FLOAT if kind.short else kind
+        self.lanes = jit.WIDTH // max(self.wide.bytes, result.bytes, PLACE.bytes)
+        self.memory = VectorMemory(self.code, self.lanes)
+        self.s = Functions(self.code, self.lanes, 1)
+
+    def write(self) -> Code:
+        """The function."""
+        code = self.code
+        tables = (("%ins", 0), ("%ins", 1), ("%outs", 0))
+        sorted_rows, values, found = (
+            code.load("ptr", code.at("ptr", table, str(i)), 8) for table, i in tables
+        )
+        self.dims = entry.load_dims(code, DIMS)
+        count, kind = self.dims["count"], self.kind.memory
+        with code.loop("%from", "%to") as number:
+            here = code.integer("mul", number, count)
+            row = code.at(kind, sorted_rows, code.integer("mul", number, self.dims["length"]))
+            wanted = code.at(kind, values, here)
+            target = code.at(self.result.memory, found, here)
+            with code.loop("0", count, self.lanes) as first:
+                mask = self.memory.mask(first, count)
+                position = self._searched(row, self._read(code.at(kind, wanted, first), mask), mask)
+                name = self.s.converted(position, self.result).names[0]
+                self.memory.write(
+                    self.result, code.at(self.result.memory, target, first), name, mask
+                )
+        code.do("ret void")
+        return code
+
+    def _read(self, pointer: str, mask: str) -> Lanes:
+        return self._compared(self.memory.read(self.kind, pointer, mask))
+
+    def _compared(self, name: str) -> Lanes:
+        return self.s.converted(Lanes(self.kind, (name,)), self.wide)
+
+    def _searched(self, row: str, value: Lanes, mask: str) -> Lanes:
+        """How many elements of a row precede the values."""
+        code, s = self.code, self.s
+        length = self._splat(self.dims["length"])
+        kind = f"<{self.lanes} x i32>"
+        steps = [(kind, "zeroinitializer"), (kind, self._splat(self.dims["step"]).names[0])]
+        bits = code.call("i64", "llvm.cttz.i64", ("i64", self.dims["step"]), ("i1", "true"))
+        with code.carrying("0", code.integer("add", bits, 1), 1, *steps) as state:
+            position, step = (Lanes(PLACE, (name,)) for name in state.values)
+            further = s.add(position, step)
+            within = s.logical_and(s.le(further, length), Lanes(BOOL, (mask,)))
+            last = s.sub(further, s.const(1, further)).names[0]
+            pointers = code.let(f"getelementptr {self.kind.memory}, ptr {row}, {kind} {last}")
+            element = self._compared(self.memory.gather(self.kind, pointers, within.names[0]))
+            precedes = s.logical_and(within, self._precedes(element, value))
+            state.following += s.select(precedes, further, position).names
+            state.following.append(code.let(f"lshr {kind} {step.names[0]}, splat (i32 1)"))
+        return Lanes(PLACE, (state.values[0],))
+
+    def _precedes(self, element: Lanes, value: Lanes) -> Lanes:
+        """Whether an element comes before where a value is put in."""
+        s = self.s
+        if self.after:
+            return s.logical_not(self._less(value, element))
+        return self._less(element, value)
+
+    def _less(self, x: Lanes, y: Lanes) -> Lanes:
+        s = self.s
+        if self.wide.letter != "f":
+            return s.lt(x, y)
+        return s.logical_and(s.logical_not(s.ge(x, y)), s.logical_not(s.isnan(x)))
+
+    def _splat(self, number: str) -> Lanes:
+        short = self.code.let(f"trunc i64 {number} to i32")
+        return Lanes(PLACE, (self.code.splat(self.lanes, "i32", short),))
