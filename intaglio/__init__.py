@@ -1,5 +1,6 @@
 """Intaglio: `tf.function` without TensorFlow."""
 
+import os
 import warnings
 from typing import TYPE_CHECKING
 
@@ -24,47 +25,119 @@ __getattr__, __dir__ = later.attributes(
         "NewTraceError": "intaglio.function.control:NewTraceError",
         "RetraceBudgetError": "intaglio.function.control:RetraceBudgetError",
         "SideEffectError": "intaglio.autograph.side_effects:SideEffectError",
+        "backend": "intaglio.function.control:backend",
+        "bisect": "intaglio.debugging.bisection:bisect",
+        "NonFiniteError": "intaglio.debugging.nans:NonFiniteError",
         "captures": "intaglio.function.captures:captures",
+        "check_nans": "intaglio.debugging.nans:check_nans",
+        "DimensionError": "intaglio.type_specs.dimensions:DimensionError",
+        "dims": "intaglio.type_specs.dimensions:dims",
+        "ExportError": "intaglio.export.signatures:ExportError",
+        "export_library": "intaglio.export.library:export_library",
         "effects": "intaglio.function.captures:effects",
+        "export_stablehlo": "intaglio.function.stablehlo:export_stablehlo",
+        "load_stablehlo": "intaglio.function.stablehlo:load_stablehlo",
+        "generalise": "intaglio.function.generalisation:generalise",
         "install_as_tensorflow": "intaglio.tensorflow_name.names:install_as_tensorflow",
+        "explain_error": "intaglio.insight.error_codes:explain_error",
+        "graph_of_text": "intaglio.insight.text_form:graph_of_text",
+        "graph_diff": "intaglio.insight.differences:graph_diff",
+        "report": "intaglio.insight.run_report:report",
+        "save_profile": "intaglio.insight.profile_files:save_profile",
+        "profile": "intaglio.insight.profiling:profile",
+        "picture": "intaglio.insight.picture:picture",
         "last_error": "intaglio.function.error_reports:last_error",
         "recursion": "intaglio.function.recursion:recursion",
         "python_state": "intaglio.autograph.declared_state:python_state",
+        "record_calls": "intaglio.debugging.replaying:record_calls",
         "retrace_budget": "intaglio.function.control:retrace_budget",
         "stance": "intaglio.function.control:stance",
+        "Verification": "intaglio.debugging.verification:Verification",
+        "VerificationError": "intaglio.debugging.verification:VerificationError",
         "trace_cache": "intaglio.function.trace_limits:trace_cache",
         "strict": "intaglio.autograph.strictness:strict",
+        "watch": "intaglio.debugging.watching:watch",
+        "verify": "intaglio.debugging.verification:verify",
     },
 )
 if TYPE_CHECKING:
     from intaglio.autograph.declared_state import python_state
     from intaglio.autograph.side_effects import SideEffectError
     from intaglio.autograph.strictness import strict
+    from intaglio.debugging.bisection import bisect
+    from intaglio.debugging.nans import NonFiniteError, check_nans
+    from intaglio.debugging.replaying import record_calls
+    from intaglio.debugging.verification import Verification, VerificationError, verify
+    from intaglio.debugging.watching import watch
+    from intaglio.export.library import export_library
+    from intaglio.export.signatures import ExportError
     from intaglio.function.captures import StaleCaptureError, captures, effects
-    from intaglio.function.control import NewTraceError, RetraceBudgetError, retrace_budget, stance
+    from intaglio.function.control import (
+        NewTraceError,
+        RetraceBudgetError,
+        backend,
+        retrace_budget,
+        stance,
+    )
     from intaglio.function.error_reports import last_error
+    from intaglio.function.generalisation import generalise
     from intaglio.function.recursion import recursion
+    from intaglio.function.stablehlo import export_stablehlo, load_stablehlo
     from intaglio.function.trace_limits import trace_cache
+    from intaglio.insight.differences import graph_diff
+    from intaglio.insight.error_codes import explain_error
+    from intaglio.insight.picture import picture
+    from intaglio.insight.profile_files import save_profile
+    from intaglio.insight.profiling import profile
+    from intaglio.insight.run_report import report
+    from intaglio.insight.text_form import graph_of_text
     from intaglio.tensorflow_name.names import install_as_tensorflow
+    from intaglio.type_specs.dimensions import DimensionError, dims
+
+if "INTAGLIO_REPORT" in os.environ:
+    later.named("intaglio.insight.run_report:begin_if_wanted")()
 
 __all__ = [
+    "DimensionError",
+    "ExportError",
     "NewTraceError",
+    "NonFiniteError",
     "RetraceBudgetError",
     "SideEffectError",
     "StaleCaptureError",
+    "Verification",
+    "VerificationError",
     "__version__",
+    "backend",
+    "bisect",
     "bootstrap",
     "captures",
+    "check_nans",
+    "dims",
     "direct_calls",
     "effects",
+    "explain_error",
+    "graph_diff",
+    "graph_of_text",
+    "export_stablehlo",
+    "generalise",
+    "export_library",
     "install_as_tensorflow",
     "last_error",
+    "load_stablehlo",
     "ops",
     "random_state",
+    "picture",
+    "profile",
+    "report",
+    "save_profile",
+    "record_calls",
     "recursion",
     "python_state",
     "retrace_budget",
     "stance",
     "strict",
     "trace_cache",
+    "verify",
+    "watch",
 ]

@@ -17,6 +17,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "shape_proto": "intaglio.graphdef.tensors:shape_proto",
         "message_forms": "intaglio.graphdef.spec_protos:FORMS",
         "select_kernel": "intaglio.native:select_kernel",
+        "html": "intaglio.insight.html:html_of",
     },
     "intaglio.opdef.hooks": {
         "eager_level": "intaglio.runtime.eager:EagerLevel",
@@ -25,7 +26,10 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "indexed_slices_spec": "intaglio.type_specs.indexed_slices_spec:spec_of",
         "public_face": "intaglio.tf",
     },
-    "intaglio.ir.hooks": {"exporter": "intaglio.graphdef.exporter:EXPORTER"},
+    "intaglio.ir.hooks": {
+        "exporter": "intaglio.graphdef.exporter:EXPORTER",
+        "run_in_session": "intaglio.compat_v1.sessions:run_in_session",
+    },
     "intaglio.ops.hooks": {
         "select_kernel": "intaglio.native:select_kernel",
         "kernel_when_ready": "intaglio.native:kernel_when_ready",
@@ -51,7 +55,15 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "variable_of_handle": "intaglio.state.variable:BoundVariable",
     },
     "intaglio.autograph.hooks": {"operators": "intaglio.autograph.operators"},
-    "intaglio.function.hooks": {"trace_recursive": "intaglio.function.polymorphic:traced"},
+    "intaglio.function.hooks": {
+        "trace_recursive": "intaglio.function.polymorphic:traced",
+        "note_code": "intaglio.insight.error_codes:note_code",
+        "to_text": "intaglio.insight.text_form:to_text",
+        "to_python": "intaglio.insight.numpy_program:to_python",
+        "picture": "intaglio.insight.picture:picture",
+        "replay": "intaglio.debugging.replaying:replay",
+        "verified_call": "intaglio.debugging.verification:verified_call",
+    },
     "intaglio.sparse.hooks": {"spec_of": "intaglio.sparse.spec:spec_of"},
     "intaglio.ragged.hooks": {"spec_of": "intaglio.ragged.spec:spec_of"},
     "intaglio.data.hooks": {

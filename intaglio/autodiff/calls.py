@@ -12,6 +12,7 @@ from intaglio.autodiff.plan import trainable
 from intaglio.autodiff.recursion import gradient_of_recursion
 from intaglio.autodiff.surgery import extend
 from intaglio.base.dtypes import resource
+from intaglio.ir import implementations
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.door import Level
@@ -41,6 +42,9 @@ def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
 def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
     graph: Graph = node.attrs["f"]
+    if not getattr(node.graph, "compiled_whole", False):
+        # The implementation that will run: forward and backward graph belong to one function.
+        graph = implementations.chosen(graph)
     if graph.opaque:
         return gradient_of_recursion(node, wanted, grads, call_graph, call_gradient)
     derivative = derivative_of(graph, wanted)
@@ -48,7 +52,7 @@ def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> 
     active = [i for i, g in enumerate(grads) if g is not None]
     backward = derivative.backward([values[i] for i in active])
     missing = absent(backward.needs, derivative, values)
-    if missing:
+    if missing or graph is not node.attrs["f"]:
         forward = derivative.forward([*values, *missing])
         extend(node, {"f": forward}, [v.spec for v in missing])
         values = [*values, *missing]
@@ -196,7 +200,7 @@ def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCal
 def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
     """Calls a backward graph: directly if no tape watches, else by an op."""
     level = door.level()
-    if level.eager and not level.watchers and not graph.stateful:
+    if level.eager and not (level.watchers or graph.stateful or door.INSPECTORS):
         try:
             run = interpreter.repeated(graph)
             return [from_array(a) for a in run(*[t._array for t in tensors])]

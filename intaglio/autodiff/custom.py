@@ -57,6 +57,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
             )
         return _in_graph(f, args)
 
+    decorated.__original_wrapped__ = f  # type: ignore[attr-defined]  # functions may have attributes
     return decorated
 
 

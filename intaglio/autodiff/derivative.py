@@ -27,6 +27,7 @@ from intaglio.opdef.keys import key
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
+from intaglio.runtime import interpreter
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.recorder import Recorder
 
@@ -93,6 +94,11 @@ class Derivative:
             if node.op.shape_only:
                 self.shapes[_shape_key(node)] = node.outputs[0]
         self.input_numbers = {id(v): i for i, v in enumerate(self.inputs)}
+
+    @property
+    def compiled_whole(self) -> bool:
+        """Whether the graph is compiled as a whole, which nodes ask of the graph they are in."""
+        return interpreter.compiler_of(self.graph) is not None
 
     # -- the forward graph -------------------------------------------------------------
 
@@ -289,6 +295,7 @@ class BackwardGraph(FuncGraph):
         name = source.graph.name.removeprefix("__inference_").removeprefix("__forward_")
         super().__init__(f"__backward_{name}")
         self._source = source
+        self.compiled_whole |= source.compiled_whole
         self._needs: list[Tensor] = []
         self._recorder = _BackwardRecorder(self)
 

@@ -6,6 +6,7 @@ import ast
 import copy
 import functools
 import inspect
+import re
 import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -140,12 +141,17 @@ def _convert(function: FunctionType, user_requested: bool, recursive: bool) -> C
         namer, options, {"ag__"}, _objects_around(function), _outside(function)
     )
     definition = converter.convert(definition)
-    label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
+    label = _converted_name(code.co_name)
     definition.name = label
     module = _factory(definition, code.co_freevars)
     compiled = compile(module, found.filename, "exec", dont_inherit=True)
     inner = _find_code(compiled, label)
     return Converted(definition, _renamed(inner, code.co_name, code.co_qualname))
+
+
+def _converted_name(name: str) -> str:
+    """The name of a function in converted code; as TensorFlow's, without a number at its end."""
+    return "tf__lambda" if name == "<lambda>" else "tf__" + re.sub(r"_\d+$", "", name)
 
 
 def _objects_around(function: FunctionType) -> set[str]:

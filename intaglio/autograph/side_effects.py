@@ -101,6 +101,11 @@ class Effects:
         self.found: dict[tuple[Any, ...], SideEffect] = {}
         self.counters: dict[tuple[int, Any], Counter] = {}
 
+    @property
+    def keep_values(self) -> bool:
+        """Whether any of them may keep a value of the trace: all but printing."""
+        return any(e.kind != "print" for e in self.found.values())
+
     def note(self, kind: str) -> None:
         """Notes an effect of the line that is executed. Raises SideEffectError if none is allowed."""
         frames = origins.frames(origins.capture(3)[:1])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 from intaglio.base import later
@@ -15,6 +16,9 @@ from intaglio.base.locks import lasting_lock
 
 # A module of the alias that has no counterpart: its names, and where each is.
 Origins = Mapping[str, str]
+# A name that a module must have once it is imported, and not only when it is asked for: messages of
+# other libraries depend on files of messages without a word of it in Python.
+AT_ONCE = "DESCRIPTOR"
 
 
 class Alias(MetaPathFinder, Loader):
@@ -22,16 +26,22 @@ class Alias(MetaPathFinder, Loader):
 
     Modules are imported on first use, and only once: the modules under the
     alias *are* the modules of the target. `extra` adds modules that the target does not
-    have. `missing(name)` is the message for a module that does not exist.
+    have. `missing(name)` is the message for a module that does not exist. `metadata` is a folder `NAME.dist-info`.
     """
 
     def __init__(
-        self, name: str, target: str, extra: Mapping[str, Origins], missing: Callable[[str], str]
+        self,
+        name: str,
+        target: str,
+        extra: Mapping[str, Origins],
+        missing: Callable[[str], str],
+        metadata: Path | None = None,
     ) -> None:
         self.name = name
         self._target = target
         self._extra = extra
         self._missing = missing
+        self._metadata = metadata
 
     # -- the protocol of importlib -------------------------------------------------------
 
@@ -46,6 +56,17 @@ class Alias(MetaPathFinder, Loader):
         if self._module(fullname) is None:
             raise ModuleNotFoundError(self._missing(fullname), name=fullname)
         return ModuleSpec(fullname, self, is_package=True)
+
+    def find_distributions(self, context: Any = None) -> Iterable[Any]:
+        """The distribution of the alias's name, for programs that ask which version is installed."""
+        wanted = getattr(context, "name", None)
+        if self._metadata is None or wanted not in (None, self.name):
+            return []
+        metadata = sys.modules["importlib.metadata"]
+        installed = metadata.DistributionFinder.Context(name=self.name)
+        if any(True for _ in metadata.MetadataPathFinder.find_distributions(installed)):
+            return []
+        return [metadata.PathDistribution(self._metadata)]
 
     def create_module(self, spec: ModuleSpec) -> None:
         """None: importlib makes a module, which `exec_module` throws away."""
@@ -81,13 +102,22 @@ class Alias(MetaPathFinder, Loader):
     def _module(self, fullname: str) -> types.ModuleType | None:
         rest = fullname[len(self.name) + 1 :]
         if rest in self._extra:
-            return _extra_module(fullname, self._extra[rest])
-        if any(key.startswith(f"{rest}.") for key in self._extra):
-            return _extra_module(fullname, {})
+            return _extra_module(fullname, self._extra[rest], self._below(rest))
+        if below := self._below(rest):
+            return _extra_module(fullname, {}, below)
         found: Any = later.named(self._target)
         for part in rest.split(".") if rest else ():
             found = getattr(found, part, None)
         return found if isinstance(found, types.ModuleType) else None
+
+    def _below(self, rest: str) -> dict[str, str]:
+        """The modules right below one of `extra`, by their names: attributes of it without an import."""
+        if not rest:
+            return {}
+        children = {
+            k[len(rest) + 1 :].partition(".")[0] for k in self._extra if k.startswith(f"{rest}.")
+        }
+        return {child: f"{self.name}.{rest}.{child}" for child in children}
 
 
 def _spec_of_file(name: str, module: types.ModuleType) -> ModuleSpec | None:
@@ -98,17 +128,45 @@ def _spec_of_file(name: str, module: types.ModuleType) -> ModuleSpec | None:
     )
 
 
-def _extra_module(fullname: str, names: Origins) -> types.ModuleType:
-    """A module of these names. The module of an earlier call is returned again."""
+class _Both(Mapping[str, str]):
+    """The names of a module, and the modules below it."""
+
+    def __init__(self, names: Origins, below: dict[str, str]) -> None:
+        self._names = names
+        self._below = below
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names or name in self._below
+
+    def __getitem__(self, name: str) -> str:
+        return self._names[name] if name in self._names else self._below[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._names), **self._below})
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def _extra_module(fullname: str, names: Origins, below: dict[str, str]) -> types.ModuleType:
+    """A module of these names and modules below. The module of an earlier call is returned again."""
     module = sys.modules.get(fullname)
     if module is None or not hasattr(module, "__getattr__"):
         module = types.ModuleType(fullname)
         module.__path__ = []
-        module.__getattr__, module.__dir__ = later.attributes(fullname, names)  # type: ignore[method-assign]  # PEP 562
+        find, listed = later.attributes(fullname, _Both(names, below))
+        module.__getattr__, module.__dir__ = find, listed  # type: ignore[method-assign]  # PEP 562
+        if AT_ONCE in tuple(names):
+            setattr(module, AT_ONCE, later.named(names[AT_ONCE]))
     return module
 
 
 _lock = lasting_lock()
+
+
+def is_installed(name: str) -> bool:
+    """True if a package is imported under another name, this one, in this process."""
+    return any(isinstance(finder, Alias) and finder.name == name for finder in sys.meta_path)
 
 
 def install(alias: Alias, replaced: types.ModuleType | None = None) -> None:

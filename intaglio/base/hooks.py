@@ -54,6 +54,17 @@ class BaseHooks(Hooks):
     message_forms: Mapping[str, Form]
     # A compiler's kernel by kind; None if there is none.
     select_kernel: Callable[..., Callable[..., Any] | None]
+    # An object as HTML, for notebooks.
+    html: Callable[[Any], str]
 
 
 HOOKS = BaseHooks()
+
+
+class ShownInNotebooks:
+    """What notebooks show as HTML: `insight/html.py` says how, by class."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return HOOKS.html(self)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
+
+BACKENDS = ("native", "xla")
+
+
+def checked_backend(name: str) -> str:
+    """The name of a backend. Raises ValueError for others."""
+    if name not in BACKENDS:
+        raise ValueError(f"a backend is one of {', '.join(map(repr, BACKENDS))}, not {name!r}")
+    return name
 
 
 class Options:
@@ -20,12 +30,14 @@ class Options:
     `optimizer`: the graph optimisations set by name.
     `tensor_float_32`: large convolutions may be a little less accurate; None leaves it open,
     and they are not.
+    `backend`: what compiles functions with `jit_compile=True`, one of BACKENDS.
     `device_policy`, `synchronous`: kept, and of no effect on the host.
     """
 
     __slots__ = (
         "_controlled",
         "_run_eagerly",
+        "backend",
         "data_debug_mode",
         "deterministic",
         "device_policy",
@@ -53,6 +65,7 @@ class Options:
         self.device_policy = "silent"
         self.synchronous = True
         self.tensor_float_32: bool | None = None
+        self.backend = checked_backend(os.environ.get("INTAGLIO_BACKEND", "native"))
 
     @property
     def run_functions_eagerly(self) -> bool:

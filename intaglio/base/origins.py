@@ -26,6 +26,11 @@ class Frame(NamedTuple):
         return linecache.getline(self.filename, self.lineno).strip()
 
     @property
+    def source_line(self) -> str:
+        """The line's text with its indentation."""
+        return linecache.getline(self.filename, self.lineno).rstrip()
+
+    @property
     def short(self) -> str:
         """The file's name without its folder, and the line: `model.py:12`."""
         return f"{os.path.basename(self.filename)}:{self.lineno}"
@@ -60,6 +65,17 @@ def capture(skip: int = 1) -> Origin:
                 break
         frame = frame.f_back
     return tuple(found)
+
+
+_EMPTY = compile("", "", "exec")
+
+
+def at(filename: str, lineno: int, function: str) -> Origin:
+    """The origin of something in a line that is known by name alone, as of a graph that was a text."""
+    code = _EMPTY.replace(
+        co_filename=filename, co_firstlineno=lineno, co_name=function, co_linetable=b""
+    )
+    return ((code, 0),)
 
 
 def is_ours(code: CodeType) -> bool:

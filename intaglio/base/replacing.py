@@ -107,6 +107,10 @@ class NewFile:
         path = os.path.realpath(path) if os.path.islink(path) else path
         self.path = path
         self.partial = ""
+        if not path:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(path)  # names that are too long, or below a file
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):

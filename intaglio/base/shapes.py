@@ -12,6 +12,7 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
+from intaglio.base.dimension import Dimension
 from intaglio.base.errors import ShapeError
 from intaglio.base.hooks import HOOKS
 from intaglio.base.messages import Written
@@ -32,9 +33,9 @@ class TensorShape(Written):
         self._dims: Dims = as_dims(dims)
 
     @property
-    def dims(self) -> list[int | None] | None:
-        """The dimensions as a list, or None if the rank is unknown."""
-        return None if self._dims is None else list(self._dims)
+    def dims(self) -> list[Dimension] | None:
+        """The dimensions as TensorFlow 1's objects, equal to their sizes, or None if the rank is unknown."""
+        return None if self._dims is None else [Dimension(d) for d in self._dims]
 
     @property
     def rank(self) -> int | None:
@@ -230,6 +231,8 @@ def as_dims(value: Any) -> Dims:
 
 
 def _dim(value: Any) -> int | None:
+    if isinstance(value, Dimension):
+        value = value.value
     if value is None:
         return None
     if type(value) is not int:

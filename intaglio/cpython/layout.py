@@ -85,8 +85,9 @@ def function_address(name: str) -> int:
     """Where a C function of the interpreter or of NumPy is. Raises KeyError for an unknown name."""
     number = _NUMPY_FUNCTIONS.get(name)
     if number is not None:
-        # Every extension finds the table of NumPy's functions there.
-        table = capsules.pointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]  # it is in no stub
+        # Every extension finds the table of NumPy's functions there. NumPy 1 has it in `numpy.core`.
+        core: Any = getattr(np, "_core", None) or np.core
+        table = capsules.pointer(core._multiarray_umath._ARRAY_API, None)
         return _word(table + 8 * number)
     function = getattr(ctypes.pythonapi, _FUNCTIONS[name])
     return ctypes.cast(function, ctypes.c_void_p).value or 0

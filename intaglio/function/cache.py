@@ -9,9 +9,14 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.locks import fork_count
+from intaglio.function.number_inputs import Number
 from intaglio.function.trace_types import Container, Literal, Weakref
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
+
+# So many types of calls are remembered that a more general trace serves: numbers that are inputs
+# make new ones without end.
+MAX_SERVED_ABOVE = 1024
 
 # (the structure of the call, the types of its values)
 Key = tuple[Any, ...]
@@ -33,6 +38,8 @@ class TraceCache:
         # may serve calls of other types than their own.
         self._joinable: dict[Any, dict[int, Key]] = {}
         self._general: dict[Any, dict[int, Key]] = {}
+        # Those that take Python numbers as inputs: calls have the numbers themselves.
+        self._with_numbers: dict[int, Key] = {}
         # Traces that name objects weakly, and how many there may be before the dead ones are removed.
         self._weak: dict[int, Key] = {}
         self._max_weak = 1
@@ -68,14 +75,16 @@ class TraceCache:
     def _find_above(self, key: Key) -> Any:
         best: tuple[Key, int] | None = None
         with self._lock:
-            for number, above in self._general.get(_index(key), {}).items():
+            general = self._general.get(_index(key), {})
+            for number, above in (*general.items(), *self._with_numbers.items()):
                 if _below(key, above) and (best is None or _below(above, best[0])):
                     best = above, number
             if best is None:
                 return None
             trace = self._traces[best[1]][1]
-            self._found[key] = trace
-            self._served_above.append(key)
+            if len(self._served_above) < MAX_SERVED_ABOVE:
+                self._found[key] = trace
+                self._served_above.append(key)
             return trace
 
     def add(self, key: Key, trace: Any) -> None:
@@ -93,6 +102,8 @@ class TraceCache:
             self._joinable.setdefault(index, {})[number] = key
             if not all(map(_serves_itself_only, key[1:])):
                 self._general.setdefault(index, {})[number] = key
+            if has_numbers(key[1:]):
+                self._with_numbers[number] = key
             if any(map(_is_weak, key[1:])):
                 self._weak[number] = key
 
@@ -127,6 +138,7 @@ class TraceCache:
     def _remove(self, number: int, key: Key) -> None:
         del self._traces[number]
         self._weak.pop(number, None)
+        self._with_numbers.pop(number, None)
         self._replaced.pop(number, None)
         self._found.pop(key, None)
         index = _index(key)
@@ -196,6 +208,13 @@ class TraceCache:
             found += [trace for others in self._replaced.values() for trace in others]
             found.sort(key=lambda trace: trace.number)
         return iter(found)
+
+
+def has_numbers(types: Sequence[TraceType]) -> bool:
+    """True if some of the types are numbers that are inputs."""
+    return any(
+        isinstance(t, Number) or (isinstance(t, Container) and has_numbers(t.parts)) for t in types
+    )
 
 
 def _below(key: Key, above: Key) -> bool:

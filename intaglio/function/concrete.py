@@ -18,11 +18,13 @@ from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline, trace_limits
 from intaglio.function.captures import TraceReads
-from intaglio.function.explanation import Traced
+from intaglio.function.explanation import CompileReport, Traced
+from intaglio.function.inspection import Inspected
 from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
 from intaglio.function.trace_types import Literal, Weakref
 from intaglio.function.user_errors import expected_dtype, graph_failure
+from intaglio.ir import implementations
 from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import SymbolicTensor
@@ -34,6 +36,7 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.large_constants import MIN_BYTES
+from intaglio.type_specs import dimensions
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
@@ -45,7 +48,7 @@ class UnknownArgument:
     """Stands for an argument that is neither a tensor nor a plain Python value."""
 
 
-class ConcreteFunction(ConcreteFunctionKind):
+class ConcreteFunction(Inspected, ConcreteFunctionKind):
     """A traced graph with the signature that it was traced for.
 
     Call it with the arguments of the Python function (Python values must be those of the
@@ -67,6 +70,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         )
         # in the order in which calls pass the tensors
         self.types = tuple([self._type.parameters[n].typed for n in bound.names])
+        flat = zip(bound.names, self.types, strict=True)
+        # What checks the sizes of dimensions with names, if there are any.
+        self.check_dimensions = dimensions.check_of(
+            python_name, [(name, spec) for name, kind in flat for spec in kind.flatten()]
+        )
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
         self._is_optimized = False
@@ -101,6 +109,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         return self._name.encode()
 
     @property
+    def python_name(self) -> str:
+        """The name of the Python function that was traced."""
+        return self._python_name
+
+    @property
     def graph(self) -> FuncGraph:
         """The graph as it was recorded."""
         return self._graph
@@ -126,7 +139,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         types = {name: p.typed for name, p in self._type.parameters.items()}
         reads = () if self.reads is None else self.reads.all
         read = {r.name: r.before() for r in reads}
-        return Traced(types, where[0] if where else None, self.seconds, read)
+        programs = getattr(self._run, "shapes", ())
+        return Traced(types, where[0] if where else None, self.seconds, read, programs)
 
     @property
     def function_type(self) -> FunctionType:
@@ -234,7 +248,12 @@ class ConcreteFunction(ConcreteFunctionKind):
         return HOOKS.exporter.function_def(self.frozen)
 
     def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
-        """Makes the function known to a graph. Graphs know the functions they call; nothing is done."""
+        """Makes the function known to a graph, as one that implements an interface may run in it.
+
+        It lives as long as other implementations of its interface. Nothing else is done: graphs know the
+        functions that they call.
+        """
+        implementations.keep(self.frozen)
 
     def add_gradient_functions_to_graph(self, g: Any = None) -> None:
         """Makes the functions of the gradient known to a graph; as `add_to_graph`, it does nothing."""
@@ -318,6 +337,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         for index, (tensor, dtype) in enumerate(zip(tensors, self._dtypes, strict=False)):
             if tensor.dtype is not dtype:
                 raise expected_dtype(self._name, index, dtype, tensor.dtype)
+        if self.check_dimensions is not None:
+            self.check_dimensions(tensors)
 
     def call_flat(self, tensors: list[Tensor]) -> Sequence[Tensor]:
         """Runs or records the call with the tensors of all arguments; returns flat outputs."""
@@ -329,6 +350,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         if self.reads is not None and not level.eager:
             absorb(self.reads.all)
         inputs = [*tensors, *self._captured]
+        if level.eager and not any([w.depends(inputs) for w in level.watchers]):
+            return self._run_now(tensors)
         return self.carry_out(inputs)
 
     def carry_out(self, inputs: list[Tensor]) -> Sequence[Tensor]:
@@ -432,7 +455,14 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     def compile_report(self) -> str:
         """A line for each step of the graph as it runs: machine code, or why not."""
-        return pipeline.report(self.frozen, bool(self.jit_compile), self._run)
+        return CompileReport(pipeline.report(self.frozen, bool(self.jit_compile), self._run))
+
+    @property
+    def runs_native(self) -> bool:
+        """Whether calls run machine code, as far as there is any for the trace's ops."""
+        return self._run is not None and (
+            bool(self.jit_compile) or bool(getattr(self._run, "native", False))
+        )
 
     @property
     def capture_arrays(self) -> tuple[Any, ...]:

@@ -1,23 +1,25 @@
-"""Which calls of traced functions may trace, and which run eagerly: stances and budgets.
+"""Which calls of traced functions may trace, which run eagerly, and which a debugging tool carries out.
 
-Both hold for the thread that sets them, and for the functions called in it. Calls look at one
-attribute of the process, so that they cost nothing where there is none.
+Stances, budgets and interceptors hold for the thread that sets them, and for the functions called in it.
+Calls look at one attribute of the process, so that they cost nothing where there is none.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
+from intaglio import xla
 from intaglio.autograph.read_values import Kept
 from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
-from intaglio.base.options import OPTIONS
+from intaglio.base.options import OPTIONS, checked_backend
 
-Mode = Literal["default", "eager", "no_new_traces", "eager_on_miss"]
-MODES = ("default", "eager", "no_new_traces", "eager_on_miss")
+Mode = Literal["default", "eager", "no_new_traces", "eager_on_miss", "verify"]
+MODES = ("default", "eager", "no_new_traces", "eager_on_miss", "verify")
 OnExceed = Literal["raise", "warn", "eager"]
 ON_EXCEED = ("raise", "warn", "eager")
 
@@ -65,10 +67,20 @@ def _budget_of_environment() -> tuple[_Budget, ...]:
     return (_Budget(int(limit), _checked(on_exceed or "warn", ON_EXCEED, what), "function"),)
 
 
+class Interceptor(Protocol):
+    """Carries out calls of traced functions in the place of the function: a debugging tool."""
+
+    def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call. Calls that it makes itself go to the interceptors around it."""
+        ...
+
+
 _STANCES = _of_environment()
 _BUDGETS = _budget_of_environment()
 _stances: ContextVar[tuple[_Stance, ...]] = ContextVar("stances", default=_STANCES)
 _budgets: ContextVar[tuple[_Budget, ...]] = ContextVar("budgets", default=_BUDGETS)
+
+_interceptors: ContextVar[tuple[Interceptor, ...]] = ContextVar("interceptors", default=())
 
 _lock = lasting_lock()
 _active = len(_STANCES) + len(_BUDGETS)
@@ -106,7 +118,8 @@ class stance(_Block):
 
     `"eager"` runs the Python functions, as `tf.config.run_functions_eagerly`; those of Keras too.
     `"no_new_traces"` raises NewTraceError for a call that would trace. `"eager_on_miss"` runs
-    such a call eagerly. `"default"` is what TensorFlow does. With `function` it is about the
+    such a call eagerly. `"verify"` runs each call eagerly, as a graph and as machine code, and raises VerificationError
+    where they differ (`intaglio.verify`). `"default"` is what TensorFlow does. With `function` it is about the
     calls of that function only; the innermost block that names it, or all functions, decides.
 
     INTAGLIO_STANCE in the environment sets it everywhere. Functions of `tf.data` are traced when a
@@ -152,9 +165,43 @@ class retrace_budget(_Block):
         super().__init__(_budgets, _Budget(limit, on_exceed, per))
 
 
-def is_eager(function: Any) -> bool:
-    """True if all calls of a function run eagerly."""
-    return OPTIONS.run_functions_eagerly or _mode(function) == "eager"
+class intercepting(_Block):
+    """In the block, an interceptor carries out the calls of traced functions in this thread."""
+
+    def __init__(self, interceptor: Interceptor) -> None:
+        super().__init__(_interceptors, interceptor)
+
+
+def interceptors() -> tuple[Interceptor, ...]:
+    """Those of this thread, the innermost last."""
+    return _interceptors.get()
+
+
+def intercepted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call as the innermost interceptor carries it out."""
+    *outer, innermost = _interceptors.get()
+    token = _interceptors.set(tuple(outer))
+    try:
+        return innermost.call(function, args, kwargs)
+    finally:
+        _interceptors.reset(token)
+
+
+@contextmanager
+def uncontrolled() -> Generator[None]:
+    """In the block this thread has no stances, budgets and interceptors: a tool makes calls of its own."""
+    stances, budgets, interceptors = _stances.set(()), _budgets.set(()), _interceptors.set(())
+    try:
+        yield
+    finally:
+        _stances.reset(stances)
+        _budgets.reset(budgets)
+        _interceptors.reset(interceptors)
+
+
+def mode_of(function: Any) -> str:
+    """The stance that calls of a function have."""
+    return "eager" if OPTIONS.run_functions_eagerly else _mode(function)
 
 
 def _mode(function: Any) -> str:
@@ -163,6 +210,18 @@ def _mode(function: Any) -> str:
         if about is None or about.__dict__ is function.__dict__:
             return mode
     return "default"
+
+
+def notes(function: Any) -> list[str]:
+    """The stance and the budgets of this thread for a function, as `explain` shows them."""
+    mode = mode_of(function)
+    found = [] if mode == "default" else [f"stance: {mode}"]
+    for budget in _budgets.get():
+        of_lines = [n for (key, _), n in budget.spent.items() if key == id(function._detector)]
+        spent = min(max(of_lines, default=0), budget.limit)
+        per = " from one line" if budget.per == "call_site" else ""
+        found.append(f"budget: {spent} of {budget.limit} further traces{per}")
+    return found
 
 
 def may_trace(function: Any, where: Any, explained: Any) -> bool:
@@ -206,4 +265,31 @@ def _spend(budget: _Budget, function: Any, where: Any, explained: Any) -> bool:
     return budget.on_exceed != "eager"
 
 
-__all__ = ["NewTraceError", "RetraceBudgetError", "retrace_budget", "stance"]
+class backend:
+    """What compiles functions with `jit_compile=True` from now on, or in the block.
+
+    `"native"` is Intaglio's own compiler, for the processor at hand. `"xla"` makes XLA programs,
+    through jax. INTAGLIO_BACKEND in the environment says the same from the start. A trace keeps the
+    code that its first call compiled. It holds for all threads.
+
+    Raises ValueError for another name, ImportError for `"xla"` if jax is not installed.
+
+    >>> with intaglio.backend("native"):
+    ...     tf.function(lambda x: x + 1, jit_compile=True)(tf.constant(1)).numpy()
+    np.int32(2)
+    """
+
+    def __init__(self, name: Literal["native", "xla"]) -> None:
+        self._before = OPTIONS.backend
+        if checked_backend(name) == "xla":
+            xla.check_installed()
+        OPTIONS.backend = name
+
+    def __enter__(self) -> backend:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        OPTIONS.backend = self._before
+
+
+__all__ = ["NewTraceError", "RetraceBudgetError", "backend", "retrace_budget", "stance"]

@@ -16,6 +16,7 @@ import numpy as np
 from intaglio import native
 from intaglio.base.generated_code import GeneratedCode
 from intaglio.function import captures, read_guards
+from intaglio.function.number_inputs import MAX_INT, Number
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.type_specs.trace_type import TraceType
@@ -60,6 +61,8 @@ class _Guards:
         """Checks that the argument `text` is like `value`, whose type is `kind`."""
         if type(value) is EagerTensor and isinstance(kind, TensorSpec):
             self._tensor(text, value, kind)
+        elif isinstance(kind, Number):
+            self._number(text, kind)
         elif isinstance(kind, Literal):
             self._literal(text, value)
         elif isinstance(kind, (List, Tuple, Fields, Dict)):
@@ -102,6 +105,13 @@ class _Guards:
         self.require(
             f"{text} is {known} or (type({text}) is {self.name(kind)} and {text} == {known})"
         )
+
+    def _number(self, text: str, kind: Number) -> None:
+        """A Python number that is an input."""
+        self.require(f"type({text}) is {kind.kind.__name__}")
+        if kind.kind is int:
+            self.require(f"-{MAX_INT} < {text} < {MAX_INT}")
+        self.arrays.append(f"{self.name(np.asarray)}({text}, {self.name(kind.dtype.numpy)})")
 
     def _structure(self, text: str, value: Any, kind: Any) -> None:
         whole = type(value)

@@ -58,8 +58,8 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     inputs = interpreter.failing_inputs(raised)
     last_error.node = node.traced_name
     last_error.inputs = {name: v for name, v in inputs.items() if _is_data(v)}
-    last_error.path = _steps(raised)
-    reported = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
+    last_error.path = steps(raised)
+    reported = [f"{name}: {shown(v)}" for name, v in last_error.inputs.items()]
     lines = [f"The inputs were {'; '.join(reported)}."] if reported else []
     lines += [f"It was {step}." for step in reversed(last_error.path)]
     if lines and not any(n.startswith("The inputs were") for n in _notes(error)):
@@ -126,18 +126,18 @@ def _is_data(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """The dtype and shape of an array, and its elements if they are few; of a list, each one's."""
     if isinstance(value, list):
-        shown = [_shown(v) for v in value[:MAX_SHOWN_ELEMENTS]]
-        return f"[{', '.join(shown)}{', ...' if len(value) > len(shown) else ''}]"
+        parts = [shown(v) for v in value[:MAX_SHOWN_ELEMENTS]]
+        return f"[{', '.join(parts)}{', ...' if len(value) > len(parts) else ''}]"
     text = (
         f"{value.dtype.name if value.dtype != object else 'string'}{shapes.brackets(value.shape)}"
     )
     return f"{text} = {value.tolist()}" if value.size <= MAX_SHOWN_ELEMENTS else text
 
 
-def _steps(raised: BaseException) -> list[str]:
+def steps(raised: BaseException) -> list[str]:
     """The iterations and branches that an error came through, with the lines of their nodes."""
     nodes = interpreter.failing_nodes(raised)
     found: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.origins import Frame
 from intaglio.function.trace_types import Container, Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.type_specs.trace_type import TraceType
@@ -34,7 +35,7 @@ class TraceReason(NamedTuple):
     """One trace: its number from 1 on, the user's line, its cost in seconds, and its cause.
 
     `nearest` is the earlier trace that differs least, None for the first; `changes` is what
-    differs from it.
+    differs from it. `programs` are the shapes that XLA has a program for, last used last.
     """
 
     number: int
@@ -42,23 +43,34 @@ class TraceReason(NamedTuple):
     seconds: float
     nearest: int | None
     changes: tuple[Change, ...]
+    programs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = "" if self.where is None else f", {self.where}"
         head = f"{self.number}. {self.seconds * 1e3:.1f} ms{where}"
+        compiled = [f"   XLA program for arguments {shapes}" for shapes in self.programs]
         if self.nearest is None:
-            return head
+            return "\n".join([head, *compiled])
         lines = [f"     {change}" for change in self.changes]
-        return "\n".join([head, f"   not trace {self.nearest}, for", *lines])
+        return "\n".join([head, f"   not trace {self.nearest}, for", *lines, *compiled])
 
 
-class Explanation(tuple[TraceReason, ...]):
-    """The traces of a function, oldest first; printed, a line or more for each."""
+class CompileReport(ShownInNotebooks, str):
+    """What of a function's traces is machine code, as text."""
 
     __slots__ = ()
 
+
+class Explanation(ShownInNotebooks, tuple[TraceReason, ...]):
+    """The traces of a function, oldest first; printed, a line or more for each, and then the `notes`.
+
+    The notes say what else decides about its traces: the stance, budgets, traces that were removed, what was generalised.
+    """
+
+    notes: tuple[str, ...] = ()
+
     def __str__(self) -> str:
-        return "\n".join(map(str, self))
+        return "\n".join([*map(str, self), *self.notes])
 
     __repr__ = __str__
 
@@ -73,11 +85,14 @@ class Traced(NamedTuple):
     where: Frame | None
     seconds: float
     reads: dict[str, str] = {}
+    programs: tuple[str, ...] = ()
 
 
-def explanation(traces: Sequence[Traced]) -> Explanation:
+def explanation(traces: Sequence[Traced], notes: Sequence[str] = ()) -> Explanation:
     """The cause of each of a function's traces."""
-    return Explanation([_reason(traces, i) for i in range(len(traces))])
+    found = Explanation([_reason(traces, i) for i in range(len(traces))])
+    found.notes = tuple(notes)
+    return found
 
 
 def _reason(traces: Sequence[Traced], index: int) -> TraceReason:
@@ -88,7 +103,7 @@ def _reason(traces: Sequence[Traced], index: int) -> TraceReason:
         found = (*changed(old.types, new.types), *_read_changes(old.reads, new.reads))
         if nearest is None or _size(found) < _size(changes):
             nearest, changes = number, found
-    return TraceReason(index + 1, new.where, new.seconds, nearest, changes)
+    return TraceReason(index + 1, new.where, new.seconds, nearest, changes, new.programs)
 
 
 def _read_changes(old: dict[str, str], new: dict[str, str]) -> Iterator[Change]:
@@ -119,7 +134,7 @@ def _differences(path: str, old: TraceType, new: TraceType) -> Iterator[Change]:
     if old == new:
         return
     if isinstance(old, Container) and isinstance(new, Container) and _alike(old, new):
-        for step, a, b in zip(_steps(new), old.parts, new.parts, strict=True):
+        for step, a, b in zip(steps(new), old.parts, new.parts, strict=True):
             yield from _differences(path + step, a, b)
     elif type(old) is type(new) and hasattr(new, "dtype") and hasattr(new, "shape"):
         yield from _of_tensors(path, old, new)
@@ -136,12 +151,10 @@ def _leaves(kind: TraceType) -> int:
 
 def _alike(old: Container, new: Container) -> bool:
     """True if both are structures of one kind with as many parts, under the same names."""
-    return (
-        type(old) is type(new) and len(old.parts) == len(new.parts) and _steps(old) == _steps(new)
-    )
+    return type(old) is type(new) and len(old.parts) == len(new.parts) and steps(old) == steps(new)
 
 
-def _steps(container: Container) -> list[str]:
+def steps(container: Container) -> list[str]:
     """How the parts are reached from the whole, as Python writes it."""
     if isinstance(container, Dict):
         return [f"[{key!r}]" for key in container.keys]
@@ -198,6 +211,17 @@ _KINDS: dict[type, Callable[[Any], str]] = {
     Fields: lambda t: f"{t.kind.__name__}({', '.join(t.names)})",
     Weakref: lambda t: f"{t.placeholder_value()!r}" if t.alive else "an object that is gone",
 }
+
+
+def signature_of(traced: Traced) -> str:
+    """The parameters of a trace in few words: `x: float32(4, None), training: True`."""
+    return ", ".join([f"{name}: {_briefly(kind)}" for name, kind in traced.types.items()])
+
+
+def _briefly(kind: Any) -> str:
+    if type(kind).__name__ == "TensorSpec":
+        return f"{kind.dtype.name}{kind.shape}"
+    return _shown(kind)
 
 
 def _shown(kind: Any) -> str:

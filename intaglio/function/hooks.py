@@ -14,6 +14,16 @@ class FunctionHooks(Hooks):
 
     # A traced function of a Python function that calls itself.
     trace_recursive: Callable[[FunctionType], Callable[..., Any]]
+    # Adds the code of an error of tracing to it as a note.
+    note_code: Callable[[Exception], None]
+    # The views of a function or trace: its text, its NumPy program, its picture.
+    to_text: Callable[[Any], str]
+    to_python: Callable[[Any], Any]
+    picture: Callable[..., Any]
+    # A recorded call once more, up to a line: `Function.replay`.
+    replay: Callable[..., Any]
+    # A call under `stance("verify")`: the function, its arguments and keywords.
+    verified_call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 HOOKS = FunctionHooks()

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio import native
+from intaglio import native, xla
 from intaglio.base import shapes
 from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
@@ -15,7 +15,7 @@ from intaglio.function import whole_graph
 from intaglio.function.versions import ProfitableVersions, Versions
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.optimize.pipeline import optimize, reassociates
+from intaglio.optimize.pipeline import changes_results, optimize
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
 
@@ -25,10 +25,10 @@ Runnable = Callable[..., tuple[Any, ...]]
 def quick(graph: Graph) -> Runnable:
     """The graph as it was traced, for its first runs: nothing is spent on it.
 
-    Where optimisation changes the order of sums it comes before the first run, so that every
-    call of a trace gives the same bits for the same tensors.
+    Where optimisation changes results, as by the order of sums, it comes before the first run, so that
+    every call of a trace gives the same bits for the same tensors.
     """
-    if reassociates(graph) and _optimizes():
+    if changes_results(graph) and _optimizes():
         return optimized_run(graph)
     return interpreter.compiled(graph)
 
@@ -89,7 +89,7 @@ def repeated(graph: Graph) -> Runnable:
 
 def compiles_at_once(graph: Graph) -> bool:
     """Whether `repeated` comes before the first run of a graph, so that all have the same bits."""
-    return compiles_ahead(graph) or reassociates(graph)
+    return compiles_ahead(graph) or changes_results(graph)
 
 
 def _ahead(graph: Graph) -> Runnable:
@@ -162,11 +162,19 @@ def _say_interpreted(reason: str, install: bool) -> None:
 def compiled(graph: Graph) -> Runnable:
     """The optimised graph with machine code for what the native compiler has code for.
 
-    Without llvmlite it is interpreted, which is logged once. Raises InvalidArgumentError for a
+    With `INTAGLIO_BACKEND=xla` it is an XLA program, if it can be one. Without llvmlite it is interpreted, which is logged once. Raises InvalidArgumentError for a
     graph that is not all arithmetic.
     """
     optimized = optimize(graph)
     whole_graph.check_arithmetic(optimized)
+    if OPTIONS.backend == "xla":
+        xla.check_installed()
+        return xla.compiled(optimized, lambda: _by_native(graph, optimized))
+    return _by_native(graph, optimized)
+
+
+def _by_native(graph: Graph, optimized: Graph) -> Runnable:
+    """The graph with machine code of our own compiler; `optimized` is what the passes made of it."""
     if not _optimizes():
         return interpreter.compiled(graph)
     try:
@@ -181,10 +189,12 @@ def compiled(graph: Graph) -> Runnable:
 
 def report(graph: Graph, compiled: bool, run: Runnable | None) -> str:
     """What of a graph runs as machine code, for `compile_report`."""
+    if hasattr(run, "report"):
+        return run.report()  # type: ignore[union-attr]  # programs of XLA have one
     state = getattr(run, "state", "" if compiled else "interpreted")
     if not compiled and not getattr(run, "native", False):
         return f"{graph.name}: {state}; jit_compile=True compiles it at once"
     try:
-        return (state and f"{graph.name}: {state}\n") + native.report(optimize(graph))
+        return (state and f"{graph.name}: {state}\n") + native.compile_report(optimize(graph))
     except ImportError as e:
         return f"{graph.name}: interpreted, for there is no compiler ({e})"

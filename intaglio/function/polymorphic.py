@@ -6,29 +6,39 @@ https://www.tensorflow.org/guide/function.
 
 from __future__ import annotations
 
-import collections
 import functools
 import time
-import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from intaglio.autograph.reads import CLASS, Read, recording
+from intaglio.autograph.reads import Read, recording
 from intaglio.autograph.side_effects import POLICY as EFFECTS
-from intaglio.autograph.side_effects import SideEffect
 from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
-from intaglio.base.origins import Frame
-from intaglio.function import captures, control, recursion, registry, retracing, trace_limits
+from intaglio.function import (
+    captures,
+    control,
+    recursion,
+    registry,
+    retracing,
+    sharing,
+    stablehlo,
+    trace_limits,
+)
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.function.conversion import converted_for_graphs, stepped
+from intaglio.function.conversion import stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
 from intaglio.function.explanation import Explanation, Traced, explanation
-from intaglio.function.kinds import PolymorphicFunction
+from intaglio.function.generalisation import POLICY as GENERAL
+from intaglio.function.generalisation import Decisions
+from intaglio.function.hooks import HOOKS
+from intaglio.function.methods import bound_method, converted, has_self, itself
+from intaglio.function.number_inputs import Needs
+from intaglio.function.pickling import is_named
 from intaglio.function.signature import (
     Bound,
     FunctionType,
@@ -40,7 +50,9 @@ from intaglio.function.signature import (
 from intaglio.function.trace_types import from_value
 from intaglio.function.tracing import trace
 from intaglio.function.user_errors import without_our_frames
+from intaglio.function.views import TraceViews
 from intaglio.function.warming import Warmup
+from intaglio.ir import implementations
 from intaglio.opdef import door
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
@@ -48,6 +60,19 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.trace.variable_creation import SINGLETON
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
+
+# What `experimental_attributes` may name. TensorFlow 2.21 was asked for it.
+ATTRIBUTES = (
+    "api_implements",
+    "api_preferred_device",
+    "_implements",
+    "_noinline",
+    "_tf_data_function",
+    "disable_summaries_at_runtime",
+    "go_backwards",
+    "runtime_constant_optimization",
+    "time_major",
+)
 
 MAX_ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
 
@@ -59,18 +84,6 @@ LATER = "Creating variables on a non-first call to a function decorated with tf.
 
 
 _counting = lasting_lock()
-
-
-class LargeConstant(NamedTuple):
-    """A constant of traces: the user's line that has it, its bytes, and how many traces have it."""
-
-    where: Frame | None
-    bytes: int
-    traces: int
-
-    def __str__(self) -> str:
-        where = "" if self.where is None else f"{self.where.short}: "
-        return f"{where}{self.bytes / 1e6:.1f} MB, in {self.traces} traces"
 
 
 class Options:
@@ -95,8 +108,23 @@ class Options:
         self.implements: str | None = options.get("implements")
         self.attributes: Any = options.get("attributes")
 
+    def declared(self) -> dict[str, Any]:
+        """The attributes of the graphs. Raises ValueError for one that TensorFlow does not know."""
+        attributes = dict(self.attributes or {})
+        for name in attributes:
+            if name not in ATTRIBUTES:
+                raise ValueError(
+                    f"`{name} is not supported by tf.function as an attribute. Write one of "
+                    f"{', '.join(ATTRIBUTES)}."
+                )
+        return (
+            attributes
+            if self.implements is None
+            else {**attributes, "_implements": self.implements}
+        )
 
-class Function(PolymorphicFunction):
+
+class Function(TraceViews):
     """A Python function that runs as a graph, traced again for each kind of arguments.
 
     Make one with `tf.function`. Calling it looks for a trace that serves the arguments,
@@ -123,7 +151,10 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
+        self.recorded_calls: Any = ()  # those that `record_calls` has kept last, of any functions
         self._warming: Warmup | None = None  # a warm-up in the background
+        self._removed = 0  # traces, by `trace_cache`
+        self._decisions = Decisions()  # about what traces leave open
         self._reported: set[Any] = set()  # the changed captures that there was a warning about
         # By the object's id: a weak reference to it, its function, its method last returned.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
@@ -136,7 +167,7 @@ class Function(PolymorphicFunction):
             for name, value in getattr(python_function, "__dict__", {}).items():
                 if not hasattr(self, name):
                     setattr(self, name, value)
-        if options.input_signature is not None and not _has_self(python_function, bound):
+        if options.input_signature is not None and not has_self(python_function, bound):
             self._constraints = constraints_of(self._signature, options.input_signature)
 
     # -- what it is -------------------------------------------------------------------
@@ -172,44 +203,29 @@ class Function(PolymorphicFunction):
         return self._signature.untyped()
 
     @property
+    def is_converted(self) -> bool:
+        """Whether AutoGraph converts the function."""
+        return bool(self._options.autograph)
+
+    @property
+    def options_key(self) -> tuple[Any, ...]:
+        """The options, to be compared with those of another function."""
+        options = self._options
+        return tuple([repr(getattr(options, name)) for name in options.__slots__])
+
+    @property
     def function_spec(self) -> Signature:
         """The Python function's signature."""
         return self._signature
 
-    def experimental_get_tracing_count(self) -> int:
-        """How often the function has been traced."""
-        return self._traced
-
-    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        """All traces, oldest first."""
-        return list(self._cache)
-
-    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
-        """The signatures of all traces, oldest first."""
-        between = "\n\n" if verbose else "\n"
-        return between.join([c.pretty_printed_signature(verbose) for c in self._cache])
-
-    def explain(self) -> Explanation:
-        """The cause of each trace: how its arguments differ from those of earlier ones.
-
-        A sequence with an item for each trace, oldest first; printed, it has where each was
-        made, how long that took, what changed since the nearest one, and what to write instead.
-        TensorFlow has no such method.
-        """
-        return explanation([c.traced for c in self._cache])
-
-    def compile_report(self) -> str:
-        """What of each trace is machine code, and what is not, with the reason.
-
-        TensorFlow has no such method. Functions that were not called are not listed.
-        """
-        return "\n\n".join([c.compile_report() for c in self._cache])
-
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
-        """The compiler's intermediate form. Raises ValueError: nothing is compiled by XLA here."""
-        raise ValueError(
-            "experimental_get_compiler_ir needs a function that XLA compiles; this one runs as a graph."
-        )
+        """A function `get(stage="hlo")` of the XLA program for arguments, or specs of static shape.
+
+        Stages are `"stablehlo"`, `"hlo"`, `"optimized_hlo"`, and as bytes `"hlo_serialized"` and
+        `"optimized_hlo_serialized"`. Raises ValueError without `jit_compile=True`, or for a
+        function without such a program, ImportError without jax.
+        """
+        return stablehlo.compiler_ir(self.get_concrete_function(*args, **kwargs), args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Function:
         """The function for one object: every object has its own traces, as long as it lives."""
@@ -237,9 +253,9 @@ class Function(PolymorphicFunction):
         try:
             ref = weakref.ref(instance, lambda _: table.pop(number, None))
         except TypeError:  # an object without weak references
-            ref = functools.partial(_itself, instance)
+            ref = functools.partial(itself, instance)
         bound_function = Function(
-            _method(self._python_function, ref), self._name, self._options, bound=True
+            bound_method(self._python_function, ref), self._name, self._options, bound=True
         )
         bound_function._detector = self._detector
         method = Method(instance, bound_function)
@@ -259,6 +275,8 @@ class Function(PolymorphicFunction):
         return method
 
     def __reduce__(self) -> Any:
+        if is_named(self, self._python_function):
+            return self._python_function.__qualname__
         return _unpickled, (self._python_function, self._name, self._options)
 
     def __deepcopy__(self, memo: Any) -> Function:
@@ -289,9 +307,31 @@ class Function(PolymorphicFunction):
             return self._python_function(*args, **kwargs)
         return stepped(self._python_function, args, kwargs)
 
+    def replay(self, call: Any = -1, until: str | None = None, *, debugger: bool = False) -> Any:
+        """Runs a call again that `intaglio.record_calls` has kept, eagerly, with its variables as they were.
+
+        `call` is one of its `calls`, a call's `number`, or -1 for the last of this function. With
+        `until="train.py:41"` it stops before that line: the result's `values` are the names there, and with
+        `debugger=True` Python's debugger asks there what to do. Afterwards the variables are what they are now. Random
+        ops draw new numbers. Raises ValueError for a call or a line that is not there. TensorFlow has no such
+        method.
+        """
+        return HOOKS.replay(self, call, until, debugger)
+
+    def fresh(self) -> Function:
+        """A function of the same Python function and options, without traces."""
+        return Function(self._python_function, self._name, self._options, bound=self._is_bound)
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if OPTIONS.special_calls and control.is_eager(self):
-            return self._python_function(*args, **kwargs)
+        if OPTIONS.special_calls:
+            mode = control.mode_of(self)
+            if mode == "eager":
+                return self._python_function(*args, **kwargs)
+            if door.level().eager:
+                if control.interceptors():
+                    return control.intercepted(self, args, kwargs)
+                if mode == "verify":
+                    return HOOKS.verified_call(self, args, kwargs)
         bound, types, key = self._typed(args, kwargs)
         if (OPTIONS.calls_are_controlled or self._warming) and not self._may_trace(
             key, bound, types
@@ -301,10 +341,7 @@ class Function(PolymorphicFunction):
             unfinished = recursion.in_progress(self._cache, key)
             if unfinished is not None:
                 return unfinished.call(_tensors(types, bound.values))
-        concrete, is_new = self._concrete(key, bound, types, has_values=True)
-        reads = concrete.reads
-        if reads is not None and not is_new and POLICY.mode != "freeze" and not reads.is_fresh():
-            concrete, is_new = self._after_change(concrete, reads.changed(), bound)
+        concrete, is_new = self._current(key, bound, types)
         trace_limits.used(concrete)
         eager = door.level().eager  # a graph that calls the function is traced once itself
         if eager and is_new:
@@ -314,11 +351,31 @@ class Function(PolymorphicFunction):
             if EFFECTS.mode == "replay":
                 concrete.advance_counters()
         tensors = _tensors(concrete.types, bound.values)
+        if concrete.check_dimensions is not None:
+            concrete.check_dimensions(tensors)
         result = concrete.pack(concrete.call_with_state(tensors))
         concrete.general_calls += 1
         if not STATE.unusual and concrete.general_calls in BUILD_AT:
             self._remember(concrete, args, kwargs, bound)
         return result
+
+    def _current(
+        self, key: Key, bound: Bound, types: Sequence[TraceType]
+    ) -> tuple[ConcreteFunction, bool]:
+        """The trace for a call, after the policy about what it has read; whether it is new."""
+        concrete, is_new = self._concrete(key, bound, types, has_values=True)
+        reads = concrete.reads
+        if reads is not None and not is_new and POLICY.mode != "freeze" and not reads.is_fresh():
+            return self._after_change(concrete, reads.changed(), bound)
+        return concrete, is_new
+
+    def trace_of(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[ConcreteFunction, list[Tensor]]:
+        """The trace that a call would use, made if there is none, and the tensors that it would pass."""
+        bound, types, key = self._typed(args, kwargs)
+        concrete, _ = self._current(key, bound, types)
+        return concrete, _tensors(concrete.types, bound.values)
 
     def _may_trace(self, key: Key, bound: Bound, types: Sequence[TraceType]) -> bool:
         """False if the call has no trace and is to run eagerly instead."""
@@ -374,7 +431,14 @@ class Function(PolymorphicFunction):
         """Puts an entry for calls like this one in front."""
         if concrete.states or (EFFECTS.mode == "replay" and concrete.effects.counters):
             return
-        entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
+        entry = make_entry(
+            # Dimensions that have been checked are those of the entry.
+            concrete,
+            args,
+            kwargs,
+            bound,
+            exact=len(self._cache) > 1 or concrete.check_dimensions is not None,
+        )
         quick = make_native_entry(concrete, args, kwargs, bound)
         entries = [e for e in (quick, entry) if e is not None]
         self._entries = (*entries, *self._entries)[:MAX_ENTRIES]
@@ -462,9 +526,17 @@ class Function(PolymorphicFunction):
                 key, lambda: self._trace(key, bound, types, has_values)
             )
         with self._cache.first:
-            if not self._initialized:
+            if not self._initialized and not (GENERAL.functions and self._takes_over()):
                 return self._trace_first(key, bound, types, has_values), True
         return self._concrete(key, bound, types, has_values)
+
+    def _takes_over(self) -> bool:
+        """Whether an earlier function was the same: its traces are this one's too from now on."""
+        shared = sharing.found(self)
+        if shared is None:
+            return False
+        self._cache, self._created, self._initialized = shared, [], True
+        return True
 
     def _trace_first(
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
@@ -475,11 +547,13 @@ class Function(PolymorphicFunction):
         def admit(variable: Any) -> None:
             created.append(weakref.ref(variable))
 
-        concrete = self._recorded(key, bound, types, has_values, admit)
+        key, concrete = self._generalised_trace(key, bound, types, has_values, admit)
         self._created = created
         if not created:
             self._keep(key, concrete)
             self._initialized = True
+            if GENERAL.functions:
+                sharing.offer(self)
             return concrete
         self._initialized = True
         # From now on threads do not wait for the first trace, but for that of their types.
@@ -488,16 +562,47 @@ class Function(PolymorphicFunction):
     def _trace(
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
     ) -> ConcreteFunction:
-        if self._options.reduce_retracing and len(self._cache):
-            key = self._cache.generalize(key)
-            types = key[1:]
-
         def refuse(variable: Any) -> None:
             raise ValueError(SINGLETON if self._created else LATER)
 
-        concrete = self._recorded(key, bound, types, has_values, refuse)
+        key, concrete = self._generalised_trace(key, bound, types, has_values, refuse)
         self._keep(key, concrete)
         return concrete
+
+    def _generalised_trace(
+        self,
+        key: Key,
+        bound: Bound,
+        types: Sequence[TraceType],
+        has_values: bool,
+        admit: Callable[[Any], None],
+    ) -> tuple[Key, ConcreteFunction]:
+        """A trace and its types: with Python numbers as inputs, as far as their values are not needed."""
+        while GENERAL.numbers and has_values and self._constraints is None:
+            needs = Needs()
+            promoted = self._decisions.promoted(bound.names, types, needs)
+            if all(a is b for a, b in zip(promoted, types, strict=True)):
+                break
+            general = self._joined((key[0], *promoted), bound)
+            try:
+                concrete = self._recorded(general, bound, general[1:], has_values, admit)
+                if not needs.lines and not concrete.effects.keep_values:
+                    self._decisions.decide(bound.names, promoted)
+                    return general, concrete
+            except Exception:  # of a number that is none, or what the function raises for each
+                pass
+            self._count(-1)  # the next one counts
+            self._decisions.refuse(needs, promoted)
+        key = self._joined(key, bound)
+        return key, self._recorded(key, bound, key[1:], has_values, admit)
+
+    def _joined(self, key: Key, bound: Bound) -> Key:
+        """The types with the dimensions open in which calls have differed, if that is asked for."""
+        if not (self._options.reduce_retracing or GENERAL.dimensions) or not len(self._cache):
+            return key
+        joined = self._cache.generalize(key)
+        self._decisions.open(bound.names, key[1:], joined[1:])
+        return joined
 
     def _keep(self, key: Key, concrete: ConcreteFunction) -> None:
         if recursion.provisional():
@@ -533,11 +638,6 @@ class Function(PolymorphicFunction):
 
     # -- limits of the cache ---------------------------------------------------------------
 
-    @property
-    def trace_bytes(self) -> int:
-        """An estimate of what the traces take in memory, in bytes. TensorFlow has no such attribute."""
-        return sum([c.bytes for c in self._cache])
-
     def all_traces(self) -> list[ConcreteFunction]:
         """The traces, for `trace_cache`."""
         return list(self._cache)
@@ -550,38 +650,10 @@ class Function(PolymorphicFunction):
     def remove_trace(self, trace: ConcreteFunction) -> None:
         """Removes a trace. Who has it may still call it."""
         self._cache.remove(trace)
+        self._removed += 1
         self._entries = ()
 
     # -- changed captures -----------------------------------------------------------------
-
-    @property
-    def captures(self) -> tuple[Read, ...]:
-        """What the traces have read of Python's state: values that are part of them.
-
-        Each has a `name` as in the program, `where` it was read, `before()` and `now()`. TensorFlow has
-        no such attribute.
-        """
-        reads = [r for c in self._cache if c.reads is not None for r in c.reads.all]
-        found = {r.ident: r for r in reads if r.aspect != CLASS}
-        return tuple(found.values())
-
-    @property
-    def side_effects(self) -> tuple[SideEffect, ...]:
-        """What the function did to Python's world when it was traced, which no call repeats.
-
-        Each has a `kind` and `where`; printed, it says what it was. TensorFlow has no such attribute.
-        """
-        return tuple(dict.fromkeys([e for c in self._cache for e in c.effects.found.values()]))
-
-    @property
-    def constants(self) -> tuple[LargeConstant, ...]:
-        """The constants of a megabyte and more that are part of traces.
-
-        Each has a `where`, its `bytes`, and the number of `traces` that have it: they share its memory.
-        TensorFlow has no such attribute.
-        """
-        found = collections.Counter([c for trace in self._cache for c in set(trace.constants)])
-        return tuple([LargeConstant(where, size, n) for (where, size), n in found.items()])
 
     def captures_again(self) -> None:
         """The policy about changed captures is another one: calls check them anew."""
@@ -639,13 +711,15 @@ class Function(PolymorphicFunction):
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
         self._count(1)
+        attributes = self._options.declared()
         origin, start = origins.capture(), time.perf_counter()
         graph = FuncGraph(self._name)
         graph.admit_variable = admit
+        graph.compiled_whole |= bool(self._options.jit_compile)
         graph.seed = getattr(getattr(door.level(), "graph", None), "seed", None)
         function = self._python_function
         if self._options.autograph:
-            function = _converted(function, self._options.autograph_options)
+            function = converted(function, self._options.autograph_options)
         with recording(POLICY.check_arrays) as recorder:
             output = trace(
                 function,
@@ -666,6 +740,8 @@ class Function(PolymorphicFunction):
         if reads:
             concrete.reads = TraceReads(reads)
         concrete.origin, concrete.seconds = origin, time.perf_counter() - start
+        if attributes:
+            implementations.declare(concrete.frozen, attributes)
         return concrete
 
 
@@ -696,47 +772,8 @@ class Method(Function):
         # One table of attributes for both.
         self.__dict__ = function.__dict__  # pyright: ignore[reportGeneralTypeIssues]  # a method shares all that its function has
 
-
-def _has_self(function: Callable[..., Any], bound: bool) -> bool:
-    """True for a method that is not bound yet: its signature is read once it is."""
-    code = getattr(function, "__code__", None)
-    if bound or code is None or not code.co_argcount:
-        return False
-    if isinstance(function, types.MethodType):
-        return False
-    return code.co_varnames[0] in ("self", "cls") and "." in function.__qualname__
-
-
-def _itself(instance: Any) -> Any:
-    return instance
-
-
-def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..., Any]:
-    """The function bound to an object that it holds weakly."""
-
-    def bound(*args: Any, **kwargs: Any) -> Any:
-        instance = ref()
-        if instance is None:
-            raise ReferenceError(
-                f"the object whose method {function.__qualname__} was to be traced is gone"
-            )
-        return function(instance, *args, **kwargs)
-
-    functools.update_wrapper(bound, function)
-    del bound.__dict__["__wrapped__"]  # inspect would look through it
-    bound.__signature__ = Signature.of(function, bound=True).as_inspect()
-    bound.__wrapped_method__ = function  # type: ignore[attr-defined]  # functions may have attributes
-    bound.__weak_owner__ = ref  # type: ignore[attr-defined]  # functions may have attributes
-    return bound
-
-
-def _converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
-    """What is traced with `autograph=True`; of a bound method, the method itself is converted."""
-    method = getattr(function, "__wrapped_method__", None)
-    if method is None:
-        return converted_for_graphs(function, options)
-    owner: Callable[[], Any] = function.__weak_owner__  # type: ignore[attr-defined]  # functions may have attributes
-    return _method(converted_for_graphs(method, options), owner)
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self._name)
 
 
 def _unpickled(function: Callable[..., Any], name: str, options: Options) -> Function:

@@ -74,7 +74,9 @@ def enforce(new: Any) -> None:
     """Removes traces until the limits hold, but not the `new` one."""
     if LIMITS.max_bytes is None and LIMITS.max_traces is None:
         return
-    traces = [(t, f) for f in registry.functions() for t in f.all_traces() if t is not new]
+    # Functions may share a trace.
+    found = {id(t): (t, f) for f in registry.functions() for t in f.all_traces() if t is not new}
+    traces = list(found.values())
     traces.sort(key=lambda pair: pair[0].last_used)
     excess = _Excess([t for t, _ in traces] + ([] if new is None else [new]))
     later: list[tuple[Any, Any]] = []

@@ -34,7 +34,10 @@ class Literal(TraceType):
         hash(self._key)
 
     def is_subtype_of(self, other: TraceType) -> bool:
-        return self == other
+        if self == other:
+            return True
+        admits = getattr(other, "admits", None)  # a number that is an input
+        return admits is not None and admits(self.value)
 
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
         return self if all(self == other for other in others) else None

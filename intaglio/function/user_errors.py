@@ -16,6 +16,7 @@ from intaglio.base import errors, origins, tracebacks
 from intaglio.base.errors import OpError, take_steps
 from intaglio.base.options import OPTIONS
 from intaglio.function.error_reports import note_run, note_trace
+from intaglio.function.hooks import HOOKS
 from intaglio.ir.graph import Node
 from intaglio.opdef.op import RAISES
 from intaglio.runtime import interpreter
@@ -149,7 +150,7 @@ def user_frames(entries: list[TracebackType], converted: bool) -> list[str]:
         code = trace.tb_frame.f_code
         if origins.is_ours(code):
             caller = code.co_filename
-            if caller == _POLYMORPHIC:
+            if caller in _TRACING:
                 root, called = None, False
             continue
         part = caller not in ("", _CALLS) and _is_part_of(code, root)
@@ -162,7 +163,10 @@ def user_frames(entries: list[TracebackType], converted: bool) -> list[str]:
     return found
 
 
-_POLYMORPHIC = origins.PACKAGE + os.path.join("function", "polymorphic.py")
+# The modules that begin a trace.
+_TRACING = tuple(
+    [origins.PACKAGE + os.path.join("function", f"{m}.py") for m in ("polymorphic", "methods")]
+)
 _CALLS = origins.PACKAGE + os.path.join("autograph", "calls.py")
 
 
@@ -185,6 +189,7 @@ def without_our_frames(error: Exception) -> Exception:
         with contextlib.suppress(AttributeError):
             error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
     tracebacks.leave_out_package(error)
+    HOOKS.note_code(error)
     return error
 
 

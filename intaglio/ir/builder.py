@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import origins
+from intaglio.base.hooks import ShownInNotebooks
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.hooks import HOOKS
 from intaglio.opdef import raw
@@ -24,7 +25,7 @@ def is_node_name(name: str) -> bool:
     return _VALID_NAME.match(name) is not None
 
 
-class GraphBuilder:
+class GraphBuilder(ShownInNotebooks):
     """A growing list of nodes with unique names."""
 
     def __init__(self) -> None:

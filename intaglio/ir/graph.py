@@ -8,6 +8,7 @@ from typing import Any
 
 from intaglio.base import origins
 from intaglio.base.dtypes import DType
+from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.origins import Origin
 from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, mismatch, text
 from intaglio.ir.hooks import HOOKS
@@ -92,6 +93,12 @@ class Node:
         return origins.frames(self.origin)
 
     @property
+    def frame(self) -> origins.Frame | None:
+        """The innermost of `frames`, the user's line that created the node; None if there is none."""
+        found = origins.frames(self.origin[:1])
+        return found[0] if found else None
+
+    @property
     def node_def(self) -> Any:
         """The node as a NodeDef message."""
         return HOOKS.exporter.node_def(self)
@@ -138,11 +145,11 @@ class Node:
         return [g.encode() for g in groups or (f"loc:@{self.name}",)]
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Raises ValueError: graphs run as functions here, there are no sessions."""
-        raise ValueError(
-            "Cannot execute operation using `run()`: No default session is registered. "
-            "Graphs run as functions: call a `tf.function` instead."
-        )
+        """Runs the operation in a session, the default one if None.
+
+        Raises ValueError if there is no default session.
+        """
+        HOOKS.run_in_session(self, feed_dict, session)
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.op.name}>"
@@ -203,11 +210,17 @@ class SymbolicTensor(Tensor):
         return self.node.device
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Raises ValueError: graphs run as functions here, there are no sessions."""
-        raise ValueError(
-            "Cannot evaluate tensor using `eval()`: No default session is registered. "
-            "Graphs run as functions: return the tensor from a `tf.function` instead."
-        )
+        """The value in a session, the default one if None: an array, or a NumPy scalar.
+
+        Raises ValueError if there is no default session.
+        """
+        return HOOKS.run_in_session(self, feed_dict, session)
+
+    def __hash__(self) -> int:
+        graph = self.node.graph
+        if graph is None or graph.building_function:
+            return super().__hash__()
+        return id(self)  # tensors of plain graphs are equal if they are one, and keys of feeds
 
     def consumers(self) -> list[Node]:
         """The operations that take this tensor."""
@@ -240,7 +253,7 @@ class SymbolicTensor(Tensor):
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
 
-class Graph:
+class Graph(ShownInNotebooks):
     """An immutable graph: inputs, nodes in the order they run, outputs.
 
     `nodes` hold the Placeholders of `inputs` first. Stateful nodes keep their order.

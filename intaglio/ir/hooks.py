@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from intaglio.base.hooks import Hooks
@@ -53,10 +53,12 @@ class Exporter(Protocol):
 
 
 class IrHooks(Hooks):
-    """Functions of the layer for protocol buffers that nodes and graphs call."""
+    """Functions of the layers for protocol buffers and sessions that nodes and graphs call."""
 
     # What `node_def`, `op_def` and `as_graph_def` use.
     exporter: Exporter
+    # What `Operation.run` and `Tensor.eval` do, of the node or tensor, the feeds and the session.
+    run_in_session: Callable[[Any, Any, Any], Any]
 
 
 HOOKS = IrHooks()

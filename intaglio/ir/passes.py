@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from intaglio.ir import text, verify
 from intaglio.ir.graph import Graph
-from intaglio.ir.rewrite import Fuel
+from intaglio.ir.rewrite import Fuel, active_meter
 
 Pass = Callable[[Graph, Fuel], Graph]
 
@@ -36,8 +36,12 @@ def run(
     folder, prefix = os.environ.get("INTAGLIO_DUMP"), f"{stage}-" if stage else ""
     if folder:
         _dump(folder, graph, f"{prefix}0-traced")
+    meter = active_meter()
     for number, (name, change) in enumerate(steps, 1):
+        before, spent = graph, meter.spent if meter else 0
         graph = change(graph, fuel)
+        if meter is not None:
+            meter.step(stage, name, before, graph, spent)
         if after is not None:
             after(graph)
         if VERIFY:

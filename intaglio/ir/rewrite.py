@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from intaglio.base.dtypes import from_numpy
@@ -31,6 +33,49 @@ from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 
 
+class Meter:
+    """One tank of fuel for all passes over all graphs of this thread, while a bisection runs them.
+
+    `spent` counts the rewrites so far. Passes that ask for more than `limit` get none.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    def burn(self) -> bool:
+        """Takes one rewrite; False if none is left."""
+        if self.spent >= self.limit:
+            return False
+        self.spent += 1
+        return True
+
+    def step(self, stage: str, name: str, before: Graph, after: Graph, spent: int) -> None:
+        """A pass has run: its pipeline, its name, the graphs, and what was spent before it."""
+
+
+class _Active(threading.local):
+    meter: Meter | None = None
+
+
+_active = _Active()
+
+
+@contextmanager
+def metered(meter: Meter) -> Generator[None]:
+    """All passes that this thread runs in the block burn the fuel of one meter."""
+    outer, _active.meter = _active.meter, meter
+    try:
+        yield
+    finally:
+        _active.meter = outer
+
+
+def active_meter() -> Meter | None:
+    """The meter of the innermost block of this thread, if there is one."""
+    return _active.meter
+
+
 class Fuel:
     """How many rewrites are still allowed: lowering it finds the one that is wrong.
 
@@ -38,13 +83,18 @@ class Fuel:
     """
 
     def __init__(self, amount: int | None = None) -> None:
-        if amount is None:
+        self._meter = _active.meter
+        if self._meter is not None:
+            amount = self._meter.limit
+        elif amount is None:
             amount = int(os.environ.get("INTAGLIO_FUEL", "-1"))
         self.amount = amount
         self.left = amount
 
     def burn(self) -> bool:
         """Takes one rewrite; False if none is left."""
+        if self._meter is not None:
+            return self._meter.burn()
         if self.left == 0:
             return False
         self.left -= 1
@@ -320,3 +370,21 @@ def _mapped(node: Node, name: str, value: Any, change: Callable[[Node, str, Grap
         changed = tuple([_mapped(node, name, item, change) for item in value])
         return value if all(map(operator.is_, changed, value)) else changed
     return value
+
+
+def copied(graph: Graph) -> Graph:
+    """The same graph, with those nested in it, as new objects: nothing is known of them yet.
+
+    What layers have worked out for the graph (`Graph.derived`) is not copied, and nodes are shared.
+    """
+    found: dict[int, Graph] = {}
+
+    def copy(inner: Graph) -> Graph:
+        if inner.opaque:
+            return inner
+        if id(inner) not in found:
+            new = map_attached(inner, lambda node, name, below: copy(below))
+            found[id(inner)] = Graph(new.name, new.inputs, new.nodes, new.outputs)
+        return found[id(inner)]
+
+    return copy(graph)

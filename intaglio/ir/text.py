@@ -9,7 +9,8 @@
 A line is `node: types = Op(inputs; attributes) after control, inputs`. Attributes are Python
 literals, dtypes by name, shapes `(2, None)`, arrays `tensor(dtype, shape, values)`, other
 graphs `graph("name")`; those come first in the text. Values are `node`, or `node:1` for a later
-output. Lines that begin with `#` are comments.
+output. Lines that begin with `#` are comments; those that `user_lines=True` writes say where the
+nodes below them come from, and are read as that.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import origins
 from intaglio.base.dtypes import BY_NAME, DType, from_numpy, string
+from intaglio.base.origins import Origin
 from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -90,17 +93,38 @@ def _user_line(node: Node) -> str:
 
 def format_node(node: Node, names: dict[int, str] | None = None) -> str:
     """One node as a line."""
-    types = ", ".join(_type(v.spec) for v in node.outputs)
+    types = format_types(node)
     inputs = ", ".join(_value(v) for v in node.inputs)
     attrs = ", ".join(f"{k}={_literal(v, names or {})}" for k, v in _written(node).items())
     after = f" after {', '.join(c.name for c in node.control)}" if node.control else ""
     return f"{node.name}: {types} = {node.op.name}({inputs}{'; ' if attrs else ''}{attrs}){after}"
 
 
+def format_types(node: Node) -> str:
+    """The types of a node's results: `float32[2, None], int32[]`."""
+    return ", ".join(_type(v.spec) for v in node.outputs)
+
+
+def format_type_and_attributes(node: Node) -> str:
+    """What a node's results are and how it computes them, without names of nodes and graphs."""
+    types = format_types(node)
+    plain = {k: v for k, v in _written(node).items() if not _holds_graph(v)}
+    attrs = ", ".join(f"{k}={_literal(v, {})}" for k, v in plain.items())
+    return f"{types} ({attrs})" if attrs else types
+
+
+def _holds_graph(value: Any) -> bool:
+    return isinstance(value, Graph) or (
+        isinstance(value, tuple) and any([isinstance(v, Graph) for v in value])
+    )
+
+
 def _written(node: Node) -> dict[str, Any]:
-    """The attributes that differ from the signature's defaults."""
-    defaults = node.op.defaults
-    return {k: v for k, v in node.attrs.items() if k not in defaults or not _same(v, defaults[k])}
+    """The attributes that differ from the signature's defaults: in its order, then those it implies."""
+    defaults, attrs = node.op.defaults, node.attrs
+    order = [*(n for n in node.op.attr_names if n in attrs), *attrs]
+    written = {k: attrs[k] for k in order}
+    return {k: v for k, v in written.items() if k not in defaults or not _same(v, defaults[k])}
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -149,6 +173,7 @@ def _tensor(array: np.ndarray) -> str:
 _HEAD = re.compile(r"^graph (?P<name>.+?)\((?P<inputs>.*)\) \{$")
 _LINE = re.compile(r"^(?P<name>\S+): (?P<types>.*?) ?= (?P<op>\w+)\((?P<rest>.*)$")
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<dims>[^\]]*)\]")
+_USER_LINE = re.compile(r"^# (?P<file>.+?):(?P<line>\d{1,9}) (?P<function>[\w<>]+)(: .*)?$")
 
 
 def parse(text: str) -> Graph:
@@ -163,6 +188,8 @@ def parse(text: str) -> Graph:
         stripped = line.strip()
         try:
             if not stripped or stripped.startswith("#"):
+                if reader is not None:
+                    reader.comment(stripped)
                 continue
             if reader is None:
                 reader = _Reader(stripped, graphs)
@@ -197,6 +224,7 @@ class _Reader:
         self.nodes: list[Node] = []
         self.by_name: dict[str, Node] = {}
         self.outputs: list[SymbolicTensor] | None = None
+        self.origin: Origin = ()  # of the nodes that are read next
         self.inputs = [self._input(p) for p in _split(found["inputs"])]
 
     def _input(self, text: str) -> SymbolicTensor:
@@ -213,6 +241,12 @@ class _Reader:
         for value in node.outputs:
             self.values[_value(value)] = value
         return node
+
+    def comment(self, text: str) -> None:
+        """Takes the line of the user's program, if the comment is one."""
+        found = _USER_LINE.match(text)
+        if found:
+            self.origin = origins.at(found["file"], int(found["line"]), found["function"])
 
     def line(self, text: str) -> None:
         if text == "return" or text.startswith("return "):
@@ -240,6 +274,7 @@ class _Reader:
                 found["name"],
                 specs,
                 control=tuple([self.by_name[c] for c in control]),
+                origin=self.origin,
             )
         )
 

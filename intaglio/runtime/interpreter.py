@@ -102,9 +102,16 @@ def compiled_anew(graph: Graph) -> Compiled:
 
 
 def call_kernel(
-    op: Op, arrays: Sequence[Any], attrs: dict[str, Any], node: Node | None = None
+    op: Op,
+    arrays: Sequence[Any],
+    attrs: dict[str, Any],
+    node: Node | None = None,
+    run: Callable[[Graph, Sequence[Any]], list[Any]] | None = None,
 ) -> Any:
-    """Calls an op's kernel with the services it requests: as eager calls do, or for a node."""
+    """Calls an op's kernel with the services it requests: as eager calls do, or for a node.
+
+    `run` carries out branches and bodies, where that is not to be as usual.
+    """
     values = op.sig.group(arrays, attrs) if op.has_lists else arrays
     types = None
     args: list[Any] = []
@@ -114,7 +121,7 @@ def call_kernel(
         elif kind == "attr":
             args.append(attrs[key])
         elif kind == "service":
-            service = getattr(SERVICES, key)
+            service: Any = run if run and key == "run" else getattr(SERVICES, key)
             if node is not None and hasattr(service, "for_node"):
                 service = kept(node, service)
             elif hasattr(service, "for_call"):

@@ -68,7 +68,7 @@ class LookupTable:
         return tuple([d or 0 for d in self.spec.shape or ()])
 
     def __len__(self) -> int:
-        self._need()
+        """How many keys there are: none before the table is initialized, as in TensorFlow."""
         return len(self._rows)
 
     def _need(self) -> None:
@@ -211,7 +211,8 @@ class LookupTable:
     def export(self) -> tuple[Any, Any]:
         """All keys and their values."""
         with self._lock:
-            self._need()
+            if not self.initialized:
+                raise errors.AbortedError(None, None, "HashTable is not initialized.")
             keys = np.empty(len(self._rows), self.key_dtype.numpy)
             keys[:] = list(self._rows)
             row_indices = np.fromiter(self._rows.values(), np.int64, len(self._rows))

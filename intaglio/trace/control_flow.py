@@ -17,7 +17,7 @@ from typing import Any
 from intaglio.base import errors, nest, shapes
 from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import bool_, int32, int64, resource
-from intaglio.base.shapes import Dims, as_dims
+from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
@@ -278,7 +278,7 @@ def while_loop(
     label = name or "while"
     loop_vars = nest.map_structure(_as_variable, loop_vars)
     start = nest.flatten(loop_vars, expand_composites=True)
-    allowed = _invariants(loop_vars, start, shape_invariants)
+    form, allowed = _invariants(loop_vars, start, shape_invariants)
     counted = maximum_iterations is not None
     limit: Any = None
     if counted:
@@ -286,7 +286,7 @@ def while_loop(
         start, allowed = [convert.to_tensor(0), *start], [(), *allowed]
 
     def unpacked(state: Sequence[Tensor]) -> Any:
-        return nest.pack_sequence_as(loop_vars, list(state[counted:]), expand_composites=True)
+        return nest.pack_sequence_as(form, list(state[counted:]), expand_composites=True)
 
     def more(*state: Tensor) -> list[Tensor]:
         if not counted:
@@ -335,12 +335,16 @@ def _as_condition(value: Any) -> Tensor:
     return as_scalar(tensor)
 
 
-def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) -> list[Dims]:
-    """The shapes that the loop variables may take."""
+def _invariants(
+    loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any
+) -> tuple[Any, list[Dims]]:
+    """The structure of the loop variables in an iteration, and the shapes that they may take."""
     if shape_invariants is None:
-        return [v.dims for v in start]
-    flat = nest.flatten_up_to(list(loop_vars), list(shape_invariants))
-    flat = [shape for invariant in flat for shape in _shapes_of(invariant)]
+        return loop_vars, [v.dims for v in start]
+    invariants = nest.flatten_up_to(list(loop_vars), list(shape_invariants))
+    pairs = [_general(v, i) for v, i in zip(nest.flatten(loop_vars), invariants, strict=True)]
+    form = nest.pack_sequence_as(loop_vars, [part for part, _ in pairs])
+    flat = [shape for _, dims in pairs for shape in dims]
     allowed: list[Dims] = []
     for value, invariant in zip(start, flat, strict=True):
         dims = as_dims(invariant)
@@ -351,14 +355,22 @@ def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) 
                 f"invariant is {shapes.text(dims)}."
             )
         allowed.append(dims)
-    return allowed
+    return form, allowed
 
 
-def _shapes_of(invariant: Any) -> list[Any]:
-    """The shapes of the tensors behind a shape, a tensor's spec or a composite's spec."""
-    if hasattr(invariant, "_component_specs"):
-        return [spec.shape for spec in invariant.flatten()]
-    return [invariant]
+def _general(value: Any, invariant: Any) -> tuple[Any, list[Any]]:
+    """(what stands for a loop variable in the structure of an iteration, the shapes of its tensors).
+
+    A composite is any value of the spec then: what it says of its own shape at the start may change.
+    """
+    convert_shape = getattr(value, "_shape_invariant_to_type_spec", None)
+    if convert_shape is not None and not hasattr(invariant, "_component_specs"):
+        invariant = convert_shape(TensorShape(as_dims(invariant)))
+    if not hasattr(invariant, "_component_specs"):
+        return value, [invariant]
+    # An array of tensors has no shape that could change: its spec tells of its elements.
+    form = value if convert_shape is None else invariant
+    return form, [spec.shape for spec in invariant.flatten()]
 
 
 def _trace_part(

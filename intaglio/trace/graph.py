@@ -270,6 +270,8 @@ class FuncGraph(Graph):
         # The values of the call that traces, for variables whose first value depends on them.
         self.example: dict[int, Any] = {}
         self.outer_graph: Any = getattr(door.level(), "graph", None)
+        # Whether it is part of a function with `jit_compile=True`, which XLA compiles in TensorFlow.
+        self.compiled_whole: bool = getattr(self.outer_graph, "compiled_whole", False)
         # The attributes of Python's objects that were declared as state, and that the trace uses.
         self.declared: tuple[Any, ...] = ()
 

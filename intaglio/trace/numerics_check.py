@@ -65,7 +65,9 @@ def disable_check_numerics() -> None:
         door.STATE.shift(-1)
 
 
-def _inspect(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Any:
+def _inspect(
+    op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Any:
     if not _switch.on or not op.numerics_checked or op.has_graphs:
         return outputs
     if not any(t.dtype.is_floating for t in outputs):

@@ -7,7 +7,9 @@ outside of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from intaglio.base.errors import InaccessibleTensorError
@@ -39,6 +41,34 @@ def admit(variable: Any) -> None:
         if allow is not None:
             allow(variable)
             return
+
+
+class _Collections(threading.local):
+    """The collections that variables of plain graphs join, where they are not the usual ones."""
+
+    def __init__(self) -> None:
+        self.names: list[Any] | None = None
+
+
+_collections = _Collections()
+
+
+@contextmanager
+def collected_in(names: list[Any] | None) -> Generator[None]:
+    """Variables of plain graphs join these collections; None for the usual ones."""
+    outer, _collections.names = _collections.names, names
+    try:
+        yield
+    finally:
+        _collections.names = outer
+
+
+def collect(variable: Any) -> None:
+    """Adds a variable of a plain graph to collections of the graph, each once."""
+    names = ["variables"] if _collections.names is None else list(_collections.names)
+    if variable.trainable and "trainable_variables" not in names:
+        names.append("trainable_variables")
+    variable.graph.add_to_collections(names, variable)
 
 
 def lift(tensor: Tensor) -> EagerTensor:

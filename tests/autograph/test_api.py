@@ -35,6 +35,13 @@ class Scale:
         return x * self.by if x > 0 else x
 
 
+def test_converted_names_end_without_a_number() -> None:
+    def step_3(x: Any) -> Any:
+        return x
+
+    assert tf.autograph.to_code(step_3).startswith("def tf__step(x):\n")  # as TensorFlow 2.21
+
+
 def test_to_code_shows_what_runs() -> None:
     text = tf.autograph.to_code(absolute)
     assert text.startswith("def tf__absolute(x):\n")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from intaglio import tf
 from intaglio.base.dimension import Dimension
 
 THREE, UNKNOWN = Dimension(3), Dimension(None)
@@ -68,3 +69,9 @@ def test_what_is_known_of_both() -> None:
 def test_what_is_refused(value: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         Dimension(value)
+
+
+def test_shapes_are_made_of_dimensions() -> None:
+    shape = tf.TensorShape([2, None])
+    assert tf.TensorShape(shape.dims).as_list() == [2, None]
+    assert tf.TensorSpec(shape.dims, tf.int32).shape.as_list() == [2, None]

@@ -6,6 +6,7 @@ import collections
 
 import pytest
 
+import intaglio
 from intaglio import tf
 
 Point = collections.namedtuple("Point", "a b")
@@ -126,3 +127,21 @@ def test_a_function_defined_again_is_reported(caplog):
     for _ in range(5):
         tf.function(lambda x: x + 1)(tf.constant(1))
     assert "is a new one: make it once" in caplog.text
+
+
+def test_notes_say_what_else_decides() -> None:
+    f = tf.function(lambda x, rate: x * rate)
+    assert f.explain().notes == ()
+    with intaglio.generalise("numbers"):
+        f(tf.ones([1]), 0.5)
+    with intaglio.stance("eager_on_miss", f), intaglio.retrace_budget(3):
+        assert f.explain().notes == (
+            "stance: eager_on_miss",
+            "budget: 0 of 3 further traces",
+            "generalised: rate: any float has the trace of the others",
+        )
+    with intaglio.retrace_budget(3, per="call_site"):
+        f(tf.ones([2]), 0.5)
+        assert "budget: 1 of 3 further traces from one line" in str(f.explain())
+    with intaglio.trace_cache(max_traces=1):
+        assert "removed: 1 traces, for trace_cache" in f.explain().notes

@@ -1,0 +1,132 @@
+"""What can be seen of a traced function from outside: its traces, what they have read and done."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, NamedTuple
+
+from intaglio.autograph.reads import CLASS, Read
+from intaglio.autograph.side_effects import SideEffect
+from intaglio.base.origins import Frame
+from intaglio.function import control
+from intaglio.function.cache import TraceCache
+from intaglio.function.concrete import ConcreteFunction
+from intaglio.function.explanation import CompileReport, Explanation, explanation
+from intaglio.function.generalisation import Decision, Decisions
+from intaglio.function.hooks import HOOKS
+from intaglio.function.inspection import Inspected
+from intaglio.function.kinds import PolymorphicFunction
+from intaglio.function.trace_table import Traces, traces_of
+
+
+class LargeConstant(NamedTuple):
+    """A constant of traces: the user's line that has it, its bytes, and how many traces have it."""
+
+    where: Frame | None
+    bytes: int
+    traces: int
+
+    def __str__(self) -> str:
+        where = "" if self.where is None else f"{self.where.short}: "
+        return f"{where}{self.bytes / 1e6:.1f} MB, in {self.traces} traces"
+
+
+class TraceViews(Inspected, PolymorphicFunction):
+    """The views of a function's traces. They change nothing."""
+
+    _cache: TraceCache
+    _decisions: Decisions
+    _removed: int
+    _traced: int
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function has been traced."""
+        return self._traced
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        """All traces, oldest first."""
+        return list(self._cache)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, oldest first."""
+        between = "\n\n" if verbose else "\n"
+        return between.join([c.pretty_printed_signature(verbose) for c in self._cache])
+
+    @property
+    def generalised(self) -> tuple[Decision, ...]:
+        """What `generalise` has decided: dimensions that are left open, numbers that are inputs or cannot be.
+
+        Each has a `path` such as `x.shape[0]`, `general`, the `reason`, and `where` a value is needed. TensorFlow
+        has no such attribute.
+        """
+        return tuple(self._decisions.found.values())
+
+    def explain(self) -> Explanation:
+        """The cause of each trace: how its arguments differ from those of earlier ones.
+
+        A sequence with an item for each trace, oldest first; printed, it has where each was
+        made, how long that took, what changed since the nearest one, and what to write instead.
+        The stance and budgets of this thread, the traces that `trace_cache` has removed and what was generalised are its
+        `notes`. TensorFlow has no such method.
+        """
+        removed = [f"removed: {self._removed} traces, for trace_cache"] if self._removed else []
+        general = [f"generalised: {d}" for d in self.generalised]
+        return explanation(
+            [c.traced for c in self._cache], [*control.notes(self), *removed, *general]
+        )
+
+    def compile_report(self) -> str:
+        """What of each trace is machine code, and what is not, with the reason.
+
+        TensorFlow has no such method. Functions that were not called are not listed.
+        """
+        return CompileReport("\n\n".join([c.compile_report() for c in self._cache]))
+
+    @property
+    def traces(self) -> Traces:
+        """A table of the traces: signature, calls, cost, size, and where each was called for.
+
+        TensorFlow has no such attribute.
+        """
+        return traces_of(self._list_all_concrete_functions())
+
+    def graph(self, level: str = "lines", trace: ConcreteFunction | None = None) -> Any:
+        """A picture of the last trace's graph, or of that of `trace`: see `intaglio.picture`.
+
+        TensorFlow has no such method.
+        """
+        return HOOKS.picture(self if trace is None else trace, level)
+
+    @property
+    def trace_bytes(self) -> int:
+        """An estimate of what the traces take in memory, in bytes. TensorFlow has no such attribute."""
+        return sum([c.bytes for c in self._cache])
+
+    @property
+    def captures(self) -> tuple[Read, ...]:
+        """What the traces have read of Python's state: values that are part of them.
+
+        Each has a `name` as in the program, `where` it was read, `before()` and `now()`. TensorFlow has
+        no such attribute.
+        """
+        reads = [r for c in self._cache if c.reads is not None for r in c.reads.all]
+        found = {r.ident: r for r in reads if r.aspect != CLASS}
+        return tuple(found.values())
+
+    @property
+    def side_effects(self) -> tuple[SideEffect, ...]:
+        """What the function did to Python's world when it was traced, which no call repeats.
+
+        Each has a `kind` and `where`; printed, it says what it was. TensorFlow has no such attribute.
+        """
+        return tuple(dict.fromkeys([e for c in self._cache for e in c.effects.found.values()]))
+
+    @property
+    def constants(self) -> tuple[LargeConstant, ...]:
+        """The constants of a megabyte and more that are part of traces.
+
+        Each has a `where`, its `bytes`, and the number of `traces` that have it: they share its memory.
+        TensorFlow has no such attribute.
+        """
+        found = collections.Counter([c for trace in self._cache for c in set(trace.constants)])
+        return tuple([LargeConstant(where, size, n) for (where, size), n in found.items()])
