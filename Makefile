@@ -15,22 +15,27 @@ TESTS  ?=
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
 .PHONY: help run test test-lowest wheels keras-tests keras-smoke client-tests check types architecture bench \
-	bench-programs docs clean \
-	hunt fuzz kills soak
+	bench-programs docs site release-check clean \
+	xla-tests hunt fuzz kills soak test-export demo
 
 help:
 	@echo "make run    set up .venv and run the main example"
 	@echo "make test   all tests; test-lowest with the oldest versions allowed (PYTHON=python3.11)"
+	@echo "make test-export  exported libraries on emulators of other processors and in node"
+	@echo "make demo   the page of examples/web_digits, in demo/"
 	@echo "make wheels the distributions intaglio and tensorflow-intaglio, in dist/"
 	@echo "make keras-tests  Keras' own tests; KERAS_TESTS=folders under keras/src"
 	@echo "make keras-smoke  some 400 of them, in half a minute"
-	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
+	@echo "make client-tests  another library's example and own tests; CLIENT=sonnet, einops (installed in .venv)"
+	@echo "make xla-tests  the samples of all ops as XLA programs"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
 	@echo "make bench-programs  whole programs against TensorFlow; QUICK=1, ONLY=pattern, SEED=number"
 	@echo "make hunt   random programs, N=number; fuzz, kills, soak likewise: tables in docs/trust.md"
 	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
 	@echo "            and the outputs in README and docs/tour anew"
+	@echo "make site   the documentation in build/site; its environment is .venv-site"
+	@echo "make release-check  wheel and sdist built, checked, installed into new environments, run"
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -60,6 +65,17 @@ test-lowest:
 		-r $(LOWEST)/requirements.txt -e .
 	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
 
+# Libraries for other processors, which run under qemu-user (apt-get install qemu-user-static), in
+# node, and under AddressSanitizer; what is not installed is skipped, and named.
+test-export: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[export]"
+	$(BIN)/python -m pytest -n $(JOBS) -m targets -rs tests/export
+
+# The page with the network of `make run`, trained in a few seconds, as WebAssembly.
+demo: $(RUNS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[export]"
+	$(BIN)/python examples/web_digits/build.py demo
+
 wheels:
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist \
 		. packages/tensorflow-intaglio
@@ -72,7 +88,11 @@ keras-tests: $(STAMP)
 keras-smoke: $(STAMP)
 	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/tensorflow_name/smoke.txt)"
 
+xla-tests: $(STAMP)
+	INTAGLIO_XLA_SAMPLES=all $(BIN)/python -m pytest tests/xla -n $(JOBS)
+
 client-tests: $(STAMP)
+	test ! -e tests/clients/examples/$(CLIENT)_example.py || CLIENTS_PYTHON=$(BIN)/python $(BIN)/python -m tests.clients $(CLIENT)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('$(CLIENT)').submodule_search_locations[0])") && \
 	EINOPS_TEST_BACKENDS=tensorflow,numpy $(BIN)/python -m pytest -q -p tests.tensorflow_name.suite -p tests.tensorflow_name.outcomes \
 		-p no:cacheprovider -c /dev/null -o "python_files=test_*.py *_test.py" --rootdir $$(dirname $$site) \
@@ -104,9 +124,24 @@ docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
 	$(BIN)/python -m docs.keras
 	$(BIN)/python -m docs.beyond
+	$(BIN)/python -m docs.clients
+	$(BIN)/python -m docs.error_codes
+	$(BIN)/python -m docs.xla
 	$(BIN)/python -m docs.layer_diagrams
 	$(BIN)/python -m docs.type_stub
 	$(BIN)/python -m docs.pages --write
+
+# The documentation as pages to open from disk, in build/site; the reference comes from docstrings.
+SITE := .venv-site
+site:
+	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	$(SITE)/bin/python -m mkdocs build --strict
+
+# What a release needs, without publishing: both forms built, their metadata checked, the wheel and then
+# the sdist installed into new environments, a program run in each.
+release-check:
+	$(PYTHON) -m tests.release build/release
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

@@ -28,6 +28,12 @@ PAGES = [
     ROOT / "docs" / "autograph-messages.md",
     ROOT / "docs" / "captures.md",
     ROOT / "docs" / "compiler.md",
+    ROOT / "docs" / "errors.md",
+    ROOT / "docs" / "index.md",
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    ROOT / "docs" / "control.md",
+    ROOT / "docs" / "debugging.md",
+    ROOT / "docs" / "export.md",
     ROOT / "docs" / "numpy.md",
 ]
 _BLOCK = re.compile(

@@ -18,7 +18,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from intaglio import tf
+import intaglio
+from intaglio import tf, xla
 from intaglio.function import versions
 from intaglio.native import fallback, perturbation, tiers
 from trust.programs import Program, load, namespace
@@ -148,6 +149,17 @@ def traced(jit: bool, shapes: bool) -> Callable[..., Any]:
     return make
 
 
+def by_xla(program: Program, variables: dict[str, Any]) -> Any:
+    """The program as an XLA program, made at the first call."""
+    run = traced(True, True)(program, variables)
+
+    def call(*inputs: Any) -> Any:
+        with intaglio.backend("xla"):
+            return run(*inputs)
+
+    return call
+
+
 def changing_over(program: Program, variables: dict[str, Any]) -> Any:
     """The program as a `tf.function` that counts its calls: such become machine code."""
     function = load(program.source(), namespace(program, variables, tf.function))
@@ -196,6 +208,8 @@ MODES: dict[str, tuple[Callable[..., Any], int | None]] = {
     "jit": (traced(True, True), None),
     "jit, None": (traced(True, False), None),
 }
+if xla.is_installed():
+    MODES["xla"] = (by_xla, None)
 
 
 class Judge:

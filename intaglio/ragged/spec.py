@@ -10,7 +10,7 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype, variant
-from intaglio.base.shapes import TensorShape
+from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import core
@@ -114,7 +114,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def _splits_specs(self) -> list[Any]:
         """The specs of the row splits, whose number is known under uniform dimensions."""
-        dims = self._shape.dims
+        dims = as_dims(self._shape)
         rows = None if dims is None else dims[0]
         found: list[Any] = []
         for level in range(self._ragged_rank):
@@ -131,7 +131,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         flat, *splits = components
-        dims = self._shape.dims
+        dims = as_dims(self._shape)
         lengths = [None] * len(splits) if dims is None else dims[1 : len(splits) + 1]
         partitions = [partition_from_splits(s, n) for s, n in zip(splits, lengths, strict=True)]
         return core.nested(flat, partitions)

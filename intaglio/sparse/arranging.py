@@ -12,6 +12,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype, int64
+from intaglio.base.shapes import as_dims
 from intaglio.opdef import convert, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
@@ -170,10 +171,10 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     rank = x.shape.rank
     axis = -1 if axis is None else int(axis)
     with name_scope(name or "expand_dims"):
-        if rank is None:
-            raise ValueError("tf.sparse.expand_dims needs a sparse tensor of known rank")
-        if not -rank - 1 <= axis <= rank:
+        if rank is not None and not -rank - 1 <= axis <= rank:
             raise ValueError(f"axis {axis} out of range [{-rank - 1}, {rank}]")
+        if rank is None and axis < 0:
+            rank = raw.Size(x.dense_shape)
         at = axis + rank + 1 if axis < 0 else axis
         column = raw.ZerosLike(x.indices[:, :1])
         indices = raw.ConcatV2([x.indices[:, :at], column, x.indices[:, at:]], 1)
@@ -202,7 +203,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
         order = convert.to_tensor(perm)
         indices = raw.GatherV2(x.indices, order, 1)
         transposed = SparseTensor(indices, x.values, raw.GatherV2(x.dense_shape, order, 0))
-        dims = x.shape.dims
+        dims = as_dims(x.shape)
         known = getattr(order, "_array", None)
         if dims is not None and known is not None:
             transposed.set_shape([dims[int(i)] for i in known])
@@ -267,7 +268,7 @@ def concat(
                 [x.indices for x in tensors], [x.values for x in tensors], shapes, concat_dim=axis
             )
         )
-    dims = [x.shape.dims for x in tensors]
+    dims = [as_dims(x.shape) for x in tensors]
     if None in dims or len({len(d or ()) for d in dims}) > 1:
         return result
     rank = len(dims[0] or ())

@@ -88,6 +88,21 @@ class SparseTensor(TensorInParts):
         """The values at the indices, a vector [n]."""
         return self._values
 
+    def _shape_invariant_to_type_spec(self, shape: TensorShape) -> Any:
+        """What a loop may make of the tensor if the shape of its `dense_shape` may be `shape`.
+
+        Raises ValueError unless that has one dimension.
+        """
+        if shape.rank is None:
+            return type(self._type_spec)(None, self.dtype)
+        if shape.rank != 1:
+            raise ValueError(
+                f"Expected a shape with 1 dimension. Obtained: {shape} which has {shape.rank} dimensions. A loop "
+                "may take a SparseTensor's `dense_shape` as its shape invariant, or a SparseTensorSpec."
+            )
+        rank = shape[0]
+        return type(self._type_spec)(None if rank is None else [None] * rank, self.dtype)
+
     @property
     def dense_shape(self) -> Any:
         """The shape of the whole tensor, an int64 vector [rank]."""

@@ -215,6 +215,7 @@ if TYPE_CHECKING:
     from intaglio.tf import sparse as sparse
     from intaglio.tf import summary as summary
     from intaglio.tf import test as test
+    from intaglio.tf import tpu as tpu
     from intaglio.tf import train as train
     from intaglio.tf import xla as xla
     from intaglio.tf.any_axes import fftnd as fftnd
@@ -448,16 +449,24 @@ LATER: dict[str, str] = {
     "summary": "intaglio.tf.summary",
     "test": "intaglio.tf.test",
     "train": "intaglio.tf.train",
+    "tpu": "intaglio.tf.tpu",
     "xla": "intaglio.tf.xla",
 }
 __all__ += [*LATER]
 
 # What the extra `keras` brings, which need not be installed: in no `__all__`.
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")
+# Names that TensorFlow has without documenting or listing them: qkeras, tf-agents.
+_UNDOCUMENTED = {"enable_v2_behavior": "intaglio.compat_v1.behavior:enable_v2_behavior"}
 _OF_KERAS = {name: f"intaglio.tensorflow_name.package:{name}" for name in KERAS}
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})
+    _find, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})
+
+    def __getattr__(name):
+        """A name that is imported on first access, or one that libraries know all the same."""
+        return later.named(_UNDOCUMENTED[name]) if name in _UNDOCUMENTED else _find(name)
+
     later.advise(__name__, "intaglio.opdef.absent_names:advice")
 
 # The type specs of higher layers, by their numbers in saved structures.

@@ -67,8 +67,13 @@ def test_threads_insert_at_once():
 
 def test_an_unfilled_table_is_refused():
     handle = tf.raw_ops.AnonymousHashTable(key_dtype=tf.int64, value_dtype=tf.int64)
+    # Asked of TensorFlow 2.21.
+    assert tf.raw_ops.LookupTableSizeV2(table_handle=handle).numpy() == 0
     with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
-        tf.raw_ops.LookupTableSizeV2(table_handle=handle)
+        keys, default = tf.constant([1], tf.int64), tf.constant(0, tf.int64)
+        tf.raw_ops.LookupTableFindV2(table_handle=handle, keys=keys, default_value=default)
+    with pytest.raises(tf.errors.AbortedError, match="not initialized"):
+        tf.raw_ops.LookupTableExportV2(table_handle=handle, Tkeys=tf.int64, Tvalues=tf.int64)
 
 
 def test_named_tables_are_shared():

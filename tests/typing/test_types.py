@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -48,6 +49,7 @@ def test_the_files_say_something() -> None:
     assert len(said) > 70 and list(said.values()).count("error") > 15
 
 
+@pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 types its arrays otherwise")
 @pytest.mark.skipif(importlib.util.find_spec("pyright") is None, reason="pyright is not installed")
 def test_pyright_says_the_same(tmp_path: pathlib.Path) -> None:
     settings = {

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from intaglio.graphdef.proto_fields import is_repeated
 from trust.fuzzing import mutation
 
 # The chance to change a message itself rather than one inside it.
@@ -135,7 +136,7 @@ def _wrapped(field: Any, value: int) -> int:
 
 def repeated(field: Any) -> bool:
     """True for a field with several values."""
-    return field.is_repeated
+    return is_repeated(field)
 
 
 def is_map(field: Any) -> bool:

@@ -229,7 +229,10 @@ class Texts(Format):
 
 def _picture(mode: str, kind: str, size: tuple[int, int] = (7, 5), **options: Any) -> bytes:
     noise = np.random.default_rng(1).integers(0, 256, (size[1], size[0], 4)).astype(np.uint8)
-    image = Image.fromarray(noise, "RGBA").convert(mode)
+    if mode == "I;16":  # no version converts to it
+        image = Image.fromarray(noise[..., 0].astype(np.uint16) * 257)
+    else:
+        image = Image.fromarray(noise, "RGBA").convert(mode)
     out = io.BytesIO()
     image.save(out, kind, **options)
     return out.getvalue()

@@ -130,10 +130,12 @@ def register_tensor_conversion_function(
 def is_tensor(x: Any) -> bool:
     """True for tensors, variables, ragged and sparse tensors and indexed slices.
 
+    Also for objects of libraries whose attribute `is_tensor_like` says so.
+
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)
     (True, False)
     """
-    return isinstance(x, _TENSORS)
+    return isinstance(x, _TENSORS) or bool(getattr(x, "is_tensor_like", False))
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

@@ -1,0 +1,51 @@
+"""What the site is made of: the pages that it names are there, the reference has the public names."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+import intaglio
+from docs import site_hooks
+
+ROOT = site_hooks.ROOT
+MADE = {"reference/intaglio.md", "reference/tf.md", "changelog.md"}
+
+
+def test_the_navigation_leads_to_pages() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    named = set(re.findall(r"[\w/-]+\.md", nav))
+    assert len(named) > 20
+    assert not {n for n in named - MADE if not (ROOT / "docs" / n).exists()}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = site_hooks.own_reference()
+    for name in ("profile", "picture", "graph_diff", "explain_error", "captures"):
+        assert name in intaglio.__all__ and f"### intaglio.{name}\n" in text
+    assert "### Function.warmup" in text
+    assert "```pycon\n>>>" in text
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("[tour](tour/1-tensors.md)", "[tour](tour/1-tensors.md)"),
+        ("[code](../intaglio/ir/text.py)", "code (`intaglio/ir/text.py`)"),
+        ("[site](https://example.org/a)", "[site](https://example.org/a)"),
+        ("```py\nx[0](1)\n```", "```py\nx[0](1)\n```"),
+    ],
+)
+def test_links_to_what_is_no_page_become_paths(markdown: str, shown: str) -> None:
+    class Config:
+        src_uri = "index.md"
+
+    class Page:
+        file = Config
+
+    class Tour:
+        src_uri = str(pathlib.PurePosixPath("tour/1-tensors.md"))
+
+    assert site_hooks.on_page_markdown(markdown, Page, None, [Tour]) == shown
