@@ -46,19 +46,29 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     if f is None:
         return custom_gradient
 
-    @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    return _WithGradient(f)
+
+
+class _WithGradient:
+    """A function with its custom gradient. As a method, it is the gradient of the bound method's arguments."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._function = f
+        functools.update_wrapper(self, f)
+        self.__original_wrapped__ = f
+
+    def __get__(self, instance: Any, owner: Any = None) -> _WithGradient:
+        return _WithGradient(self._function.__get__(instance, owner))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         level = door.level()
         if level.eager:
-            return _eagerly(level, f, args, kwargs)
+            return _eagerly(level, self._function, args, kwargs)
         if kwargs:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
             )
-        return _in_graph(f, args)
-
-    decorated.__original_wrapped__ = f  # type: ignore[attr-defined]  # functions may have attributes
-    return decorated
+        return _in_graph(self._function, args)
 
 
 class _Used:
@@ -189,7 +199,8 @@ def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     result, grad_fn, variables = _called(f, arguments, {})
     outputs: list[Tensor] = [convert.to_tensor(y) for y in nest.flatten(result)]
     flat = nest.flatten(arguments)
-    inputs = [_recorded(x) for x in flat] + [v.handle for v in variables]
+    # The values of variables, not their handles: what is saved has no node of another variable's handle.
+    inputs = [convert.to_tensor(x) for x in (*flat, *variables)]
     n = len(outputs)
 
     def backward(op: Any, *grads: Any) -> list[Any]:

@@ -28,6 +28,8 @@ class Library:
     def __init__(self, proto: Any) -> None:
         self.proto = proto
         self.names: dict[int, str] = {}
+        # Nodes that are written besides those of a graph, after them, by its id.
+        self.left_out: dict[int, list[Node]] = {}
         self.kept: list[Graph] = []
 
     def name_of(self, graph: Graph) -> str:
@@ -125,12 +127,11 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
     proto = messages.FunctionDef()
     proto.signature.name = name
     names: dict[int, str] = {}
-    labels = _labels(graph.inputs)
-    for i, (value, label) in enumerate(zip(graph.inputs, labels, strict=True)):
+    for i, (value, label) in enumerate(zip(graph.inputs, labels(graph.inputs), strict=True)):
         names[id(value)] = label
         _fill_argument(proto, i, value, label)
     arguments = {id(v.node) for v in graph.inputs}
-    for node in graph.nodes:
+    for node in (*graph.nodes, *library.left_out.get(id(graph), ())):
         if id(node) in arguments:
             continue
         for value, text in zip(node.outputs, output_names(node), strict=True):
@@ -140,7 +141,7 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
             proto.signature.is_stateful = True
             proto.control_ret[node.name] = node.name
             proto.signature.control_output.append(node.name)
-    for value, label in zip(graph.outputs, _labels(graph.outputs), strict=True):
+    for value, label in zip(graph.outputs, labels(graph.outputs), strict=True):
         proto.signature.output_arg.add(name=label, type=value.dtype.as_datatype_enum)
         proto.ret[label] = names[id(value)]
     for key, value in implementations.attributes_of(graph).items():
@@ -173,18 +174,18 @@ def _fill_argument(proto: Any, index: int, value: SymbolicTensor, label: str) ->
         tensors.set_attribute(attrs["_user_specified_name"], user_name, "str", None)
 
 
-def _labels(values: Iterable[SymbolicTensor]) -> list[str]:
+def labels(values: Iterable[SymbolicTensor]) -> list[str]:
     """Argument names: lower case, letters, digits and underscores, each once."""
-    labels: list[str] = []
+    found: list[str] = []
     for value in values:
         base = re.sub(r"[^a-z0-9_]", "_", value.node.name.lower())
         base = base if base[:1].isalpha() else f"arg_{base}"
         label, n = base, 0
-        while label in labels:
+        while label in found:
             n += 1
             label = f"{base}_{n}"
-        labels.append(label)
-    return labels
+        found.append(label)
+    return found
 
 
 def output_names(node: Node) -> list[str]:

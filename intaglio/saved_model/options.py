@@ -35,8 +35,8 @@ class SaveOptions:
 
     `function_aliases` (name -> tf.function) and `extra_tags` are written with the model, and so are
     the devices of variables with an `experimental_variable_policy`. `experimental_skip_saver` leaves out
-    the ops that save and restore. The other options are stored without effect: custom gradients
-    are not written yet.
+    the ops that save and restore. Functions of custom gradients are written unless
+    `experimental_custom_gradients` is False. The other options are stored without effect.
     """
 
     def __init__(

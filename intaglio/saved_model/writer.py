@@ -24,6 +24,7 @@ from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
 from intaglio.saved_model import bundle, fingerprint, names, object_graph, resources, sharding
 from intaglio.saved_model import signatures as model_signatures
+from intaglio.saved_model.gradient_writer import CapturedValue, GradientWriter
 from intaglio.saved_model.graph_writer import GraphWriter, Table
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.saved_model.options import SaveOptions, VariablePolicy
@@ -117,6 +118,8 @@ class _Model:
         for value in list(self.graph.objects):
             if isinstance(value, ConcreteFunction):
                 self._captures(value)
+        if self.options.experimental_custom_gradients:
+            self._gradients()
         for number, value in enumerate(self.graph.objects):
             node = self.meta_graph.object_graph_def.nodes.add()
             self.graph.fill_children(number, node.children)
@@ -171,6 +174,27 @@ class _Model:
             found = self.graph.add(number, f"capture_{i}", tensor)
             if found not in self.tensor_names:
                 self.tensor_names[found] = self.writer.constant(array)
+
+    def _gradients(self) -> None:
+        """The functions of custom gradients; what they capture becomes objects."""
+        writer = GradientWriter(self.writer.library, self._captured, self.graph.append)
+        writer.trace(v.frozen for v in self.graph.objects if isinstance(v, ConcreteFunction))
+        writer.write(self.meta_graph.object_graph_def.concrete_functions)
+
+    def _captured(self, tensor: Any, gradient: str) -> int:
+        """The object that an eager tensor is, which a gradient function captures."""
+        array = getattr(tensor, "_array", None)
+        if id(array) in self.resources:
+            return self.resources[id(array)]
+        if not isinstance(array, (np.ndarray, np.generic)):
+            raise AssertionError(
+                f"The custom gradient {gradient!r} uses {array!r}, which no attribute of the model leads to: "
+                "assign it to an attribute of the object that is saved."
+            )
+        number = self.graph.append(tensor)
+        if number not in self.tensor_names:
+            self.tensor_names[number] = self.writer.constant(array)
+        return number
 
     def _bound_inputs(self, function: ConcreteFunction) -> list[int]:
         """The objects that a function captures, by number."""
@@ -285,6 +309,9 @@ class _Model:
             node.asset.asset_file_def_index = self.asset_numbers[number]
         elif resources.is_resource(value):
             self._fill_resource(node, number)
+        elif isinstance(value, CapturedValue):
+            node.captured_tensor.name = value.name
+            node.captured_tensor.concrete_function = value.function
         elif isinstance(value, EagerTensor):
             node.constant.operation = self.tensor_names[number]
             node.registered_name = "tf.TrackableConstant"

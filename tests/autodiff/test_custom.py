@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -202,3 +204,35 @@ def test_overriding_gradients_is_for_gradients_of_graphs():
         return tape.gradient(y, x), tf.gradients(y, x)[0]
 
     assert [float(g) for g in f(tf.constant(3.0))] == [6.0, 100.0]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_methods(wrap: Any) -> None:
+    """Gradients are those of the bound method's arguments. Recorded from TensorFlow 2.21."""
+
+    class Scaled:
+        factor = 3.0
+
+        @tf.custom_gradient
+        def method(self, x: Any) -> Any:
+            return x * self.factor, lambda dy: dy * 100.0
+
+        @classmethod
+        @tf.custom_gradient
+        def of_class(cls, x: Any) -> Any:
+            return x * 2.0, lambda dy: dy * 6.0
+
+        @staticmethod
+        @tf.custom_gradient
+        def static(x: Any) -> Any:
+            return x * 2.0, lambda dy: dy * 5.0
+
+    found: list[float] = []
+    for function in (Scaled().method, Scaled.of_class, Scaled.static):
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = wrap(function)(x)
+        found += [float(y), float(tape.gradient(y, x))]
+    assert found == [6.0, 100.0, 4.0, 6.0, 4.0, 5.0]
+    assert Scaled.method.__name__ == "method"

@@ -102,3 +102,85 @@ def test_damaged_gradient_functions_are_refused(tmp_path: pathlib.Path) -> None:
         UnsupportedFileError, match="needs 'elsewhere:0', which is not in the function"
     ):
         custom_gradients.slopes(tf, _changed(tmp_path, capture), "silu")
+
+
+@pytest.mark.parametrize("name", custom_gradients.NAMES)
+def test_gradients_are_written(name: str, tmp_path: pathlib.Path) -> None:
+    """TensorFlow 2.21 reads these files, and gives the recorded answers."""
+    custom_gradients.save(tf, str(tmp_path / "once"))
+    model = tf.saved_model.load(str(tmp_path / "once"))
+    close(custom_gradients.slopes(tf, model, name), ANSWERS[name])
+    tf.saved_model.save(model, str(tmp_path / "again"))
+    model = tf.saved_model.load(str(tmp_path / "again"))
+    close(custom_gradients.slopes(tf, model, name), ANSWERS[name])
+
+
+def _loaded(f: Any, tmp_path: pathlib.Path, **attributes: Any) -> Any:
+    module = tf.Module()
+    for name, value in attributes.items():
+        setattr(module, name, value)
+    module.f = tf.function(f, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    return tf.saved_model.load(str(tmp_path / "model"))
+
+
+def _slope(model: Any, at: float) -> float:
+    x = tf.constant(at)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = model.f(x)
+    return float(tape.gradient(y, x))
+
+
+def test_a_gradient_uses_values_that_the_function_leaves_out(tmp_path: pathlib.Path) -> None:
+    weights = tf.constant([0.5, 2.5])
+
+    @tf.custom_gradient
+    def f(x: Any) -> Any:
+        unused = tf.exp(x) * 3.0
+        return x * 2.0, lambda dy: dy * unused * tf.reduce_sum(weights)
+
+    model = _loaded(lambda x: f(x) + 1.0, tmp_path)
+    np.testing.assert_allclose(_slope(model, 1.0), 9.0 * np.e, rtol=1e-6)
+
+
+def test_gradients_inside_of_branches_and_called_functions(tmp_path: pathlib.Path) -> None:
+    @tf.custom_gradient
+    def f(x: Any) -> Any:
+        return x * 2.0, lambda dy: dy * x * 100.0
+
+    @tf.function
+    def called(x: Any) -> Any:
+        return f(x)
+
+    model = _loaded(lambda x: tf.cond(x > 0.0, lambda: f(x * 1.0), lambda: called(-x)), tmp_path)
+    assert [_slope(model, x) for x in (3.0, -4.0)] == [300.0, -400.0]
+
+
+def test_a_gradient_of_a_variable_and_one_that_is_none(tmp_path: pathlib.Path) -> None:
+    scale = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def f(x: Any, y: Any) -> Any:
+        def gradient(dy: Any, variables: Any) -> Any:
+            return (dy * scale * 10.0, None), [dy * 7.0]
+
+        return x * scale + y, gradient
+
+    model = _loaded(lambda x: f(x, x * 2.0), tmp_path, scale=scale)
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = model.f(x)
+    assert [float(g) for g in tape.gradient(y, [x, model.scale])] == [30.0, 7.0]
+
+
+def test_a_gradient_that_cannot_be_traced_is_refused(tmp_path: pathlib.Path) -> None:
+    @tf.custom_gradient
+    def f(x: Any) -> Any:
+        return x * 1.0, lambda dy: dy * float(dy.numpy())
+
+    with pytest.raises(ValueError, match="Error when tracing gradients for SavedModel"):
+        _loaded(f, tmp_path)
+    with pytest.raises(OSError, match="does not exist"):
+        tf.saved_model.load(str(tmp_path / "model"))
