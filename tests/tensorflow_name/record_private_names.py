@@ -3,9 +3,10 @@
     path/to/python-with-tensorflow -m tests.tensorflow_name.record_private_names LIBRARY...
 
 LIBRARY are folders of packages that import TensorFlow; the environment need not have them.
+Without any, what `client_names.json` says of an earlier run is kept.
 Writes three files. `intaglio/tensorflow_name/private_names.json`, module -> namespace -> names: of
-the modules under `tensorflow.python` that these libraries import, the names that are public elsewhere
-(defined in the module, or used of it by a library). `intaglio/compat_v1/same_names.json`, the same for
+all modules under `tensorflow.python` that `import tensorflow` or one of these libraries imports, the
+names that are public elsewhere. `intaglio/compat_v1/same_names.json`, the same for
 the namespaces of `tf.compat.v1`: the names that are the same object in TensorFlow 2. `client_names.json`
 beside this file: which library uses which private name, and which name of `tf.compat.v1`.
 """
@@ -20,7 +21,7 @@ import json
 import pathlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 HERE = pathlib.Path(__file__)
@@ -108,27 +109,36 @@ def used_by(folders: list[str]) -> dict[str, set[str]]:
     return users
 
 
-def table(users: dict[str, set[str]]) -> dict[str, dict[str, list[str]]]:
-    """module -> namespace -> names, `own=theirs` where the two differ."""
-    modules: set[str] = set()
+def modules_for(users: Iterable[str]) -> list[str]:
+    """The modules under `tensorflow.python`: all that are imported, and those of the users' names."""
+    found = {name for name in sys.modules if name.startswith("tensorflow.python.")}
     for name in users:
         if name.startswith("tensorflow.python."):
             at = resolved(name)
             assert at is not None
             if at[0] in sys.modules:  # not a module that another one has imported
-                modules.add(at[0])
+                found.add(at[0])
+    copies = ("tensorflow.python.keras", "tensorflow.python.layers")  # of Keras 2: `OfKeras2`
+    return sorted(
+        name
+        for name in found
+        if not name.rpartition(".")[2].startswith(_GENERATED) and not name.startswith(copies)
+    )
+
+
+def table(users: Iterable[str]) -> dict[str, dict[str, list[str]]]:
+    """module -> namespace -> names, `own=theirs` where the two differ."""
     found: dict[str, dict[str, list[str]]] = {}
-    for module in sorted(modules):
-        if module.rpartition(".")[2].startswith(_GENERATED):
-            continue
+    for module in modules_for(users):
         spaces: dict[str, list[str]] = collections.defaultdict(list)
         for name, value in vars(importlib.import_module(module)).items():
-            public = None if name.startswith("__") else public_name(value)
-            here = getattr(value, "__module__", None) == module
-            if public is None or not (here or f"{module}.{name}" in users):
+            if name.startswith("__") or isinstance(value, types.ModuleType):
+                continue
+            if (public := public_name(value)) is None:
                 continue
             space, _, own = public.rpartition(".")
-            spaces[space].append(name if own == name else f"{name}={own}")
+            if space != "raw_ops":  # what `from gen_..._ops import *` brings besides
+                spaces[space].append(name if own == name else f"{name}={own}")
         if spaces:
             found[module.removeprefix("tensorflow.")] = {
                 k: sorted(spaces[k]) for k in sorted(spaces)
@@ -152,7 +162,7 @@ def namespaces(
                 inner = isinstance(value, types.ModuleType) and value.__name__
             except (AttributeError, ImportError):  # what Keras 2 would bring
                 continue
-            if inner and "_api.v2" in inner:
+            if inner and ("_api.v2" in inner or inner == f"tensorflow.{path}"):
                 waiting.append((path, value))
             elif not inner:
                 yield space, name, value
@@ -162,31 +172,65 @@ def _identity(value: Any) -> Any:
     """Module, name and parameters of a function, which two wrappers of one share."""
     if not inspect.isfunction(value):
         return None
-    return value.__module__, value.__qualname__, str(inspect.signature(value))
+    return value.__module__, value.__qualname__, _parameters(value)
+
+
+def _parameters(value: Any) -> str | None:
+    """The parameters of a function or class, None for anything else."""
+    try:
+        return str(inspect.signature(value)) if callable(value) else None
+    except (TypeError, ValueError):
+        return None
+
+
+class _Names:
+    """The names of TensorFlow 2, by their values."""
+
+    def __init__(self, tf: Any, left_out: tuple[str, ...]) -> None:
+        self._named: dict[str, Any] = {}
+        self._places: dict[int, list[str]] = collections.defaultdict(list)
+        # TensorFlow wraps functions of one operand again after some modules have got them.
+        self._twins: dict[Any, list[str]] = collections.defaultdict(list)
+        self._constants: dict[Any, list[str]] = collections.defaultdict(list)
+        for space, name, value in namespaces(tf, left_out):
+            own = f"{space}.{name}".lstrip(".")
+            self._named[own] = value
+            if isinstance(value, (bool, int, str)):
+                self._constants[name, value].append(own)
+                continue
+            self._places[id(value)].append(own)
+            if inspect.isfunction(value):
+                self._twins[_identity(value)].append(own)
+
+    def of(self, own: str, value: Any) -> str | None:
+        """The name of a symbol of TensorFlow 1: of the same object or constant, or one that is called alike."""
+        if isinstance(value, (bool, int, str)):
+            known = self._constants.get((own.rpartition(".")[2], value), [])
+        else:
+            known = self._places.get(id(value)) or self._twins.get(_identity(value), [])
+        if own in known:
+            return own
+        if known:
+            return known[0]
+        parameters = _parameters(value)
+        there = self._named.get(own)
+        alike = parameters is not None and parameters == _parameters(there)
+        return own if alike and isinstance(value, type) == isinstance(there, type) else None
 
 
 def old_table() -> dict[str, dict[str, list[str]]]:
     """Of `tf.compat.v1`: namespace -> namespace of TensorFlow 2 -> names that are the same."""
     tf = importlib.import_module("tensorflow")
     left_out = ("compat", "keras", "raw_ops", "lite", "estimator", "layers")
-    places: dict[int, list[str]] = collections.defaultdict(list)
-    # TensorFlow wraps functions of one operand again after some modules have got them.
-    twins: dict[Any, list[str]] = collections.defaultdict(list)
-    for space, name, value in namespaces(tf, left_out):
-        places[id(value)].append(f"{space}.{name}".lstrip("."))
-        if inspect.isfunction(value):
-            twins[_identity(value)].append(f"{space}.{name}".lstrip("."))
+    names = _Names(tf, left_out)
     found: dict[str, dict[str, list[str]]] = {}
     for space, name, value in namespaces(tf.compat.v1, left_out):
-        own = f"{space}.{name}".lstrip(".")
-        known = places.get(id(value), [])
-        if not known and _identity(value) in twins:
-            known = twins[_identity(value)]
-        if not known or isinstance(value, (bool, int, str)):
+        known = names.of(f"{space}.{name}".lstrip("."), value)
+        if known is None:
             continue
-        target, _, there = (own if own in known else known[0]).rpartition(".")
-        names = found.setdefault(space, {}).setdefault(target, [])
-        names.append(name if name == there else f"{name}={there}")
+        target, _, there = known.rpartition(".")
+        entries = found.setdefault(space, {}).setdefault(target, [])
+        entries.append(name if name == there else f"{name}={there}")
     return {one: found[one] for one in sorted(found)}
 
 
@@ -199,9 +243,12 @@ def write(path: pathlib.Path, value: dict[str, Any]) -> None:
 def main() -> None:
     """The command."""
     write(OLD_TABLE, old_table())  # first: the modules imported below change what others have
-    users = used_by(sys.argv[1:])
-    write(TABLE, table(users))
-    lines = {name: sorted(users[name]) for name in sorted(users)}
+    if sys.argv[1:]:
+        users = used_by(sys.argv[1:])
+        lines = {name: sorted(users[name]) for name in sorted(users)}
+    else:
+        lines = json.loads(CLIENTS.read_text("utf-8"))
+    write(TABLE, table(lines))
     CLIENTS.write_text(json.dumps(lines, indent=0) + "\n", encoding="utf-8")
     print(f"{len(lines)} names")
 
