@@ -20,6 +20,7 @@ from intaglio.opdef.op import Op
 from intaglio.xla import kernels, registry
 from intaglio.xla.evaluator import OUTSIDE, NodeUntraceable
 from tests.ops import calls
+from tests.ops.recorded import recorded
 from tests.xla import samples
 
 PAGE = pathlib.Path(__file__).parent / "xla.md"
@@ -78,7 +79,7 @@ def samples_of(op: Op) -> str:
     """The route of the op's samples; empty if there are none that can be traced."""
     reason = ""
     for sample in calls.samples_of(op.name)[:MAX_SAMPLES]:
-        one = samples.recorded(sample)
+        one = recorded(sample)
         if one is None:
             continue
         try:

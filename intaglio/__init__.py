@@ -34,6 +34,7 @@ __getattr__, __dir__ = later.attributes(
         "dims": "intaglio.type_specs.dimensions:dims",
         "ExportError": "intaglio.export.signatures:ExportError",
         "export_library": "intaglio.export.library:export_library",
+        "export_onnx": "intaglio.export.onnx_models:export_onnx",
         "effects": "intaglio.function.captures:effects",
         "export_stablehlo": "intaglio.function.stablehlo:export_stablehlo",
         "load_stablehlo": "intaglio.function.stablehlo:load_stablehlo",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from intaglio.debugging.verification import Verification, VerificationError, verify
     from intaglio.debugging.watching import watch
     from intaglio.export.library import export_library
+    from intaglio.export.onnx_models import export_onnx
     from intaglio.export.signatures import ExportError
     from intaglio.function.captures import StaleCaptureError, captures, effects
     from intaglio.function.control import (
@@ -122,6 +124,7 @@ __all__ = [
     "export_stablehlo",
     "generalise",
     "export_library",
+    "export_onnx",
     "install_as_tensorflow",
     "last_error",
     "load_stablehlo",

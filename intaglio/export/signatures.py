@@ -59,7 +59,7 @@ def exported_functions(
     table = _Captures()
     found: list[ExportedFunction] = []
     unused = set(shape_options)
-    for label, function in _concrete_functions(source, signature).items():
+    for label, function in concrete_functions(source, signature).items():
         name = c_name(label, [f.interface.name for f in found])
         found.append(_exported(name, function, table, shape_options, batch_size))
         unused -= {p.label for p in found[-1].interface.inputs}
@@ -69,7 +69,11 @@ def exported_functions(
     return found, table.values
 
 
-def _concrete_functions(source: Any, signature: str | None) -> dict[str, ConcreteFunction]:
+def concrete_functions(source: Any, signature: str | None) -> dict[str, ConcreteFunction]:
+    """The functions of what a user exports, by the names of their signatures; `run` if there is one.
+
+    Raises ExportError for what has no function with a signature.
+    """
     if isinstance(source, (str, os.PathLike)):
         source = reader.load(source)
     if isinstance(source, Mapping):
@@ -188,7 +192,7 @@ def _exported(
             )
     numbers = [captures.number(a, variables) for a in arrays]
     inputs = _ports(graph.inputs[:count], labels, dims)
-    names = _output_labels(function, len(graph.outputs))
+    names = output_labels(function, len(graph.outputs))
     outputs = _ports(graph.outputs, names, [()] * len(names))
     shapes_of_inputs = [*dims, *[None] * len(arrays)]
     return ExportedFunction(Function(name, inputs, outputs), graph, numbers, shapes_of_inputs)
@@ -231,7 +235,7 @@ def _fixed(
     return tuple([d for d in dims if d is not None])
 
 
-def _output_labels(function: ConcreteFunction, count: int) -> list[str]:
+def output_labels(function: ConcreteFunction, count: int) -> list[str]:
     """The names of results: keys of mappings and fields; `output` for a single one."""
     paths = nest.flatten_with_paths(function.structured_outputs, expand_composites=True)
     tensors = [p for p, v in paths if v is not None]

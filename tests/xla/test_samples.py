@@ -13,7 +13,7 @@ import pytest
 
 from intaglio.runtime import interpreter
 from intaglio.xla.evaluator import NodeUntraceable
-from tests.ops import calls
+from tests.ops import calls, recorded
 from tests.ops.samples import Sample
 from tests.xla import samples
 from tests.xla.differences import DIFFERENT, TOLERANCES
@@ -24,7 +24,7 @@ WANTED = range(PARTS) if os.environ.get("INTAGLIO_XLA_SAMPLES") == "all" else ra
 
 @pytest.mark.parametrize("part", WANTED)
 def test_samples_are_equal_on_xla(part):
-    found = list(samples.chosen(part, PARTS))
+    found = list(recorded.chosen(part, PARTS))
     batches = [found[i : i + samples.BATCH] for i in range(0, len(found), samples.BATCH)]
     wrong: list[str] = []
     for batch in batches:
@@ -34,7 +34,7 @@ def test_samples_are_equal_on_xla(part):
     assert not wrong, "\n".join(wrong)
 
 
-def _differences(one: samples.Recorded, got: list[np.ndarray]) -> list[str]:
+def _differences(one: recorded.Recorded, got: list[np.ndarray]) -> list[str]:
     wanted = [np.asarray(v) for v in interpreter.run_graph(one.graph, one.arrays)]
     if one.sample.op in DIFFERENT:
         return []

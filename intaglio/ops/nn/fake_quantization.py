@@ -19,7 +19,7 @@ from intaglio.ops.math.summation import add_reduce
 _F = np.float32
 
 
-def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any]:
+def nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any]:
     """The range that has 0 among its steps, and the size of a step."""
     if not 2 <= num_bits <= 16:
         raise invalid_argument("num_bits must be between 2 and 16, inclusive")
@@ -82,7 +82,7 @@ class FakeQuantWithMinMaxArgs(Op):
 
     def kernel(self, inputs, min, max, num_bits, narrow_range):
         low, high = _bounds(min, max)
-        return _by_product(inputs, *_nudged(low, high, num_bits, narrow_range))
+        return _by_product(inputs, *nudged(low, high, num_bits, narrow_range))
 
     def gradient(self, doutputs, inputs, min, max, num_bits, narrow_range) -> Any:
         return raw.FakeQuantWithMinMaxArgsGradient(
@@ -104,7 +104,7 @@ class FakeQuantWithMinMaxArgsGradient(Op):
         if gradients.shape != inputs.shape:
             raise invalid_argument("gradient and input must be the same size")
         low, high = _bounds(min, max)
-        low, high, _ = _nudged(low, high, num_bits, narrow_range)
+        low, high, _ = nudged(low, high, num_bits, narrow_range)
         return np.where(_inside(inputs, low, high), gradients, _F(0))
 
 
@@ -122,7 +122,7 @@ class FakeQuantWithMinMaxVars(Op):
         _check_rank(0, min=min.shape, max=max.shape)
         if min == 0 == max:
             return np.zeros_like(inputs)
-        return _by_division(inputs, *_nudged(min, max, num_bits, narrow_range))
+        return _by_division(inputs, *nudged(min, max, num_bits, narrow_range))
 
     def gradient(self, doutputs, inputs, min, max, num_bits, narrow_range) -> Any:
         return raw.FakeQuantWithMinMaxVarsGradient(
@@ -149,7 +149,7 @@ class FakeQuantWithMinMaxVarsGradient(Op):
         _check_rank(0, min=min.shape, max=max.shape)
         if min == 0 == max:
             return np.array(gradients), np.zeros((), _F), np.zeros((), _F)
-        low, high, _ = _nudged(min, max, num_bits, narrow_range)
+        low, high, _ = nudged(min, max, num_bits, narrow_range)
         return (
             np.where(_inside(inputs, low, high), gradients, _F(0)),
             _sums(gradients, inputs < low),
@@ -189,7 +189,7 @@ class FakeQuantWithMinMaxVarsPerChannel(Op):
 
     def kernel(self, inputs, min, max, num_bits, narrow_range):
         _channels(inputs.shape, min.shape, max.shape)
-        found = _by_product(inputs, *_nudged(min, max, num_bits, narrow_range))
+        found = _by_product(inputs, *nudged(min, max, num_bits, narrow_range))
         return np.where((min == 0) & (max == 0), _F(0), found)
 
     def gradient(self, doutputs, inputs, min, max, num_bits, narrow_range) -> Any:
@@ -214,7 +214,7 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(Op):
         if gradients.shape != inputs.shape:
             raise invalid_argument("gradient and input must be the same size")
         _channels(inputs.shape, min.shape, max.shape)
-        low, high, _ = _nudged(min, max, num_bits, narrow_range)
+        low, high, _ = nudged(min, max, num_bits, narrow_range)
         empty = (min == 0) & (max == 0)
         rows = tuple(range(inputs.ndim - 1))
         return (

@@ -142,7 +142,7 @@ def _sparse_cross_entropy(features, labels) -> Any:
 
 def _fake_range(min: Any, max: Any, bits: int, narrow: bool) -> Any:
     """The range that has 0 among its steps, and the size of a step."""
-    return kernels.retargeted(fake_quantization._nudged)(Array(min), Array(max), bits, narrow)
+    return kernels.retargeted(fake_quantization.nudged)(Array(min), Array(max), bits, narrow)
 
 
 @xla(late.FakeQuantWithMinMaxVars)

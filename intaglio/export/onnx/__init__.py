@@ -1,0 +1,29 @@
+"""ONNX in both directions. Only this folder imports the package `onnx`.
+
+`exporting` finds a function and writes the file; `lowering` takes its graph node by node, by the rules in
+`rules`, by the op's elementwise expression (`scalars`) or by its expression in simpler ops; `builder` writes
+ONNX' nodes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
+
+if TYPE_CHECKING:
+    from intaglio.export.onnx.exporting import exported as exported
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(
+        __name__, {"exported": "intaglio.export.onnx.exporting:exported"}
+    )
+
+INSTALL = 'ONNX files are read and written by the package onnx, which is not installed: pip install "intaglio[onnx]"'
+
+
+def check_installed() -> None:
+    """Raises ImportError, with the command that installs onnx, if it is not there."""
+    if importlib.util.find_spec("onnx") is None:
+        raise ImportError(INSTALL, name="onnx")

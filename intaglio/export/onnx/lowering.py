@@ -1,0 +1,189 @@
+"""Lowers a graph to ONNX, node by node.
+
+A value is a known array, a `Value` of the ONNX graph, or the handle of a variable. What follows from known
+values is computed at once by the op's kernel. Every other op goes the first of these routes that it has:
+
+- `rule`: the function in `intaglio.export.onnx.rules` that is registered with the op,
+- `scalar`: the op's elementwise expression,
+- `expression`: the op's expression in simpler ops, its rules `native` and `decompose`.
+
+An op with none of them has no place in a model; the error names it, its line and the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.export.onnx import registry, scalars
+from intaglio.export.onnx.builder import Builder
+from intaglio.export.onnx.values import Operand, Unexportable, Value, Variable, is_known
+from intaglio.export.signatures import ExportError
+from intaglio.function import whole_graph
+from intaglio.ir.graph import Graph, Node
+from intaglio.opdef import raw
+from intaglio.opdef.spec import Spec
+from intaglio.runtime import interpreter
+from intaglio.trace.graph import record
+
+ROUTES = ("rule", "scalar", "expression")
+# Results of known values with more elements are computed by the model, not stored in it.
+MAX_FOLDED_ELEMENTS = 1 << 14
+_REFUSED = (TypeError, ValueError, ArithmeticError, NotImplementedError, LookupError)
+
+
+class UnexportableNode(ExportError):
+    """An op that ONNX has no expression for, with its node and the reason."""
+
+    def __init__(self, node: Node, reason: str) -> None:
+        frame = node.frame
+        where = f" ({frame.short})" if frame is not None else ""
+        reach = whole_graph.reach(node)
+        instead = (
+            reach.instead.replace(", or without jit_compile=True", "")
+            if reach is not None
+            else "Compute it outside of the function and pass the result as an argument, or write it in "
+            "ops that ONNX has, which docs/onnx.md lists"
+        )
+        super().__init__(
+            f"{node.op.name} '{node.name}'{where} cannot be written as ONNX: {reason}. {instead}."
+        )
+        self.node = node
+        self.reason = reason
+
+
+class Lowering:
+    """Lowers graphs into one builder; `used` is told the route of each node."""
+
+    def __init__(self, builder: Builder, used: Callable[[Node, str], None] | None = None) -> None:
+        self.builder = builder
+        self._used = used
+
+    def within(self) -> Lowering:
+        """A lowering for a branch or body, with a builder of its own."""
+        return Lowering(self.builder.within(), self._used)
+
+    def run(self, graph: Graph, inputs: Sequence[Operand]) -> list[Operand]:
+        """The outputs of a graph. Raises UnexportableNode."""
+        values = {id(v): operand for v, operand in zip(graph.inputs, inputs, strict=True)}
+        for node in graph.nodes:
+            if node.op is raw.Const:
+                values[id(node.outputs[0])] = node.attrs["value"]
+            elif not (node.op is raw.Placeholder and id(node.outputs[0]) in values):
+                found = self.evaluate(node, [values[id(v)] for v in node.inputs])
+                values.update(zip(map(id, node.outputs), found, strict=True))
+        return [values[id(v)] for v in graph.outputs]
+
+    def evaluate(self, node: Node, inputs: Sequence[Operand]) -> list[Operand]:
+        """The outputs of one node."""
+        if _is_foldable(node, inputs):
+            result = interpreter.call_kernel(node.op, inputs, node.attrs, node)
+            return [np.asarray(v) for v in interpreter.flat_result(node.op, result)]
+        outer = self.builder.label, self.builder.note
+        frame = node.frame
+        self.builder.label = node.name or node.op.name
+        self.builder.note = frame.short if frame is not None else outer[1]
+        try:
+            return self._by_routes(node, inputs)
+        finally:
+            self.builder.label, self.builder.note = outer
+
+    def _by_routes(self, node: Node, inputs: Sequence[Operand]) -> list[Operand]:
+        reason = ""
+        for route in ROUTES:
+            written = len(self.builder.nodes)
+            try:
+                found = getattr(self, f"_by_{route}")(node, inputs)
+            except (Unexportable, UnexportableNode) as e:
+                if isinstance(e, UnexportableNode) and route != "expression":
+                    raise
+                del self.builder.nodes[written:]
+                reason = reason or str(e)
+                continue
+            if found is not None:
+                if self._used is not None:
+                    self._used(node, route)
+                return [_typed(v, t) for v, t in zip(found, node.outputs, strict=True)]
+        raise UnexportableNode(node, reason or "there is no rule for it")
+
+    def _by_rule(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
+        rule = registry.RULES.get(node.op.name)
+        if rule is None:
+            return None
+        result = rule.fn(*registry.arguments(rule, node, inputs, self))
+        if result is None:
+            return []
+        if isinstance(result, Value) or not isinstance(result, (tuple, list)):
+            return [result]
+        flat: list[Operand] = []
+        for item in result:
+            flat.extend(item) if isinstance(item, list) else flat.append(item)
+        return flat
+
+    def _by_scalar(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
+        if "scalar" not in node.op.rules or any(v.dtype.kind == "O" for v in inputs):
+            return None
+        return [scalars.expressed(node.op, self.builder, inputs, node.attrs)]
+
+    def _by_expression(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
+        graph = expression(node, inputs)
+        return None if graph is None else self.run(graph, inputs)
+
+
+def _typed(operand: Operand, tensor: Any) -> Operand:
+    """An operand with what the graph knows of its shape."""
+    if not isinstance(operand, Value) or operand.is_sequence:
+        return operand
+    return operand._replace(dims=shapes.merge(operand.dims, tensor.dims))
+
+
+def _is_foldable(node: Node, inputs: Sequence[Operand]) -> bool:
+    op = node.op
+    if op.stateful or op.has_graphs or op.kernel_fn is None or op.reaches_outside:
+        return False
+    if any(kind == "service" and key != "raises" for kind, key in op.kernel_order):
+        return False
+    return all(is_known(v) for v in inputs) and all(
+        v.dtype.name not in ("variant", "resource") and (v.spec.count or 0) <= MAX_FOLDED_ELEMENTS
+        for v in node.outputs
+    )
+
+
+def expression(node: Node, values: Sequence[Operand]) -> Graph | None:
+    """The expression that replaces a node, as a graph of the node's inputs; None without a rule.
+
+    `native` rules take inputs of known shapes. Raises Unexportable where the rule has no expression.
+    """
+    rules = node.op.rules
+    if any(isinstance(v, Variable) or (isinstance(v, Value) and v.is_sequence) for v in values):
+        return None
+    fixed = all(is_known(v) or shapes.known(v.dims) for v in values)
+    rule = rules.get("native") if fixed and "native" in rules else rules.get("decompose")
+    if rule is None:
+        if "native" in rules:
+            raise Unexportable("its shapes must be known: give all dimensions in the signature")
+        return None
+    specs = [
+        (t.dtype, tuple(v.shape) if is_known(v) else v.dims, "x")
+        for t, v in zip(node.inputs, values, strict=True)
+    ]
+
+    def function(*tensors: Any) -> Any:
+        for tensor, value in zip(tensors, values, strict=True):
+            if is_known(value):
+                tensor.spec = Spec(tensor.dtype, value.shape, np.asarray(value))
+        names = node.op.known(tensors, node.attrs)
+        return rule(**names | {name: names[name].spec for name in rule.specs})
+
+    try:
+        graph, result = record(function, node.op.name, specs)
+    except _REFUSED as e:
+        raise Unexportable(f"its expression in other ops: {e}") from e
+    if result is NotImplemented:
+        raise Unexportable("it has no expression in other ops for these attributes")
+    found: Any = result if isinstance(result, (list, tuple)) else [result]
+    graph.outputs.extend(found[: len(node.outputs)])
+    return graph.freeze_function()

@@ -1,0 +1,29 @@
+"""The rules of ops that are more than an elementwise expression. Importing this registers them."""
+
+from intaglio.export.onnx.rules import (
+    control_flow,
+    convolution,
+    data_movement,
+    elementwise,
+    indexing,
+    neural_networks,
+    products,
+    quantization,
+    reductions,
+    state,
+    tensor_lists,
+)
+
+__all__ = [
+    "control_flow",
+    "convolution",
+    "data_movement",
+    "elementwise",
+    "indexing",
+    "neural_networks",
+    "products",
+    "quantization",
+    "reductions",
+    "state",
+    "tensor_lists",
+]

@@ -1,0 +1,22 @@
+"""Where runtimes of ONNX compute other numbers than the ops of models: by op, the tolerance or the reason."""
+
+from __future__ import annotations
+
+# Relative to max(1, |answer|). Attributes of ONNX' operators are float32, whatever the elements are, and
+# onnxruntime has approximations of its own.
+TOLERANCE = 2e-6
+TOLERANCES = {
+    # TensorFlow takes its coefficients from a table of 1024.
+    "ResizeBicubic": 2e-3,
+    "ResizeBilinear": 1e-5,
+    # 1 - erf(x).
+    "Erfc": 2e-6,
+}
+# Samples, by their labels.
+DIFFERENT = {
+    "LRN/2": "ONNX' reference takes windows wider than the channels otherwise",
+    "Max/16": "onnxruntime leaves NaN out",
+    "Min/16": "onnxruntime leaves NaN out",
+    "Mean/19": "onnxruntime's mean of nothing is 0",
+    "ResizeBilinear/27": "onnxruntime divides by 0 where one row is resized to one",
+}
