@@ -35,6 +35,7 @@ from intaglio.native.runtime.variable_access import Access
 from intaglio.ops.state.resource_variable import contents_of
 from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
+from intaglio.runtime.resources import Resource
 
 Run = Callable[..., tuple[Any, ...]]
 
@@ -273,7 +274,12 @@ class Program:
         ]
 
     def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """The call after a failed guard: with contiguous copies of arrays, or by the interpreter."""
+        """The call after a failed guard: with contiguous copies of arrays, or by the interpreter.
+
+        Or with values of variables that a program of XLA had left on its device.
+        """
+        if any([isinstance(a, Resource) and a.fetch() for a in arrays]):
+            return self.run(*arrays)
         ordered = [_in_order(a) for a in arrays]
         if any(a is not b for a, b in zip(arrays, ordered, strict=True)):
             return self.run(*ordered)

@@ -4,6 +4,9 @@ A variable's array is replaced when it is assigned. It is written in place only 
 else refers to it, which its reference count shows, because tensors, views and constants that
 share the memory all hold references. While it is written, the array is taken out of
 the resource, so that readers of other threads wait for the lock and never see half of it.
+
+What a program of XLA has written stays an array of its device, which the next program may overwrite
+(`donated`). It becomes an array of NumPy when something else reads it.
 """
 
 from __future__ import annotations
@@ -39,7 +42,17 @@ class Resource:
     `spec` is the Spec of what may be stored: dtype and declared shape.
     """
 
-    __slots__ = ("__weakref__", "_taken", "_taker", "_value", "container", "lock", "name", "spec")
+    __slots__ = (
+        "__weakref__",
+        "_on_device",
+        "_taken",
+        "_taker",
+        "_value",
+        "container",
+        "lock",
+        "name",
+        "spec",
+    )
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -52,6 +65,8 @@ class Resource:
         self.container = container
         self.lock = threading.RLock()
         self._value: Any = None
+        # The same value as an array of a device; `_value` is None until it is read from there.
+        self._on_device: Any = None
         # The array for the time that it is written, and who writes it.
         self._taken: Any = None
         self._taker: Any = None
@@ -62,7 +77,7 @@ class Resource:
         if self._value is not None:
             return True
         with self.lock:
-            return self._value is not None or self._taken is not None
+            return any([v is not None for v in (self._value, self._on_device, self._taken)])
 
     def read(self) -> Any:
         """The present array; it must not be written to.
@@ -73,10 +88,11 @@ class Resource:
         if value is not None:
             return value
         with self.lock:
+            self.fetch()
             if self._value is not None:
                 return self._value
             if self._taken is not None:  # a signal's handler reads what the thread is writing
-                return self._taken.copy()
+                return np.array(self._taken)
             raise self.missing()
 
     def assign(self, value: Any) -> None:
@@ -92,6 +108,40 @@ class Resource:
             value = np.array(value, order="C")
         with self.lock:
             self._value = value
+            self._on_device = None
+
+    def fetch(self) -> bool:
+        """Reads the value from its device; False if the host has it, or there is none."""
+        with self.lock:
+            if self._value is not None or self._on_device is None:
+                return False
+            self._value = np.asarray(self._on_device)
+            return True
+
+    def on_device(self) -> Any:
+        """The array of the device that has the value, or else the host's, for a program that reads it."""
+        value = self._on_device
+        return self.read() if value is None else value
+
+    def donated(self, taker: Any) -> Any:
+        """The value out of the variable, for a program that may overwrite its memory.
+
+        For a caller that holds the lock, with an object `taker` of its own, until it has `returned` a value.
+        """
+        value = self._value if self._on_device is None else self._on_device
+        if value is None:
+            raise self.missing()
+        self._taken, self._taker, self._value, self._on_device = value, taker, None, None
+        return value
+
+    def returned(self, taker: Any, value: Any) -> None:
+        """Ends what `donated` began: the variable has `value`, an array of the host or of a device."""
+        if self._taker is taker:
+            if type(value) is np.ndarray:
+                self._value = value
+            else:
+                self._on_device = value
+            self._taken = self._taker = None
 
     def accumulate(self, ufunc: Callable[..., Any], delta: Any) -> None:
         """value = ufunc(value, delta), where the shapes are the same."""
@@ -142,6 +192,7 @@ class Resource:
         an array. Readers wait. Raises NotFoundError if there is no array, or InvalidArgumentError if it
         has another dtype.
         """
+        self.fetch()
         if self._value is None:
             raise errors.NotFoundError(
                 None,
@@ -155,6 +206,7 @@ class Resource:
         array = self._value
         # Without calls, between which Ctrl-C could raise an exception: the array is in one of the two.
         self._taken, self._taker, self._value = array, taker, None
+        self._on_device = None
         if not is_sole_owner(array, 1) or type(array) is not np.ndarray:
             return array, False
         is_owner = bool(array.flags.writeable and _owns_memory(array))
@@ -171,7 +223,8 @@ class Resource:
     def clear(self) -> bool:
         """Forgets the value; returns whether there was one."""
         with self.lock:
-            had, self._value = self._value is not None, None
+            had = self._value is not None or self._on_device is not None
+            self._value = self._on_device = None
             return had
 
     def missing(self) -> Exception:

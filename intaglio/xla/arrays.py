@@ -215,9 +215,9 @@ class Array:
         return tuple(np.cumprod(sizes[::-1])[::-1].tolist())
 
     @property
-    def base(self) -> None:
-        """None: the array may be written to as any other."""
-        return None
+    def base(self) -> Array | None:
+        """The array that a view shows; None for one that may be written over."""
+        return self._base
 
     @property
     def flags(self) -> Any:
@@ -385,6 +385,8 @@ METHODS = {
 def _sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
     """The sizes of a new shape, with the one that is -1 found from the number of elements."""
     rest = math.prod([d for d in sizes if d != -1])
+    if -1 in sizes and (not rest or total % rest):
+        raise ValueError(f"cannot reshape array of size {total} into shape {sizes}")
     return tuple([total // max(rest, 1) if d == -1 else d for d in sizes])
 
 

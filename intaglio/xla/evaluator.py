@@ -20,7 +20,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from intaglio.ir.graph import Graph, Node
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 from intaglio.xla import kernels, registry, scalars
@@ -48,6 +48,7 @@ class Evaluator:
     def __init__(self, state: State, used: Callable[[Node, str], None] | None = None) -> None:
         self.state = state
         self._used = used
+        self._values: dict[int, Any] = {}
 
     def within(self) -> Evaluator:
         """An evaluator for a branch or body, with a state of its own."""
@@ -56,13 +57,21 @@ class Evaluator:
     def run(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """The outputs of a graph. Raises NodeUntraceable for a node without a program."""
         values = {id(v): operands for v, operands in zip(graph.inputs, inputs, strict=True)}
-        for node in graph.nodes:
-            if node.op is raw.Const:
-                values[id(node.outputs[0])] = node.attrs["value"]
-            elif not (node.op is raw.Placeholder and id(node.outputs[0]) in values):
-                found = self.evaluate(node, [values[id(v)] for v in node.inputs])
-                values.update(zip(map(id, node.outputs), found, strict=True))
+        before, self._values = self._values, values
+        try:
+            for node in graph.nodes:
+                if node.op is raw.Const:
+                    values[id(node.outputs[0])] = node.attrs["value"]
+                elif not (node.op is raw.Placeholder and id(node.outputs[0]) in values):
+                    found = self.evaluate(node, [values[id(v)] for v in node.inputs])
+                    values.update(zip(map(id, node.outputs), found, strict=True))
+        finally:
+            self._values = before
         return [values[id(v)] for v in graph.outputs]
+
+    def operands(self, value: SymbolicTensor) -> list[Any]:
+        """The inputs of the node that made a value of the graph that runs, for a rule of the two nodes."""
+        return [self._values[id(v)] for v in value.node.inputs]
 
     def evaluate(self, node: Node, inputs: Sequence[Any]) -> list[Any]:
         """The outputs of one node."""

@@ -250,7 +250,7 @@ class Module:
     def _adapted(self, name: str, real: Any) -> Any:
         own = self._own.get(name)
         if own is not None:
-            return functools.wraps(real)(own)
+            return functools.wraps(real)(_with_out(own))
         if isinstance(real, np.ufunc):
             return UFunc(real)
         if isinstance(real, type(np)):
@@ -274,20 +274,67 @@ class Module:
 
 
 def _function(name: str, real: Any, traced: Any) -> Callable[..., Any]:
-    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def computed(args: Any, kwargs: Any) -> Any:
         values, options = unwrapped(args), {k: unwrapped(v) for k, v in kwargs.items()}
-        if any_traced((*values, *options.values())):
-            if traced is None:
-                raise Untraceable(f"jax.numpy has no {name}")
-            options = {k: v for k, v in options.items() if k not in _IGNORED}
-            result = traced(*_traceable(values), **options)
-        else:
-            result = real(*values, **options)
+        if not any_traced((*values, *options.values())):
+            return real(*values, **options)
+        if traced is None:
+            raise Untraceable(f"jax.numpy has no {name}")
+        options = {k: v for k, v in options.items() if k not in _IGNORED}
+        return traced(*_traceable(values), **options)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = computed(args, kwargs)
+        arrays = [a for a in args if isinstance(a, Array)]
+        if len(arrays) == 1 and (name in _SHOWING or _shares(result, arrays[0])):
+            return _shown(arrays[0], result, lambda: computed(args, kwargs))
+        return wrapped(result)
+
+    return _with_out(call)
+
+
+# Functions whose results show the elements of an array, where they have one.
+_SHOWING = {
+    *("array_split", "atleast_1d", "atleast_2d", "atleast_3d", "diagonal", "dsplit", "einsum"),
+    *("flip", "fliplr", "flipud", "hsplit", "matrix_transpose", "permute_dims", "rollaxis"),
+    *("rot90", "split", "unstack", "vsplit"),
+}
+
+
+def _shares(result: Any, array: Array) -> bool:
+    """Whether a known result has memory of an array."""
+    parts = result if isinstance(result, (tuple, list)) else [result]
+    memory = array.value
+    return any(
+        [
+            isinstance(p, np.ndarray) and not is_traced(memory) and np.may_share_memory(p, memory)
+            for p in parts
+        ]
+    )
+
+
+def _shown(array: Array, result: Any, again: Callable[[], Any]) -> Any:
+    """Results that follow what is written to the array, and that refuse to be written to."""
+    if isinstance(result, (tuple, list)):
+        parts = [array.shown(lambda _, i=i: again()[i], None) for i in range(len(result))]
+        return type(result)(parts)
+    return array.shown(lambda _: again(), None)
+
+
+def _with_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with NumPy's argument `out`."""
+
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
         if out is None:
-            return wrapped(result)
+            return result
         if not isinstance(out, Array):
             raise Untraceable("the program writes to an array that is no part of it")
-        out.write(result.astype(out.dtype))
+        value = unwrapped(result)
+        shape = out.shape
+        if np.shape(value) != shape:
+            raise ValueError(f"output of shape {shape} for a result of shape {np.shape(value)}")
+        out.write(value.astype(out.dtype))
         return out
 
     return call
@@ -365,7 +412,7 @@ def _copyto(target: Any, source: Any, where: Any = True, **options: Any) -> None
 def _reduction(name: str) -> Callable[..., Any]:
     real, traced = getattr(np, name), getattr(jnp, name)
 
-    def reduce(array: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kw: Any) -> Any:
+    def reduce(array: Any, axis: Any = None, dtype: Any = None, **kw: Any) -> Any:
         value = unwrapped(array)
         options = {k: unwrapped(v) for k, v in kw.items() if v is not np._NoValue}
         axis = tuple(int(a) for a in unwrapped(axis)) if isinstance(axis, (tuple, list)) else axis
@@ -380,11 +427,6 @@ def _reduction(name: str) -> Callable[..., Any]:
             if name in ("max", "min") and not value.size and "initial" not in options:
                 raise Untraceable("a reduction of no elements without an initial value")
             result = traced(value, axis=axis, **options)
-        if out is not None:
-            if not isinstance(out, Array):
-                raise Untraceable("the program writes to an array that is no part of it")
-            out.write(result.astype(out.dtype))
-            return out
         return wrapped(result)
 
     return reduce
@@ -514,7 +556,7 @@ def _asked(name: str) -> Callable[..., Any]:
 
 
 def _take(array: Any, indices: Any, axis: Any = None, mode: str = "raise", **options: Any) -> Any:
-    values = unwrapped((array, indices))
+    values = _traceable(unwrapped((array, indices)))
     if not any_traced(values):
         return wrapped(np.take(*values, axis=axis, mode=mode))  # type: ignore[call-overload]  # the mode is a text
     return Array(jnp.take(*values, axis=axis, mode="clip" if mode == "raise" else mode))
@@ -525,16 +567,13 @@ def _put_along_axis(array: Any, indices: Any, values: Any, axis: Any) -> None:
     array.write(jnp.put_along_axis(jnp.asarray(target), index, new, axis, inplace=False))
 
 
-def _concatenate(arrays: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **_: Any) -> Any:
+def _concatenate(arrays: Any, axis: Any = 0, dtype: Any = None, **_: Any) -> Any:
     values = [unwrapped(a) for a in arrays]
     if not any_traced(values):
         result = np.concatenate(values, axis, dtype=dtype)
     else:
         common = dtype or np.result_type(*[v.dtype for v in values])
         result = jnp.concatenate([_cast(v, common) for v in values], axis)
-    if isinstance(out, Array):
-        out.write(result.astype(out.dtype))
-        return out
     return wrapped(result)
 
 
@@ -580,7 +619,7 @@ _OWN.update({n: _of_unknown_size(n) for n in ("argwhere", "flatnonzero", "nonzer
 
 
 def _scan(name: str) -> Callable[..., Any]:
-    def call(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def call(array: Any, axis: Any = None, dtype: Any = None) -> Any:
         value = unwrapped(array)
         real = getattr(np, name)
         if not any_traced(value):
@@ -588,9 +627,6 @@ def _scan(name: str) -> Callable[..., Any]:
         else:
             kind = dtype or real(np.ones(1, value.dtype)).dtype
             result = getattr(jnp, name)(value, axis=axis, dtype=kind)
-        if isinstance(out, Array):
-            out.write(result.astype(out.dtype))
-            return out
         return wrapped(result)
 
     return call

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.locks import lasting_lock
-from intaglio.ir import walk
+from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
@@ -35,7 +36,11 @@ MAX_CONSTANT_ELEMENTS = 16
 
 
 class Program:
-    """The graph compiled for arguments of these shapes."""
+    """The graph compiled for arguments of these shapes.
+
+    Variables that the graph may write are donated: XLA writes their new values to the same memory
+    where nothing else refers to it.
+    """
 
     def __init__(
         self,
@@ -56,13 +61,27 @@ class Program:
         }
         self.shapes = tuple([_shape(a) for a in arrays])
         self._specs = {i: arrays[i].spec for i in self.variables}
-        self._is_plain = not self.variables and not self._constants
+        values = [p for p in places.values() if arrays[p].initialized]
+        changed = {self.variables.get(i) for i in resources.written(graph)}
+        self._donated = [p for p in values if p in changed]
+        self._read = [p for p in values if p not in changed]
         self.written: tuple[Any, ...] = ()
-        self._run = jax.jit(self._traced)
+        left_out = {*self.variables, *self._constants}
+        self._passed = [i for i in range(len(arrays)) if i not in left_out]
+        self.is_plain = not self.variables and not self._constants and not streams
+        function = self._outputs if self.is_plain else self._traced
+        self._run = jax.jit(function, donate_argnums=() if self.is_plain else (0,))
 
-    def _traced(self, arrays: Any, values: Any, words: Any) -> Any:
-        state = State({**values, **dict(zip(self._streams, words, strict=True))})
-        inputs = list(arrays)
+    def _outputs(self, *arrays: Any) -> tuple[Any, ...]:
+        """The outputs of a graph that arrays alone go into."""
+        return tuple(self._traced((), (), arrays, ())[0])
+
+    def _traced(self, donated: Any, values: Any, arrays: Any, words: Any) -> Any:
+        known = dict(zip([*self._donated, *self._read], [*donated, *values], strict=True))
+        state = State({**known, **dict(zip(self._streams, words, strict=True))})
+        inputs: list[Any] = [None] * len(self.shapes)
+        for index, array in zip(self._passed, arrays, strict=True):
+            inputs[index] = array
         for index, value in self._constants.items():
             inputs[index] = value
         for index, place in self.variables.items():
@@ -70,7 +89,8 @@ class Program:
         found = Evaluator(state, self._note).run(self.graph, inputs)
         if any(isinstance(v, Variable) or not hasattr(v, "dtype") for v in found):
             raise Untraceable("it returns what is no array")
-        self.written = tuple([k for k in state.written if isinstance(k, int)])
+        changed = {k: None for k in state.written if isinstance(k, int)}
+        self.written = tuple({**dict.fromkeys(self._donated), **changed})
         outputs = [jnp.asarray(v) for v in found]
         new_values = [jnp.asarray(state.read(k)) for k in self.written]
         return outputs, new_values, [state.read(s) for s in self._streams]
@@ -86,26 +106,47 @@ class Program:
     def _note(self, node: Node, route: str) -> None:
         self.routes[node.op.name] = route
 
-    def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
-        """What the program takes for a call's arrays."""
-        if self._is_plain:
-            return arrays, {}, words
-        left_out = {**self.variables, **self._constants}
-        plain = [None if i in left_out else a for i, a in enumerate(arrays)]
-        values = {
-            p: arrays[p].read() for p in set(self.variables.values()) if arrays[p].initialized
-        }
-        return plain, values, words
+    def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any, Any]:
+        """What the program takes for a call's arrays; variables keep what they have."""
+        donated = [arrays[p].on_device() for p in self._donated]
+        return donated, *self._others(arrays, words)
+
+    def _others(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
+        values = [arrays[p].on_device() for p in self._read]
+        return values, [arrays[i] for i in self._passed], words
+
+    def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs of a program without variables and random numbers."""
+        return tuple([np.asarray(v) for v in self._run(*arrays)])
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any]:
         """The outputs as arrays, and the streams' positions after the call; variables are written."""
-        outputs, values, after = self._run(*self.arguments(arrays, words))
-        for key, value in zip(self.written, values, strict=True):
-            arrays[key].assign(np.asarray(value))
+        if self.is_plain:
+            return self.plain(arrays), ()
+        others = self._others(arrays, words)
+        variables = {p: arrays[p] for p in self._donated}
+        # All threads lock in one order.
+        locks = [v.lock for v in sorted(variables.values(), key=id)]
+        with ExitStack() as stack:
+            for lock in locks:
+                stack.enter_context(lock)
+            values: dict[int, Any] = {}
+            try:
+                for place, variable in variables.items():
+                    values[place] = variable.donated(variables)
+                outputs, changed, after = self._run([*values.values()], *others)
+                values.update(zip(self.written, changed, strict=True))
+            finally:
+                for place, variable in variables.items():
+                    variable.returned(variables, values.get(place))
+            for place in self.written[len(self._donated) :]:
+                arrays[place].assign(np.asarray(values[place]))
         return tuple([np.asarray(v) for v in outputs]), after
 
     def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
         """The program before XLA compiles it: `jax.stages.Lowered`."""
+        if self.is_plain:
+            return self._run.lower(*arrays)
         return self._run.lower(*self.arguments(arrays, words))
 
 
@@ -125,8 +166,9 @@ class Programs:
         self._constants: tuple[int, ...] = ()
         self._plain = not any(v.dtype.name == "resource" for v in graph.inputs)
         self._has_one = self._plain and all(shapes.known(v.dims) for v in graph.inputs)
-        # The program of a graph that has one only.
+        # The program of a graph that has one only, and its outputs if it takes arrays alone.
         self._fixed: Program | None = None
+        self._quick: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
 
     @property
     def programs(self) -> list[Program]:
@@ -144,13 +186,17 @@ class Programs:
         return jax.default_backend()
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        with jax.enable_x64(True):
-            try:
-                return self._called(arrays)
-            except Untraceable:
-                if not self._with_constants(arrays):
-                    raise
-                return self._called(arrays)
+        before = jax.enable_x64.swap_local(True)  # as a context it costs a microsecond
+        try:
+            if self._quick is not None:
+                return self._quick(arrays)
+            return self._called(arrays)
+        except Untraceable:
+            if not self._with_constants(arrays):
+                raise
+            return self._called(arrays)
+        finally:
+            jax.enable_x64.set_local(before)
 
     def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         program = self.program(arrays)
@@ -168,7 +214,7 @@ class Programs:
             return False
         self._constants = tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
         self._programs.clear()
-        self._fixed = None
+        self._fixed = self._quick = None
         return bool(self._constants)
 
     def ir(self, arrays: Sequence[Any], stage: str) -> Any:
@@ -211,6 +257,7 @@ class Programs:
                 self._programs[key] = found
                 if self._has_one and not self._constants:
                     self._fixed = found
+                    self._quick = found.plain if found.is_plain else None
                 if len(self._programs) > MAX_PROGRAMS:
                     if self._constants:
                         raise Untraceable(

@@ -271,6 +271,106 @@ def test_results_are_not_overwritten_by_the_next_call():
     np.testing.assert_array_equal(v.numpy(), [4.0, 5.0])
 
 
+def test_variables_are_updated_in_place():
+    v, scale = tf.Variable(np.ones((64, 64), np.float32)), tf.Variable(2.0)
+
+    @tf.function(jit_compile=True)
+    def step():
+        v.assign_add(v * scale)
+        return tf.reduce_sum(v)
+
+    step(), step()
+    resource = v.handle._array
+    before = resource.on_device().unsafe_buffer_pointer()
+    step()
+    assert resource.on_device().unsafe_buffer_pointer() == before
+    assert resource.on_device() is not None and v.numpy()[0, 0] == 27.0
+    seen = v.read_value()  # which the next call must not write to
+    step()
+    assert seen.numpy()[0, 0] == 27.0 and v.numpy()[0, 0] == 81.0
+
+
+def test_variables_of_programs_are_those_of_all_functions():
+    v = tf.Variable(np.ones(3, np.float32))
+
+    @tf.function(jit_compile=True)
+    def add(x):
+        v.assign_add(x)
+        return v * 2.0
+
+    def native(x):
+        return add.python_function(x)
+
+    with intaglio.backend("native"):
+        by_native = tf.function(native, jit_compile=True)
+        by_native(tf.ones(3))
+    interpreted = tf.function(native)
+    for n, run in enumerate([add, by_native, interpreted, add, by_native, add, interpreted], 2):
+        np.testing.assert_array_equal(run(tf.ones(3)), np.full(3, 2.0 * n + 2.0))
+    v.assign_add(tf.ones(3))
+    v.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])))
+    np.testing.assert_array_equal(v, [11.0, 10.0, 10.0])
+
+
+def test_a_call_that_fails_leaves_the_variables():
+    v = tf.Variable(np.ones((2, 2), np.float32))
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        v.assign_add(x)
+        return v @ x
+
+    step(tf.ones((2, 2)))
+    resource = v.handle._array
+    taken = object()
+    with resource.lock:  # as a program that raises does
+        value = resource.donated(taken)
+        assert resource.initialized
+        resource.returned(taken, value)
+    np.testing.assert_array_equal(v, np.full((2, 2), 2.0))
+    step(tf.ones((2, 2)))
+    np.testing.assert_array_equal(v, np.full((2, 2), 3.0))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "axes"),
+    [
+        ((4, 2, 3), (4, 3, 5), [0]),
+        ((4, 2, 3), (3, 5), [0]),
+        ((2, 1, 2, 3), (4, 3, 5), [0, 1]),
+        ((2, 4, 2, 3), (1, 4, 3, 5), [1]),
+        ((1, 2, 3), (1, 3, 5), [0]),
+        ((4, 2, 3), (4, 3, 5), [0, 2]),
+    ],
+)
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_sums_of_products_are_one_product(x, y, axes, keepdims, adjoint):
+    random = np.random.default_rng(1)
+    a, b = [random.normal(size=s).astype(np.float32) for s in (x, y)]
+    if adjoint:
+        a = a.swapaxes(-1, -2)
+    assert_same(
+        lambda a, b: tf.reduce_sum(tf.matmul(a, b, transpose_a=adjoint), axes, keepdims),
+        tf.constant(a),
+        tf.constant(b),
+    )
+
+
+def test_a_gradient_of_weights_is_never_in_memory_by_example():
+    weights = tf.Variable(tf.ones((8, 16)))
+
+    @tf.function(jit_compile=True)
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.tanh(tf.matmul(x, weights)))
+        return tape.gradient(loss, weights)
+
+    x = tf.fill((5, 7, 8), 0.02)
+    np.testing.assert_allclose(gradient(x), tf.function(gradient.python_function)(x), rtol=1e-6)
+    assert "f32[5,8,16]" not in gradient.experimental_get_compiler_ir(x)("optimized_hlo")
+
+
 # -- programs and shapes -----------------------------------------------------------------------
 
 

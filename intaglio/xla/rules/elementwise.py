@@ -11,6 +11,7 @@ from jax import lax
 
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
+from intaglio.ops.math import incomplete_gamma
 from intaglio.ops.nn import fake_quantization
 from intaglio.xla import kernels
 from intaglio.xla.arrays import Array
@@ -49,9 +50,8 @@ def _floor_divide(x, y) -> Any:
 
 @xla(raw.FloorMod, raw.Mod)
 def _modulo(x, y, node) -> Any:
-    if node.op is raw.Mod and x.dtype.kind not in "iu":
-        return jnp.fmod(x, y)
-    return jnp.remainder(x, _nonzero(jnp.asarray(y)))
+    y = _nonzero(jnp.asarray(y))
+    return jnp.fmod(x, y) if node.op is raw.Mod else jnp.remainder(x, y)
 
 
 @xla(raw.Betainc)
@@ -61,12 +61,22 @@ def _betainc(a, b, x) -> Any:
 
 @xla(raw.Igamma)
 def _igamma(a, x) -> Any:
-    return lax.igamma(*jnp.broadcast_arrays(a, x))
+    a, x = jnp.broadcast_arrays(a, x)
+    return _with_edges(a, x, lax.igamma(a, x), 0.0, 1.0)
 
 
 @xla(raw.Igammac)
 def _igammac(a, x) -> Any:
-    return lax.igammac(*jnp.broadcast_arrays(a, x))
+    a, x = jnp.broadcast_arrays(a, x)
+    return _with_edges(a, x, lax.igammac(a, x), 1.0, 0.0)
+
+
+def _with_edges(a: Any, x: Any, value: Any, at_zero: float, far: float) -> Any:
+    """An incomplete gamma function, with TensorFlow's values where an argument is 0 or infinite."""
+    regular = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
+    edges = kernels.retargeted(incomplete_gamma._edges)
+    found = edges(*[Array(v) for v in (a, x, regular, value)], at_zero, far)
+    return found.value.astype(a.dtype)
 
 
 @xla(raw.IgammaGradA)
@@ -102,7 +112,6 @@ for _op, _function in (
     (late.BesselI1, lambda x: lax.bessel_i1e(x) * jnp.exp(jnp.abs(x))),
     (late.BesselI1e, lax.bessel_i1e),
     (late.Spence, lambda x: jax.scipy.special.spence(x)),
-    (late.Expint, lambda x: jax.scipy.special.expi(x)),
 ):
     _of_one(_op, _function)
 

@@ -11,7 +11,7 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
 from intaglio.xla.registry import xla
-from intaglio.xla.values import Untraceable, known
+from intaglio.xla.values import known
 
 # The device's own: TensorFloat-32 on GPUs that have it, which is TensorFlow's default too.
 PRECISION = jax.lax.Precision.DEFAULT
@@ -23,9 +23,13 @@ def _adjoint(x: Any) -> Any:
 
 def _product(x: Any, y: Any, dtype: Any) -> Any:
     """x @ y, with sums of 16-bit floats in float32."""
-    wide = np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
-    result = jnp.matmul(x, y, precision=PRECISION, preferred_element_type=wide)
+    result = jnp.matmul(x, y, precision=PRECISION, preferred_element_type=_wide(dtype))
     return result.astype(dtype)
+
+
+def _wide(dtype: Any) -> Any:
+    """The dtype of sums: float32 for 16-bit floats."""
+    return np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
 
 
 @xla(raw.MatMul)
@@ -41,6 +45,38 @@ def _batch_matmul(x, y, adj_x, adj_y) -> Any:
     return _product(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, dtype)
 
 
+def sum_of_products(x: Any, y: Any, adj_x: bool, adj_y: bool, axes: tuple[int, ...]) -> Any:
+    """The sum of a batch of products along axes of the batch, as one product.
+
+    The axes are contracted with those of the matrices: the products, which a gradient of weights
+    sums over all examples, are never in memory. None for other axes, or for matrices alone.
+    """
+    x, y = (_adjoint(x) if adj_x else jnp.asarray(x)), (_adjoint(y) if adj_y else jnp.asarray(y))
+    rank = max(x.ndim, y.ndim)
+    if not axes or max(axes) >= rank - 2:
+        return None
+    batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    operands: list[Any] = []
+    for array, matrix in ((x, [rank, rank + 1]), (y, [rank + 1, rank + 2])):
+        first = rank - array.ndim
+        # Where a size of 1 is broadcast, the factor has no such axis.
+        single = [i for i in range(array.ndim - 2) if array.shape[i] == 1]
+        labels = [first + i for i in range(array.ndim - 2) if i not in single]
+        operands += [array.reshape(_without(array.shape, single)), [*labels, *matrix]]
+    present = {*operands[1], *operands[3]}
+    kept = [i for i in range(rank - 2) if i not in axes and i in present]
+    dtype = np.dtype(x.dtype)
+    result = jnp.einsum(
+        *operands, [*kept, rank, rank + 2], precision=PRECISION, preferred_element_type=_wide(dtype)
+    )
+    dims = [1 if i in axes else d for i, d in enumerate(batch)]
+    return result.astype(dtype).reshape(*dims, x.shape[-2], y.shape[-1])
+
+
+def _without(shape: Any, axes: list[int]) -> list[int]:
+    return [d for i, d in enumerate(shape) if i not in axes]
+
+
 @xla(raw.BatchMatMulV3)
 def _batch_matmul_to(x, y, Tout: DType, adj_x, adj_y) -> Any:
     dtype = Tout.numpy
@@ -51,18 +87,39 @@ def _batch_matmul_to(x, y, Tout: DType, adj_x, adj_y) -> Any:
 @xla(raw.Einsum)
 def _einsum(inputs, equation) -> Any:
     dtype = np.dtype(inputs[0].dtype)
-    if len(set(equation.split("->")[-1].replace(".", ""))) < len(
-        equation.split("->")[-1].replace(".", "")
-    ):
-        raise Untraceable("a label twice in the result")
-    wide = np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+    operands, _, output = equation.replace(" ", "").partition("->")
+    # A label twice in the result puts the elements on a diagonal; labels are unique in the sum.
+    labels = output.replace("...", "")
+    unique = "".join(dict.fromkeys(labels))
+    ellipsis = "..." if "..." in output else ""
     result = jnp.einsum(
-        equation.replace(" ", ""),
+        f"{operands}->{output if unique == labels else ellipsis + unique}",
         *[jnp.asarray(v) for v in inputs],
         precision=PRECISION,
-        preferred_element_type=wide,
-    )
-    return result.astype(dtype)
+        preferred_element_type=_wide(dtype),
+    ).astype(dtype)
+    return result if unique == labels else _on_diagonals(result, output, unique)
+
+
+def _on_diagonals(x: Any, output: str, unique: str) -> Any:
+    """The array whose elements have equal indices where `output` names a label again, else 0.
+
+    `x` has the axes of the ellipsis first, then one for each label of `unique`.
+    """
+    batch = x.ndim - len(unique)
+    sizes = x.shape[batch:]
+    before, dots, after = output.partition("...")
+    labels = [*before, *([None] * batch if dots else []), *after]
+    shape: list[int] = []
+    index: list[Any] = []
+    rank, seen = x.ndim, 0
+    for label in labels:
+        axis = seen if label is None else batch + unique.index(label)
+        seen += label is None
+        size = x.shape[axis] if label is None else sizes[axis - batch]
+        shape.append(size)
+        index.append(np.arange(size).reshape([size if i == axis else 1 for i in range(rank)]))
+    return jnp.zeros(shape, x.dtype).at[tuple(index)].set(x)
 
 
 # -- Fourier transforms ----------------------------------------------------------------------

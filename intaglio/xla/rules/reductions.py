@@ -13,6 +13,7 @@ from jax import lax
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
 from intaglio.xla.registry import xla
+from intaglio.xla.rules.linear_algebra import sum_of_products
 from intaglio.xla.values import Untraceable, is_traced, known
 
 
@@ -34,12 +35,28 @@ def _reduction(op: Any, function: Callable[..., Any], wide: bool) -> None:
         return function(operands, axis=axes, keepdims=keep_dims).astype(dtype)
 
 
+@xla(raw.Sum)
+def _sum(input, axis, keep_dims, node, evaluator) -> Any:
+    axes = _axes(axis, input.ndim)
+    if not input.size:
+        raise Untraceable("a reduction of no elements")
+    source = node.inputs[0]
+    if is_traced(input) and source.node.op in (raw.BatchMatMul, raw.BatchMatMulV2):
+        x, y = evaluator.operands(source)
+        attrs = source.node.attrs
+        found = sum_of_products(x, y, attrs["adj_x"], attrs["adj_y"], axes)
+        if found is not None:
+            return found if keep_dims else jnp.squeeze(found, axes)
+    wide = input.dtype.itemsize == 2 and _floats(input.dtype)
+    operands = input.astype(np.float32) if wide else input
+    return jnp.sum(operands, axis=axes, keepdims=keep_dims).astype(input.dtype)
+
+
 def _floats(dtype: Any) -> bool:
     return dtype.kind not in "iub"
 
 
 for _op, _function, _wide in (
-    (raw.Sum, jnp.sum, True),
     (raw.Prod, jnp.prod, True),
     (raw.Max, jnp.max, False),
     (raw.Min, jnp.min, False),
@@ -59,13 +76,20 @@ def _mean(input, axis, keep_dims) -> Any:
 @xla(raw.ArgMax)
 def _argmax(input, dimension, output_type: DType) -> Any:
     axis = int(known(dimension, "the axis of ArgMax"))
-    return jnp.argmax(input, axis=axis).astype(output_type.numpy)
+    return jnp.argmax(_without_nan(input, largest=False), axis=axis).astype(output_type.numpy)
 
 
 @xla(raw.ArgMin)
 def _argmin(input, dimension, output_type: DType) -> Any:
     axis = int(known(dimension, "the axis of ArgMin"))
-    return jnp.argmin(input, axis=axis).astype(output_type.numpy)
+    return jnp.argmin(_without_nan(input, largest=True), axis=axis).astype(output_type.numpy)
+
+
+def _without_nan(x: Any, largest: bool) -> Any:
+    """TensorFlow passes NaN over, which XLA finds first."""
+    if not jnp.issubdtype(x.dtype, np.floating):
+        return x
+    return jnp.where(jnp.isnan(x), jnp.asarray(np.inf if largest else -np.inf, x.dtype), x)
 
 
 def _top(input: Any, k: int, index_type: Any) -> Any:
