@@ -48,6 +48,9 @@ __getattr__, __dir__ = later.attributes(
         "profile": "intaglio.insight.profiling:profile",
         "picture": "intaglio.insight.picture:picture",
         "last_error": "intaglio.function.error_reports:last_error",
+        "last_retrace": "intaglio.function.retracing:last_retrace",
+        "overhead": "intaglio.insight.overhead:overhead",
+        "fingerprint": "intaglio.insight.fingerprint:fingerprint",
         "recursion": "intaglio.function.recursion:recursion",
         "python_state": "intaglio.autograph.declared_state:python_state",
         "record_calls": "intaglio.debugging.replaying:record_calls",
@@ -57,6 +60,7 @@ __getattr__, __dir__ = later.attributes(
         "VerificationError": "intaglio.debugging.verification:VerificationError",
         "trace_cache": "intaglio.function.trace_limits:trace_cache",
         "strict": "intaglio.autograph.strictness:strict",
+        "variables": "intaglio.trace.variable_creation:variables",
         "watch": "intaglio.debugging.watching:watch",
         "verify": "intaglio.debugging.verification:verify",
     },
@@ -84,16 +88,20 @@ if TYPE_CHECKING:
     from intaglio.function.error_reports import last_error
     from intaglio.function.generalisation import generalise
     from intaglio.function.recursion import recursion
+    from intaglio.function.retracing import last_retrace
     from intaglio.function.stablehlo import export_stablehlo, load_stablehlo
     from intaglio.function.trace_limits import trace_cache
     from intaglio.insight.differences import graph_diff
     from intaglio.insight.error_codes import explain_error
+    from intaglio.insight.fingerprint import fingerprint
+    from intaglio.insight.overhead import overhead
     from intaglio.insight.picture import picture
     from intaglio.insight.profile_files import save_profile
     from intaglio.insight.profiling import profile
     from intaglio.insight.run_report import report
     from intaglio.insight.text_form import graph_of_text
     from intaglio.tensorflow_name.names import install_as_tensorflow
+    from intaglio.trace.variable_creation import variables
     from intaglio.type_specs.dimensions import DimensionError, dims
 
 if "INTAGLIO_REPORT" in os.environ:
@@ -126,7 +134,10 @@ __all__ = [
     "export_library",
     "export_onnx",
     "install_as_tensorflow",
+    "fingerprint",
     "last_error",
+    "last_retrace",
+    "overhead",
     "load_stablehlo",
     "ops",
     "random_state",
@@ -141,6 +152,7 @@ __all__ = [
     "stance",
     "strict",
     "trace_cache",
+    "variables",
     "verify",
     "watch",
 ]

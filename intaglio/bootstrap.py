@@ -61,6 +61,8 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "to_text": "intaglio.insight.text_form:to_text",
         "to_python": "intaglio.insight.numpy_program:to_python",
         "picture": "intaglio.insight.picture:picture",
+        "trace_profile": "intaglio.insight.trace_profile:trace_profile",
+        "stage": "intaglio.insight.stages:stage_of",
         "replay": "intaglio.debugging.replaying:replay",
         "verified_call": "intaglio.debugging.verification:verified_call",
     },

@@ -28,6 +28,7 @@ from intaglio.autograph.optional import Maybe, value_or
 from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
+from intaglio.base.records import fields_of
 from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.grown_list import GrownList, ListObserver
 
@@ -308,9 +309,25 @@ def created(value: Any) -> Any:
 
 
 def note_arguments(arguments: Any) -> None:
-    """The containers in the arguments of a trace are copies of the caller's."""
+    """The containers and records in the arguments of a trace are copies of the caller's."""
     for part in containers.inside(arguments):
         note_created(part)
+    for part in _parts(arguments):
+        _note_record(part)
+
+
+def _note_record(value: Any) -> None:
+    names = None if isinstance(value, (tuple, Tensor)) else fields_of(value)
+    if names is not None:
+        note_created(value)
+    for part in _parts(value) if names is None else [getattr(value, n) for n in names]:
+        _note_record(part)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, (list, tuple)):
+        return value
+    return value.values() if isinstance(value, dict) else ()
 
 
 class _Written:

@@ -31,6 +31,7 @@ class Options:
     `tensor_float_32`: large convolutions may be a little less accurate; None leaves it open,
     and they are not.
     `backend`: what compiles functions with `jit_compile=True`, one of BACKENDS.
+    `structural_objects`: traced functions tell data classes apart by their fields.
     `device_policy`, `synchronous`: kept, and of no effect on the host.
     """
 
@@ -46,6 +47,7 @@ class Options:
         "optimizer",
         "soft_placement",
         "special_calls",
+        "structural_objects",
         "synchronous",
         "tensor_float_32",
         "threads_inter",
@@ -55,6 +57,7 @@ class Options:
     def __init__(self) -> None:
         self._run_eagerly = self._controlled = self.special_calls = False
         self.data_debug_mode = False
+        self.structural_objects = False
         self.deterministic = False
         self.threads_intra = 0
         self.threads_inter = 0

@@ -46,7 +46,7 @@ Origin = tuple[tuple[CodeType, int], ...]
 MAX_FRAMES = 6
 
 
-def capture(skip: int = 1) -> Origin:
+def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     """The innermost frames of the caller that are not this package's own."""
     try:
         frame = sys._getframe(skip)
@@ -61,7 +61,7 @@ def capture(skip: int = 1) -> Origin:
             is_own = known[code.co_filename] = is_ours(code)
         if not is_own:
             found.append((code, frame.f_lasti))
-            if len(found) == MAX_FRAMES:
+            if len(found) == most:
                 break
         frame = frame.f_back
     return tuple(found)
@@ -82,6 +82,16 @@ def is_ours(code: CodeType) -> bool:
     """True for code of this package and for code that it generates."""
     name = code.co_filename
     return name.startswith((PACKAGE, "<intaglio"))
+
+
+def innermost() -> Frame | None:
+    """The user's line that runs now, or None if there is none."""
+    return next(iter(frames(capture(2)[:1])), None)
+
+
+def stack(skip: int = 1) -> Origin:
+    """As `capture`, all frames of the user's."""
+    return capture(skip + 1, sys.maxsize)
 
 
 def frames(origin: Origin) -> list[Frame]:

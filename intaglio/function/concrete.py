@@ -92,6 +92,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
         self.general_calls = 0  # calls through binding and the cache, for `Function`
+        # An argument that no entry recognises, so that all calls are bound and converted.
+        self.bound_anew: str | None = None
         # What the trace has read of Python's state, and what `Function` finds it by.
         self.reads: TraceReads | None = None
         self.effects = Effects()

@@ -25,6 +25,7 @@ from intaglio.type_specs.type_spec import TensorSpec
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "<miss>"})()
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 _EQUAL = frozenset([int, str, bytes, bool, float])
+_COPIED_KINDS = "biufc"  # kinds of NumPy's dtypes whose arrays are those of tensors
 
 
 class Unguardable(Exception):
@@ -34,8 +35,10 @@ class Unguardable(Exception):
 class _Guards:
     """Collects the checks of one entry, and where its arrays come from."""
 
-    def __init__(self, exact: bool) -> None:
+    def __init__(self, exact: bool, keeps_inputs: bool) -> None:
         self.exact = exact
+        self.keeps_inputs = keeps_inputs  # a variable may, or what a stateful op does outside
+        self.borrowed: list[str] = []  # arrays of the caller's that the graph reads
         self.lines: list[str] = []
         self.arrays: list[str] = []
         self.space: dict[str, Any] = {"E": EagerTensor, "MISS": MISS}
@@ -61,6 +64,8 @@ class _Guards:
         """Checks that the argument `text` is like `value`, whose type is `kind`."""
         if type(value) is EagerTensor and isinstance(kind, TensorSpec):
             self._tensor(text, value, kind)
+        elif type(value) is np.ndarray and type(kind) is TensorSpec:
+            self._numpy(text, value, kind)
         elif isinstance(kind, Number):
             self._number(text, kind)
         elif isinstance(kind, Literal):
@@ -83,6 +88,21 @@ class _Guards:
             f"{local}.dtype is {self.name(array.dtype)} and {self._shape(local, array, kind)}"
         )
         self.arrays.append(local)
+
+    def _numpy(self, text: str, value: Any, kind: TensorSpec) -> None:
+        """An array of NumPy's, which the graph reads where it is if nothing of it stays behind."""
+        if value.dtype != kind.dtype.numpy or value.dtype.kind not in _COPIED_KINDS:
+            raise Unguardable
+        self.require(f"type({text}) is {self.name(np.ndarray)}")
+        self.require(
+            f"{text}.dtype is {self.name(value.dtype)} and {self._shape(text, value, kind)}"
+        )
+        if self.keeps_inputs:
+            self.arrays.append(f"{text}.copy()")
+            return
+        self.require(f"{text}.flags.carray")
+        self.borrowed.append(text)
+        self.arrays.append(text)
 
     def _shape(self, local: str, array: Any, kind: TensorSpec) -> str:
         dims = array.shape if self.exact else kind.dims
@@ -115,6 +135,13 @@ class _Guards:
 
     def _structure(self, text: str, value: Any, kind: Any) -> None:
         whole = type(value)
+        if isinstance(kind, Fields) and not isinstance(value, tuple):
+            self.require(f"type({text}) is {self.name(whole)}")
+            for field, part in zip(kind.names, kind.parts, strict=True):
+                local = self.local()
+                self.lines.append(f" {local} = {text}.{field}")
+                self.value(local, getattr(value, field), part)
+            return
         if whole not in (list, tuple, dict) and not isinstance(value, tuple):
             raise Unguardable
         self.require(f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}")
@@ -156,18 +183,22 @@ def make_entry(
     concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any, exact: bool
 ) -> Entry | None:
     """An entry for calls like this one, or None if no cheap guard distinguishes them."""
-    guards = _Guards(exact)
+    guards = _Guards(exact, concrete.frozen.stateful)
+    name = None
     try:
         where = _positions(args, kwargs, bound)
         for name, value, kind in zip(bound.names, bound.values, concrete.types, strict=True):
             text = where.get(name)
             if text is not None:
+                if type(value) is not type(_argument(name, args, kwargs, bound)):
+                    raise Unguardable  # it is converted at each call
                 local = guards.local()
                 guards.lines.append(f" {local} = {text}")
                 guards.value(local, value, kind)
             elif kind.flatten():
                 return None  # a default value that is a tensor
     except (Unguardable, TypeError, ValueError):
+        concrete.bound_anew = name
         return None
     return _compiled(guards, concrete, len(args), tuple(kwargs))
 
@@ -266,6 +297,11 @@ def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dic
     return where | {name: f"kwargs.get({name!r}, MISS)" for name in kwargs}
 
 
+def _argument(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> Any:
+    """What the caller has passed for a parameter."""
+    return kwargs[name] if name in kwargs else args[bound.names.index(name)]
+
+
 def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]) -> Entry:
     space = guards.space
     reads = read_guards.lines(_watched(concrete), guards.name, "return MISS")
@@ -287,10 +323,26 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
         f"  r = run({', '.join(arrays)})",
         " except Exception as e:",
         "  fail(e)",
+        *_apart(guards),
         *_result(concrete, space),
     ]
     name = f"entry {concrete.frozen.name}"
     return GeneratedCode(name, "\n".join(lines), space).function("entry")
+
+
+def _apart(guards: _Guards) -> list[str]:
+    """The line that copies results which are parts of the caller's arrays."""
+    if not guards.borrowed:
+        return []
+    guards.space["apart"] = _copied_if_shared
+    return [f" r = apart(r, ({', '.join(guards.borrowed)},))"]
+
+
+def _copied_if_shared(results: Sequence[Any], borrowed: Sequence[Any]) -> list[Any]:
+    return [
+        r.copy() if any([np.may_share_memory(r, array) for array in borrowed]) else r
+        for r in results
+    ]
 
 
 def _result(concrete: Any, space: dict[str, Any]) -> list[str]:

@@ -62,6 +62,9 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
     reported = [f"{name}: {shown(v)}" for name, v in last_error.inputs.items()]
     lines = [f"The inputs were {'; '.join(reported)}."] if reported else []
     lines += [f"It was {step}." for step in reversed(last_error.path)]
+    where = next(iter(node.frames), None)
+    if where is not None and where.source:
+        lines.append(f"The line is {where.short}: {where.source}")
     if lines and not any(n.startswith("The inputs were") for n in _notes(error)):
         error.add_note("\n".join(lines))
 

@@ -6,6 +6,7 @@ earlier ones, argument by argument, and reported as the difference from the near
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -186,7 +187,10 @@ _SHAPE = (
 _READ = "a captured Python value; make it a tf.Variable, or pass it as an argument"
 _RANK = "give the function tensors of one rank, or input_signature of unknown rank"
 _COUNT = "each number of arguments has a trace of its own"
-_OBJECT = "objects are told apart by ==; pass the tensors that it holds"
+_OBJECT = (
+    "objects are told apart by ==, as long as they live; pass the tensors that it holds, or call "
+    'intaglio.generalise("objects") for frozen data classes'
+)
 _OTHER = "each has a trace of its own"
 
 
@@ -201,6 +205,35 @@ def _advice(path: str, old: TraceType, new: TraceType) -> str:
     if isinstance(new, Container) or isinstance(old, Container):
         return "each structure has a trace of its own"
     return _OTHER
+
+
+def misfits(
+    names: Sequence[str], types: Sequence[TraceType], values: Sequence[Any]
+) -> Iterator[str]:
+    """The parts of arguments that their types do not take, by the names of the parameters."""
+    if len(types) == len(values):
+        for name, kind, value in zip(names, types, values, strict=True):
+            yield from _misfits(name, kind, value)
+
+
+def _misfits(path: str, kind: TraceType, value: Any) -> Iterator[str]:
+    try:
+        kind.cast(value)
+        return
+    except (TypeError, ValueError):
+        if isinstance(kind, Container):
+            try:
+                items = kind._take(value)
+            except (TypeError, ValueError):
+                items = ()
+            if items and len(items) == len(kind.parts):
+                for step, part, item in zip(steps(kind), kind.parts, items, strict=True):
+                    yield from _misfits(path + step, part, item)
+                return
+    shown = reprlib.repr(value)
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        shown = f"of {value.dtype.name}, shape {value.shape}"
+    yield f"{path} is {shown}; the signature has {_shown(kind)}"
 
 
 _KINDS: dict[type, Callable[[Any], str]] = {

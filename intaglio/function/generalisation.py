@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from intaglio.base.options import OPTIONS
 from intaglio.base.origins import Frame
 from intaglio.function import explanation
 from intaglio.function.number_inputs import MAX_INT, Needs, Number
@@ -13,17 +14,27 @@ from intaglio.function.trace_types import Container
 from intaglio.function.trace_types import Literal as LiteralType
 from intaglio.type_specs.trace_type import TraceType
 
-What = Literal["dimensions", "numbers", "functions"]
-WHAT = ("dimensions", "numbers", "functions")
+What = Literal["dimensions", "numbers", "functions", "objects"]
+WHAT = ("dimensions", "numbers", "functions", "objects")
 
 
 class Policy:
     """What is generalised in the process."""
 
     def __init__(self, what: Sequence[str]) -> None:
+        self.choose(what)
+
+    def choose(self, what: Sequence[str]) -> None:
+        """Generalises these from now on, and nothing else."""
         self.dimensions = "dimensions" in what
         self.numbers = "numbers" in what
         self.functions = "functions" in what
+        OPTIONS.structural_objects = "objects" in what
+
+    @property
+    def objects(self) -> bool:
+        """Whether objects are told apart by what they hold."""
+        return OPTIONS.structural_objects
 
 
 def _checked(what: Sequence[str]) -> Sequence[str]:
@@ -44,7 +55,7 @@ POLICY = _of_environment()
 
 
 class generalise:
-    """Makes traces from then on serve more calls: `"dimensions"`, `"numbers"`, `"functions"`, or all without arguments.
+    """Makes traces from then on serve more calls, by `"dimensions"`, `"numbers"`, `"functions"`, `"objects"`, or all.
 
     Dimensions: from the second shape on a dimension that differs is left open, as with `reduce_retracing=True`.
     Numbers: ints and floats among the arguments are inputs of the graph, so that all share one trace, with the
@@ -55,6 +66,10 @@ class generalise:
     Functions: one that is made anew, with the same code, closure and options as an earlier one, takes its traces over, if
     these had no side effects, made no variables, draw no random numbers, and have read nothing that has changed. What
     libraries have read of Python's state is not known (docs/captures.md).
+
+    Objects: frozen data classes, those without a hash, and frozen sets are told apart by what they hold, as named
+    tuples are; tensors in them are inputs, and the function gets a copy. TensorFlow compares such objects by `==` as
+    long as the first one lives, and refuses data classes without a hash.
 
     It holds in the whole process from the call on; as a context manager, up to the end of the block.
     INTAGLIO_GENERALISE=dimensions,numbers in the environment (or 1 for all) sets the same. TensorFlow traces each number,
@@ -69,16 +84,14 @@ class generalise:
     """
 
     def __init__(self, *what: What) -> None:
-        self._before = POLICY.dimensions, POLICY.numbers, POLICY.functions
-        policy = Policy(_checked(what) or WHAT)
-        POLICY.dimensions, POLICY.numbers = policy.dimensions, policy.numbers
-        POLICY.functions = policy.functions
+        self._before = [what for what in WHAT if getattr(POLICY, what)]
+        POLICY.choose(_checked(what) or WHAT)
 
     def __enter__(self) -> generalise:
         return self
 
     def __exit__(self, *error: object) -> None:
-        POLICY.dimensions, POLICY.numbers, POLICY.functions = self._before
+        POLICY.choose(self._before)
 
 
 class Decision(NamedTuple):

@@ -17,6 +17,7 @@ from intaglio.autograph.side_effects import POLICY as EFFECTS
 from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
+from intaglio.base.origins import Frame
 from intaglio.function import (
     captures,
     control,
@@ -32,7 +33,7 @@ from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
-from intaglio.function.explanation import Explanation, Traced, explanation
+from intaglio.function.explanation import Explanation, Traced, explanation, misfits
 from intaglio.function.generalisation import POLICY as GENERAL
 from intaglio.function.generalisation import Decisions
 from intaglio.function.hooks import HOOKS
@@ -57,7 +58,7 @@ from intaglio.opdef import door
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.variable_creation import SINGLETON
+from intaglio.trace.variable_creation import Sites, refusal
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
@@ -79,8 +80,6 @@ MAX_ENTRIES = 8  # entries that a function tries first, one or two for each rece
 # An entry costs as much as a hundred calls. One is generated at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
 BUILD_AT = frozenset([2, 4, 8, 32, 128, 512, 4096])
-
-LATER = "Creating variables on a non-first call to a function decorated with tf.function."
 
 
 _counting = lasting_lock()
@@ -148,7 +147,8 @@ class Function(TraceViews):
         self._cache = TraceCache()
         self._entries: tuple[Entry, ...] = ()
         self._initialized = False
-        self._created: list[Any] | None = None
+        self._created: list[Frame | None] | None = None  # where the first trace made variables
+        self._sites = Sites()
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
         self.recorded_calls: Any = ()  # those that `record_calls` has kept last, of any functions
@@ -345,6 +345,7 @@ class Function(TraceViews):
         trace_limits.used(concrete)
         eager = door.level().eager  # a graph that calls the function is traced once itself
         if eager and is_new:
+            retracing.note(self._cache)
             self._detector.traced(self._shown(), self._why)
         elif not is_new:
             self._detector.calls += eager
@@ -385,7 +386,7 @@ class Function(TraceViews):
             if not self._warming.done():
                 return False
             self._warming = None
-        where = next(iter(origins.frames(origins.capture()[:1])), None)
+        where = origins.innermost()
 
         def explained() -> Explanation:
             new = Traced(dict(zip(bound.names, types, strict=True)), where, 0.0)
@@ -457,8 +458,10 @@ class Function(TraceViews):
             try:
                 bound = bound._replace(values=self._cast(bound, types, context))
             except (TypeError, ValueError) as e:
-                shown = self._shown_signature()
-                raise failed_binding(e, args, kwargs, shown) from None
+                error = failed_binding(e, args, kwargs, self._shown_signature())
+                for note in misfits(bound.names, types, bound.values):
+                    error.add_note(note)
+                raise error from None
         else:
             types = [from_value(v, context) for v in bound.values]
         return bound, types, ((bound.extra, bound.keywords), *types)
@@ -542,10 +545,10 @@ class Function(TraceViews):
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
     ) -> ConcreteFunction:
         """The first trace may make variables; if it does, a second one must not."""
-        created: list[Any] = []
+        created: list[Frame | None] = []
 
         def admit(variable: Any) -> None:
-            created.append(weakref.ref(variable))
+            created.append(origins.innermost())
 
         key, concrete = self._generalised_trace(key, bound, types, has_values, admit)
         self._created = created
@@ -563,7 +566,7 @@ class Function(TraceViews):
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
     ) -> ConcreteFunction:
         def refuse(variable: Any) -> None:
-            raise ValueError(SINGLETON if self._created else LATER)
+            raise refusal(self._created)
 
         key, concrete = self._generalised_trace(key, bound, types, has_values, refuse)
         self._keep(key, concrete)
@@ -690,7 +693,7 @@ class Function(TraceViews):
                     return other, False
 
             def refuse(variable: Any) -> None:
-                raise ValueError(SINGLETON if self._created else LATER)
+                raise refusal(self._created)
 
             new = self._recorded(key, bound, key[1:], True, refuse)
             new.key = key
@@ -715,6 +718,7 @@ class Function(TraceViews):
         origin, start = origins.capture(), time.perf_counter()
         graph = FuncGraph(self._name)
         graph.admit_variable = admit
+        graph.variable_sites = self._sites.of_trace()
         graph.compiled_whole |= bool(self._options.jit_compile)
         graph.seed = getattr(getattr(door.level(), "graph", None), "seed", None)
         function = self._python_function
@@ -731,7 +735,7 @@ class Function(TraceViews):
                 has_values=has_values,
             )
             reads, effects = recorder.finished(), recorder.effects
-        graph.admit_variable = None
+        graph.admit_variable = graph.variable_sites = None
         parameters = typed(self._signature, bound, types, optional=self._constraints is not None)
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)

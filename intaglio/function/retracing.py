@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
+from intaglio.function.cache import TraceCache
+from intaglio.function.explanation import TraceReason, explanation
 
 HISTORY_CALLS = 10  # calls that are looked back on
 MAX_TRACES_IN_HISTORY = 5  # traces among them that are too many
@@ -61,3 +64,39 @@ def detector_of(function: Any) -> Detector:
     key = code if code is not None else id(function)
     with _lock:
         return _detectors.setdefault(key, Detector())
+
+
+class _LastRetrace:
+    """The traces of the function that was traced again last, while they live."""
+
+    traces: weakref.ref[TraceCache] | None = None
+
+
+_LAST = _LastRetrace()
+
+
+def note(traces: TraceCache) -> None:
+    """Notes that a call has made a trace; the first one of a function is no retrace."""
+    if len(traces) > 1:
+        _LAST.traces = weakref.ref(traces)
+
+
+def last_retrace() -> TraceReason | None:
+    """Why a function was traced again last, of all functions: the last item of its `explain()`.
+
+    None if no function has been traced again, or the one that was is gone.
+
+    >>> import intaglio
+    >>> f = tf.function(lambda x: x + 1)
+    >>> for n in (2, 3):
+    ...     _ = f(tf.zeros([n]))
+    >>> print(intaglio.last_retrace().changes[0].path)
+    x.shape[0]
+    """
+    traces = None if _LAST.traces is None else _LAST.traces()
+    if traces is None or len(traces) < 2:
+        return None
+    return explanation([trace.traced for trace in traces])[-1]
+
+
+__all__ = ["last_retrace"]

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import from_numpy
+from intaglio.base.options import OPTIONS
+from intaglio.base.records import fields_of
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.type_specs.trace_type import PlaceholderContext, TraceType, Tracing
@@ -274,6 +276,18 @@ class Fields(Container):
         return f"{self.kind.__name__}[{fields}]"
 
 
+class Record(Fields):
+    """An instance of a data class by its fields, which are all of its state."""
+
+    __slots__ = ()
+
+    def _make(self, parts: Sequence[Any]) -> Any:
+        new = object.__new__(self.kind)
+        for name, part in zip(self.names, parts, strict=True):
+            object.__setattr__(new, name, part)
+        return new
+
+
 class Dict(Container):
     """A mapping, by its keys (in whatever order) and values."""
 
@@ -398,9 +412,8 @@ def _of_structure(value: Any, kind: type, context: Tracing) -> TraceType:
         return Tuple(parts) if fields is None else Fields(kind, fields, parts)
     if isinstance(value, Mapping):
         return _of_mapping(value, context)
-    attrs = getattr(kind, "__attrs_attrs__", None)
-    if attrs is not None:
-        names = [a.name for a in attrs]
+    if hasattr(kind, "__attrs_attrs__"):
+        names = fields_of(value) or ()
         parts = [from_value(getattr(value, n), context) for n in names]
         return Fields(kind, names, parts)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -414,7 +427,21 @@ def _of_structure(value: Any, kind: type, context: Tracing) -> TraceType:
     if hasattr(kind, "__array__") and hasattr(value, "dtype"):
         array = np.asarray(value)
         return TensorSpec(array.shape, from_numpy(array.dtype))
+    if OPTIONS.structural_objects:
+        found = _by_contents(value, kind, context)
+        if found is not None:
+            return found
     return _generic(value, context)
+
+
+def _by_contents(value: Any, kind: type, context: Tracing) -> TraceType | None:
+    """The type of a frozen set, or of a data class whose instances do not change or have no hash."""
+    if kind is frozenset:
+        return Literal(value)
+    names = fields_of(value)
+    if names is None:
+        return None
+    return Record(kind, names, [from_value(getattr(value, n), context) for n in names])
 
 
 def _of_mapping(value: Mapping[Any, Any], context: Tracing) -> TraceType:
@@ -459,6 +486,7 @@ __all__ = [
     "List",
     "Literal",
     "PlaceholderContext",
+    "Record",
     "Tuple",
     "Weakref",
     "from_value",

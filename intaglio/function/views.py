@@ -71,9 +71,14 @@ class TraceViews(Inspected, PolymorphicFunction):
         """
         removed = [f"removed: {self._removed} traces, for trace_cache"] if self._removed else []
         general = [f"generalised: {d}" for d in self.generalised]
-        return explanation(
-            [c.traced for c in self._cache], [*control.notes(self), *removed, *general]
-        )
+        slow = [
+            f"slow calls: {c.bound_anew} is converted or compared at each of them, {c.general_calls} so far; "
+            "pass a tensor or an array"
+            for c in self._cache
+            if c.bound_anew is not None
+        ]
+        notes = [*control.notes(self), *removed, *general, *slow]
+        return explanation([c.traced for c in self._cache], notes)
 
     def compile_report(self) -> str:
         """What of each trace is machine code, and what is not, with the reason.
@@ -89,6 +94,22 @@ class TraceViews(Inspected, PolymorphicFunction):
         TensorFlow has no such attribute.
         """
         return traces_of(self._list_all_concrete_functions())
+
+    def trace_profile(self, trace: ConcreteFunction | None = None) -> Any:
+        """What tracing made of each line: ops, milliseconds, bytes, how often it ran; of the last trace.
+
+        Loops of Python that unroll into many nodes are named, with what to write instead. `save(path)`
+        writes it for speedscope. Raises ValueError for a function without traces. TensorFlow has no such method.
+        """
+        return HOOKS.trace_profile(self if trace is None else trace)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The trace for arguments or specs as the first of three stages: `f.trace(spec).optimize().compile()`.
+
+        Each is printed as the graph that it is, has a `cost()`, can be called and pickled: see
+        `intaglio/insight/stages.py`. Raises as `get_concrete_function`. TensorFlow has no such method.
+        """
+        return HOOKS.stage(self.get_concrete_function(*args, **kwargs))
 
     def graph(self, level: str = "lines", trace: ConcreteFunction | None = None) -> Any:
         """A picture of the last trace's graph, or of that of `trace`: see `intaglio.picture`.

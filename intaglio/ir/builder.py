@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +32,7 @@ class GraphBuilder(ShownInNotebooks):
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.added_at = array("q")  # nanoseconds, for each node
         self.by_name: dict[str, Node] = {}
         self._used: dict[str, int] = {}
         self._finalized = False
@@ -65,6 +68,7 @@ class GraphBuilder(ShownInNotebooks):
             device=device,
         )
         self.nodes.append(node)
+        self.added_at.append(time.perf_counter_ns())
         if unique:
             self.by_name[unique] = node
         return node

@@ -55,7 +55,8 @@ class _Creating(type):
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             if cls is not Variable:
                 return super().__call__(*args, **kwargs)
-            return create(ResourceVariable, _arguments(*args, **kwargs))
+            arguments = _arguments(*args, **kwargs)
+            return variable_creation.at_site(lambda: create(ResourceVariable, arguments))
 
 
 def _arguments(

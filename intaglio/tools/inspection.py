@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     coverage.add_argument("program", nargs="+", help="Python files or folders, or - for stdin")
     command("doctor", _doctor, "check this environment: versions, compiler, cache, variables")
     cache = command("cache", _cache, "the compiled code that is kept on disk")
-    cache.add_argument("action", choices=("ls", "clear"), nargs="?", default="ls")
+    cache.add_argument("action", choices=("ls", "explain", "clear"), nargs="?", default="ls")
     return parser
 
 
@@ -169,12 +169,29 @@ def _cache(options: argparse.Namespace, run: Run) -> int:
         for file in files:
             file.unlink(missing_ok=True)
     facts = {"folder": None if folder is None else str(folder), "files": len(files), "bytes": total}
+    if options.action == "explain":
+        facts |= {"chosen by": _chosen_by(), "limit in bytes": object_cache.MAX_FOLDER_BYTES}
     if options.json:
         print(json.dumps({**facts, "action": options.action}, indent=1))
     else:
         done = "removed" if options.action == "clear" else "kept"
         print(f"{facts['folder']}: {len(files)} files, {total / MB:.1f} MB {done}")
+        if options.action == "explain":
+            print(f"the folder is {_chosen_by()}")
+            print(
+                f"beyond {object_cache.MAX_FOLDER_BYTES / MB:.0f} MB what was used longest ago goes"
+            )
+            print("a file is named by its code's text, the processor and the versions: with any")
+            print("other of them, code is compiled again and kept beside; traces are not kept")
     return 0
+
+
+def _chosen_by() -> str:
+    """What decides where compiled code is kept."""
+    for name in ("INTAGLIO_CACHE", "XDG_CACHE_HOME"):
+        if name in os.environ:
+            return f"that of {name} in the environment"
+    return "the user's own for such things; INTAGLIO_CACHE names another, or none if it is empty"
 
 
 def from_standard_input() -> str:

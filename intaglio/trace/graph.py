@@ -267,6 +267,8 @@ class FuncGraph(Graph):
         self.variable_refs: list[Any] = []
         # Set while a function is traced: called when the function makes a variable.
         self.admit_variable: Callable[[Any], None] | None = None
+        # Makes variables, each once in its line; None where each call makes one.
+        self.variable_sites: Callable[[Callable[[], Any]], Any] | None = None
         # The values of the call that traces, for variables whose first value depends on them.
         self.example: dict[int, Any] = {}
         self.outer_graph: Any = getattr(door.level(), "graph", None)

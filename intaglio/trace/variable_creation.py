@@ -7,12 +7,18 @@ outside of the graph.
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Literal
 
+from intaglio.base import origins
 from intaglio.base.errors import InaccessibleTensorError
+from intaglio.base.locks import lasting_lock
+from intaglio.base.origins import Frame
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
@@ -26,6 +32,100 @@ SINGLETON = (
     "is only created once or created outside tf.function. See "
     "https://www.tensorflow.org/guide/function#creating_tfvariables for more information."
 )
+LATER = "Creating variables on a non-first call to a function decorated with tf.function."
+# The target of an assignment that keeps a variable: an attribute or an item.
+_KEPT_AS = re.compile(r"\s*([\w.]+\.\w+|\w[\w.]*\[.+?\])\s*(?::[^=]+)?=[^=]")
+
+
+def refusal(earlier: Sequence[Frame | None] | None) -> ValueError:
+    """The error of a variable that is made on a later call; `earlier`: where the first one made some."""
+    error = ValueError(SINGLETON if earlier else LATER)
+    here = origins.innermost()
+    if here is None:
+        return error
+    where = [f"{f.short}: {f.source}" for f in dict.fromkeys(earlier or ()) if f is not None]
+    lines = [f"A variable would be made in {here.short}: {here.source}"]
+    if where:
+        lines.append(f"The first trace has made {len(earlier or ())}, in {'; '.join(where)}")
+    kept = _KEPT_AS.match(here.source_line)
+    if kept is not None:
+        name = kept[1]
+        lines.append(f"Make {name} once: before the first call, or only if it is None.")
+    lines.append('Or call intaglio.variables("once_per_site"): each line makes its variable once.')
+    error.add_note("\n".join(lines))
+    return error
+
+
+# -- variables that each line makes once ---------------------------------------------------------
+
+Mode = Literal["singleton", "once_per_site"]
+MODES = ("singleton", "once_per_site")
+_mode = ContextVar[str]("variables", default="singleton")
+
+
+@contextmanager
+def variables(mode: Mode) -> Generator[None]:
+    """How traced functions may make variables, in the block and in this thread.
+
+    `"singleton"` is TensorFlow's rule: on the first call only. With `"once_per_site"` a line that makes a
+    variable makes it in the first trace of a function and finds it again in later ones, with the value
+    that it has by then; a line that is run several times in a trace makes as many. The function keeps
+    them. Raises ValueError for another mode.
+
+    >>> import intaglio
+    >>> f = tf.function(lambda x: tf.Variable(1.0).assign_add(x))
+    >>> with intaglio.variables("once_per_site"):
+    ...     f(tf.constant(2.0)).numpy(), f(tf.constant(2.0)).numpy()
+    (np.float32(3.0), np.float32(5.0))
+    """
+    if mode not in MODES:
+        raise ValueError(f"variables takes {' or '.join(map(repr, MODES))}, not {mode!r}")
+    before = _mode.set(mode)
+    try:
+        yield
+    finally:
+        _mode.reset(before)
+
+
+class Sites:
+    """The variables that a function's lines have made, for its later traces."""
+
+    def __init__(self) -> None:
+        self._variables: dict[Any, Any] = {}
+        self._lock = lasting_lock()
+
+    def of_trace(self) -> Callable[[Callable[[], Any]], Any] | None:
+        """What a trace that begins now makes its variables with; None under TensorFlow's rule."""
+        if _mode.get() != "once_per_site":
+            return None
+        outside = len(origins.stack())
+        times: Counter[Any] = Counter()
+
+        def create(make: Callable[[], Any]) -> Any:
+            stack = origins.stack(2)
+            site = stack[: len(stack) - outside]
+            times[site] += 1
+            key = site, times[site]
+            with self._lock:
+                found = self._variables.get(key)
+            if found is None:
+                found = make()
+                with self._lock:
+                    found = self._variables.setdefault(key, found)
+            return found
+
+        return create
+
+
+def at_site(make: Callable[[], Any]) -> Any:
+    """The variable that `make` gives; the one of the same line if the function being traced has it."""
+    for level in reversed(door.stack().levels):
+        if level.eager:
+            break
+        sites = getattr(getattr(level, "graph", None), "variable_sites", None)
+        if sites is not None:
+            return sites(make)
+    return make()
 
 
 def admit(variable: Any) -> None:
@@ -114,4 +214,13 @@ def _value_of(placeholder: SymbolicTensor) -> Any:
     return lift(example)._array
 
 
-__all__ = ["SINGLETON", "InaccessibleTensorError", "admit", "lift", "walk"]
+__all__ = [
+    "InaccessibleTensorError",
+    "Sites",
+    "admit",
+    "at_site",
+    "lift",
+    "refusal",
+    "variables",
+    "walk",
+]

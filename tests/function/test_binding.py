@@ -271,3 +271,25 @@ def test_a_tensor_for_a_variable_is_refused():
     assert concrete(tf.Variable(2.0)) == 3.0
     with pytest.raises(TypeError, match=r"Can not cast .* to VariableSpec"):
         concrete(1.0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "value", "note"),
+    [
+        (
+            {"ids": tf.TensorSpec([None], tf.int32), "w": tf.TensorSpec([2])},
+            {"ids": [1], "w": [1.0, 2.0, 3.0]},
+            "batch['w'] is [1.0, 2.0, 3.0]; the signature has a tensor of float32, shape (2,)",
+        ),
+        (
+            (tf.TensorSpec([]), [tf.TensorSpec([], tf.int32)]),
+            (1.0, [tf.constant(1.5)]),
+            "batch[1][0] is of float32, shape (); the signature has a tensor of int32, shape ()",
+        ),
+    ],
+)
+def test_the_part_that_does_not_fit_is_named(spec, value, note):
+    f = tf.function(lambda batch: 0, input_signature=[spec])
+    with pytest.raises(TypeError, match="Binding inputs to") as e:
+        f(value)
+    assert e.value.__notes__ == [note]

@@ -1,10 +1,12 @@
 """The warning about frequent retracing; when it comes was checked with TensorFlow 2.21."""
 
 import functools
+import gc
 import logging
 
 import pytest
 
+import intaglio
 from intaglio import tf
 from intaglio.function import retracing
 
@@ -134,3 +136,18 @@ def test_functions_in_one_kind_of_wrapper_are_apart(warnings, wrapper):
     tf.function(wrapper(one))(tf.constant(1))
     (text,) = texts(warnings)
     assert "one" in text
+
+
+def test_last_retrace_is_that_of_the_last_function() -> None:
+    f, g = (tf.function(lambda x: x) for _ in range(2))
+    for n in (1, 2):
+        f(tf.zeros([n]))
+    assert intaglio.last_retrace() == f.explain()[-1]
+    g(tf.zeros([1]))  # no retrace
+    assert intaglio.last_retrace() == f.explain()[-1]
+    g(tf.zeros([2]))
+    assert intaglio.last_retrace() == g.explain()[-1]
+    assert intaglio.last_retrace().changes[0].path == "x.shape[0]"
+    del g
+    gc.collect()
+    assert intaglio.last_retrace() is None
