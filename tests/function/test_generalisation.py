@@ -237,7 +237,7 @@ def test_memory_of_numbers_is_bounded() -> None:
 
 
 def test_other_choices_are_refused() -> None:
-    with pytest.raises(ValueError, match="'numbers', 'functions', not 'shapes'"):
+    with pytest.raises(ValueError, match="'functions', 'objects', not 'shapes'"):
         intaglio.generalise("shapes")
 
 
