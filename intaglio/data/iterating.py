@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.autograph import loops, whole_trace
 from intaglio.base import errors
 from intaglio.base.composite import CompositeTensor
+from intaglio.base.devices import DEVICE
 from intaglio.base.dtypes import string
 from intaglio.data import element, late
 from intaglio.data.iterators import IteratorResource
@@ -22,7 +23,6 @@ from intaglio.function.user_errors import without_our_frames
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
-from intaglio.runtime.resources import DEVICE
 from intaglio.trace import control_flow
 
 # So many elements Python takes of an iterator in graphs, TensorFlow's number: a graph has no end

@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from intaglio.base import nest
-from intaglio.base.devices import LOGICAL_CPU
+from intaglio.base.devices import DEVICE, LOGICAL_CPU
 from intaglio.data.dataset import Dataset
 from intaglio.data.iterating import Iterator
 from intaglio.distribute.contexts import ReduceOp, ReplicaContext, get_strategy, in_force
 from intaglio.opdef import convert, raw
-from intaglio.runtime.resources import DEVICE
 from intaglio.state.creation import variable_creator_scope
 
 

@@ -33,7 +33,7 @@ from intaglio.ir.leaks import leaked
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
-from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.eager import EagerTensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.large_constants import MIN_BYTES
 from intaglio.type_specs import dimensions
@@ -382,7 +382,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         except AttributeError:
             raise leaked(next(t for t in tensors if not isinstance(t, EagerTensor))) from None
         try:
-            return [from_array(a) for a in run(*arrays, *self.capture_arrays)]
+            wrap = door.level().constant  # on the device of the call
+            return [wrap(a) for a in run(*arrays, *self.capture_arrays)]
         except Exception as e:
             self.fail(e)
 

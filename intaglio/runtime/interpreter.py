@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.devices import LOGICAL_CPU, absent, elsewhere
+from intaglio.base.devices import absent, available, elsewhere
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.files import LOCAL_PATHS, check_local
 from intaglio.base.generated_code import GeneratedCode
@@ -267,7 +267,7 @@ class _GraphSource:
                 None,
                 node,
                 f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
-                f"All available devices [{LOGICAL_CPU.name}].",
+                f"All available devices {available()}.",
             )
         if node.device and not OPTIONS.soft_placement and absent(node.device):
             raise errors.InvalidArgumentError(

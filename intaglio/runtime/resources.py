@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.base.devices import DEVICE
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims, compatible
@@ -27,7 +28,6 @@ from intaglio.opdef.spec import Spec
 from intaglio.runtime.derived import DERIVED
 from intaglio.runtime.lookup_tables import LookupTable
 
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 ANONYMOUS = "Anonymous"
 LOCAL = "localhost"
 # The shared_name of handles that refer to a resource of their own.

@@ -12,14 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from intaglio.base import errors, shapes
+from intaglio.base.devices import DEVICE, placed
 from intaglio.base.dtypes import BY_NUMPY, DType, as_numbers, resource, variant
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.display import eager_repr, eager_str
 from intaglio.runtime.hooks import HOOKS
-
-DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class Valued(Tensor):
@@ -28,6 +27,8 @@ class Valued(Tensor):
     __slots__ = ()
 
     _array: Any
+    # Tensors of other devices have one of their own (`runtime.placement`).
+    _device = DEVICE
 
     @property
     def dtype(self) -> DType:
@@ -153,12 +154,12 @@ class Valued(Tensor):
     @property
     def device(self) -> str:
         """The device that holds the value."""
-        return DEVICE
+        return self._device
 
     @property
     def backing_device(self) -> str:
         """The device that holds the memory."""
-        return DEVICE
+        return self._device
 
     @property
     def is_packed(self) -> bool:
@@ -166,8 +167,19 @@ class Valued(Tensor):
         return False
 
     def cpu(self) -> Any:
-        """The tensor in the host's memory."""
-        return self
+        """The tensor on the host's first device."""
+        return self if self._device == DEVICE else self._copy(device_name=DEVICE)
+
+    def _copy(self, ctx: Any = None, device_name: str | None = None) -> Any:
+        """The tensor on a device, whose memory is the same. Raises RuntimeError for an absent one."""
+        found = placed(device_name or DEVICE)
+        if found is None:
+            raise RuntimeError(f"{device_name} unknown device.")
+        copied = type(self)()
+        copied._array = self._array
+        if found != DEVICE:
+            copied._device = found  # type: ignore[misc]  # in the tensor's own dict
+        return copied
 
     def gpu(self, gpu_index: int = 0) -> Any:
         """Raises RuntimeError: there is no such device."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.composite import ActsAsTensor
+from intaglio.base.devices import DEVICE
 from intaglio.base.dtypes import NUMERIC, DType, as_dtype, as_numbers
 from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.shapes import Dims, TensorShape, as_dims
@@ -27,7 +28,7 @@ from intaglio.opdef.keys import fresh, key
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Reference, Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, register_reader
-from intaglio.runtime.resources import DEVICE, Resource, new_variable
+from intaglio.runtime.resources import Resource, new_variable
 from intaglio.state import deferred
 from intaglio.state.creation import (
     VariableAggregation,
@@ -39,7 +40,7 @@ from intaglio.state.operators import Operators
 from intaglio.state.updates import PartialUpdates
 from intaglio.state.variable_spec import VariableSpec
 from intaglio.trace import variable_creation
-from intaglio.trace.scopes import current_name_scope
+from intaglio.trace.scopes import created_on, current_name_scope
 
 _STATE = door.STATE
 _ADDABLE = frozenset(NUMERIC)
@@ -104,6 +105,7 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
     _initial_value: Tensor
     _initializer: Node
     _snapshot: Any  # the read of a variable of a graph
+    _device = DEVICE
     _parent: Any = None
     _node: Node | None = None
 
@@ -178,7 +180,7 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
     @property
     def device(self) -> str:
         """The device that holds the variable."""
-        return DEVICE if self._resource is not None else self._handle.device
+        return self._device if self._resource is not None else self._handle.device
 
     @property
     def op(self) -> Any:
@@ -269,8 +271,7 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
 
     def _read_now(self, here: Any, resource: Resource) -> EagerTensor:
         """A ReadVariableOp that bypasses the door."""
-        tensor = EagerTensor()
-        tensor._array = resource.read()
+        tensor = here.constant(resource.read())
         if here.watchers:
             tensor._key = fresh()
             attrs = {"dtype": self._dtype}
@@ -516,6 +517,9 @@ class ResourceVariable(Variable):
             self._resource = new_variable(contents, name or "Variable")
             self._resource.assign(value._array)
             self._handle = from_array(self._resource)
+            device = created_on()
+            if device != DEVICE:
+                self._device = self._handle._device = device  # type: ignore[misc]
         else:
             self._resource = None
             self._record(first, full)

@@ -8,18 +8,26 @@ https://www.tensorflow.org/api_docs/python/tf/device.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
 from intaglio.base.device_spec import DeviceSpec
-from intaglio.base.devices import absent, elsewhere, malformed
+from intaglio.base.devices import (
+    DEVICE,
+    available,
+    elsewhere,
+    full_name,
+    malformed,
+    merged_devices,
+    placed,
+)
 from intaglio.base.errors import invalid_argument
+from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
 from intaglio.opdef import door
-from intaglio.runtime.eager import EagerLevel
+from intaglio.runtime.placement import PlacedLevel, eager_level
 from intaglio.trace.graph import as_operations
 from intaglio.trace.recorder import Recorder
 
@@ -33,10 +41,6 @@ class _Eager(threading.local):
 
 
 _eager = _Eager()
-_DEVICE = re.compile(
-    r"^(/job:[^/]+)?(/replica:\d+)?(/task:\d+)?/?(device:)?(CPU|GPU|TPU|XLA_CPU|XLA_GPU):(\d+|\*)$",
-    re.IGNORECASE,
-)
 
 
 @contextmanager
@@ -54,7 +58,8 @@ def init_scope() -> Generator[None]:
         lv for lv in reversed(levels) if lv.eager or not getattr(lv, "graph", lv).building_function
     )
     if outer.eager:
-        with door.pushed(EagerLevel()):
+        found = _local(_eager.devices[-1]) if _eager.devices else DEVICE
+        with door.pushed(eager_level(None if found == DEVICE else found)):
             yield
         return
     with door.pushed(outer), door.unwatched(), outer.after(None):
@@ -139,17 +144,17 @@ def control_dependencies(control_inputs: Any) -> Generator[None]:
 
 @contextmanager
 def device(device_name: Any) -> Generator[None]:
-    """Ops of the block carry the device; there is one device that runs them, the CPU.
+    """Ops of the block run on the device, and their results are there.
 
-    It runs those of other devices of this process too, unless
-    `tf.config.set_soft_device_placement` says otherwise. Raises ValueError for a malformed name,
-    RuntimeError for a function eagerly, and InvalidArgumentError for a number below 0, a device of
-    another process and, without soft placement, one that is not there: at once, or when a graph
-    runs.
+    An op of a device that is not there runs on the host's first, which is logged once for each
+    name, unless `tf.config.set_soft_device_placement` says otherwise. In a graph nodes carry the
+    device. Raises ValueError for a malformed name, RuntimeError for a function eagerly, and
+    InvalidArgumentError for a number below 0, a device of another process and, without soft
+    placement, one that is not there: at once, or when a graph runs.
 
     >>> with tf.device("/cpu:0"):
-    ...     print((tf.constant(1) + 1).numpy())
-    2
+    ...     print((tf.constant(1) + 1).device)
+    /job:localhost/replica:0/task:0/device:CPU:0
     """
     level = door.level()
     if callable(device_name):
@@ -159,28 +164,78 @@ def device(device_name: Any) -> Generator[None]:
             )
         yield
         return
-    name = "" if device_name is None else str(device_name)
+    if not (device_name is None or isinstance(device_name, (str, DeviceSpec))):
+        raise ValueError(
+            f"Expecting a string device name. Got {type(device_name)}({device_name!r})"
+        )
+    is_spec = isinstance(device_name, DeviceSpec)
+    name = device_name.to_string() if is_spec else device_name or ""
     DeviceSpec.from_string(name)
     if malformed(name):
         raise invalid_argument(f"Malformed device specification '{name}'")
     if isinstance(level, Recorder):
+        _log_absent(name)
         with level.on(None if device_name is None else name):
             yield
         return
+    outer = _eager.devices[-1] if _eager.devices and device_name is not None else ""
+    name = merged_devices(outer, name)
+    found = _local(name)
+    _eager.devices.append(name)
+    try:
+        if found == _placed_on(level):
+            yield
+        else:
+            with door.pushed(PlacedLevel(level, found)):
+                yield
+    finally:
+        _eager.devices.pop()
+
+
+def _local(name: str) -> str:
+    """The device of this process that ops of the device `name` run on. Raises InvalidArgumentError."""
+    found = placed(name)
     other = elsewhere(name)
     if other is not None:
         raise invalid_argument(f"{other} unknown device.")
-    missing = None if OPTIONS.soft_placement else absent(name)
-    if missing is not None:
-        raise invalid_argument(
-            f"Could not satisfy device specification '{missing}'. enable_soft_placement=0."
-            " Supported device types [CPU]."
+    if found is not None or OPTIONS.soft_placement:
+        _log_absent(name)
+        return found or DEVICE
+    raise invalid_argument(
+        f"Could not satisfy device specification '{full_name(name)}'. enable_soft_placement=0."
+        f" Supported device types [CPU]. All available devices {available()}."
+    )
+
+
+def _placed_on(level: Any) -> str:
+    return level.device if isinstance(level, PlacedLevel) else DEVICE
+
+
+def created_on() -> str:
+    """The device of a variable that is created now, in a graph or eagerly."""
+    level = door.level()
+    if isinstance(level, Recorder):
+        return (placed(level.device) if level.device else None) or DEVICE
+    return _placed_on(level)
+
+
+def _log_absent(name: str) -> None:
+    """Logs once that ops of a device which is not there run on the host."""
+    if not OPTIONS.soft_placement or elsewhere(name) is not None or placed(name) is not None:
+        return
+    missing = full_name(name)
+    if missing not in _LOGGED:
+        _LOGGED.add(missing)
+        logger().warning(
+            "There is no device %s: its ops run on %s, since soft placement is on "
+            "(tf.config.set_soft_device_placement). The devices are %s.",
+            missing,
+            DEVICE,
+            available(),
         )
-    _eager.devices.append(name)
-    try:
-        yield
-    finally:
-        _eager.devices.pop()
+
+
+_LOGGED: set[str] = set()
 
 
 def executing_eagerly() -> bool:

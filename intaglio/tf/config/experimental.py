@@ -10,9 +10,13 @@ from typing import Any
 from intaglio.base.devices import LogicalDeviceConfiguration as VirtualDeviceConfiguration
 from intaglio.base.devices import (
     PhysicalDevice,
+    counted_memory,
+    device_details,
     get_visible_devices,
     list_logical_devices,
     list_physical_devices,
+    memory_growth,
+    refuse_memory_growth,
     set_visible_devices,
 )
 from intaglio.base.devices import (
@@ -35,10 +39,12 @@ def enable_op_determinism() -> None:
 def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
     """What is known of a device: nothing for the host.
 
+    Raises ValueError for a device that does not exist.
+
     >>> tf.config.experimental.get_device_details(tf.config.list_physical_devices()[0])
     {}
     """
-    return {}
+    return device_details(device)
 
 
 def get_device_policy() -> str:
@@ -51,53 +57,54 @@ def get_device_policy() -> str:
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
-    """Whether the device's memory is taken as needed. Raises KeyError for the host.
+    """Whether the device's memory is taken as needed. Raises KeyError for the host, ValueError
+    for a device that does not exist.
 
     >>> tf.config.experimental.get_memory_growth(tf.config.list_physical_devices()[0])
     Traceback (most recent call last):
     KeyError: PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')
     """
-    raise KeyError(device)
+    return memory_growth(device)
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Takes a GPU's memory as needed. Raises ValueError for the host.
+    """Takes a GPU's memory as needed. Raises ValueError for the host, and for what does not exist.
 
     >>> tf.config.experimental.set_memory_growth(tf.config.list_physical_devices()[0], True)
     Traceback (most recent call last):
     ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices
     """
-    raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    refuse_memory_growth(device)
 
 
 def get_memory_info(device: str) -> dict[str, int]:
-    """Bytes in use on a device. Raises ValueError for the host, which does not count them.
+    """Bytes in use on a device. Raises ValueError for an undivided host, which does not count them.
 
     >>> tf.config.experimental.get_memory_info("CPU:0")
     Traceback (most recent call last):
     ValueError: Allocator stats not available for device 'CPU:0'
     """
-    raise ValueError(f"Allocator stats not available for device '{device}'")
+    return counted_memory(device)
 
 
 def get_memory_usage(device: str) -> int:
-    """Bytes in use on a device. Raises ValueError for the host, which does not count them.
+    """Bytes in use on a device. Raises ValueError for an undivided host, which does not count them.
 
     >>> tf.config.experimental.get_memory_usage("CPU:0")
     Traceback (most recent call last):
     ValueError: Allocator stats not available for device 'CPU:0'
     """
-    raise ValueError(f"Allocator stats not available for device '{device}'")
+    return counted_memory(device)["current"]
 
 
 def reset_memory_stats(device: str) -> None:
-    """Sets the peak to what is in use. Raises ValueError for the host.
+    """Sets the peak to what is in use. Raises ValueError for an undivided host.
 
     >>> tf.config.experimental.reset_memory_stats("CPU:0")
     Traceback (most recent call last):
     ValueError: Cannot reset memory stats for device 'CPU:0'
     """
-    raise ValueError(f"Cannot reset memory stats for device '{device}'")
+    counted_memory(device, "Cannot reset memory stats")
 
 
 def get_synchronous_execution() -> bool:

@@ -1,0 +1,61 @@
+"""Ops that `tf.device` places on another logical device of the host than its first.
+
+All logical CPU devices compute with the same kernels in the same memory, so that placing an op is
+saying where its results are: `x.device`. Follows https://www.tensorflow.org/api_docs/python/tf/device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.opdef.door import Level, Watcher
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
+from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array
+
+
+class PlacedLevel(EagerLevel):
+    """Computes at once, and gives its results a device. Tapes of the level below see its ops."""
+
+    def __init__(self, below: Level | None, device: str) -> None:
+        self._below = below
+        self._own: list[Watcher] = []
+        self.device = device
+
+    @property
+    def watchers(self) -> list[Watcher]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Those of the level below: a tape outside of the block sees what is in it."""
+        return self._own if self._below is None else self._below.watchers
+
+    @watchers.setter
+    def watchers(self, watchers: list[Watcher]) -> None:
+        if self._below is None:
+            self._own = watchers
+        else:
+            self._below.watchers = watchers
+
+    def execute(
+        self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
+    ) -> Sequence[Tensor]:
+        return [self._here(t) for t in super().execute(op, inputs, attrs, name)]
+
+    def quick(self, op: Op, args: tuple[Any, ...]) -> Any:
+        found = super().quick(op, args)
+        return None if found is None else self._here(found)
+
+    def constant(self, array: Any, name: str | None = None) -> Tensor:
+        return self._here(from_array(array))
+
+    def _here(self, tensor: Any) -> Any:
+        if type(tensor) is EagerTensor:
+            tensor._device = self.device  # type: ignore[misc]  # in the tensor's own dict
+        return tensor
+
+
+def eager_level(device: str | None, below: Level | None = None) -> EagerLevel:
+    """A level that computes at once, on a device; None is the first."""
+    return EagerLevel() if device is None else PlacedLevel(below, device)
+
+
+__all__ = ["PlacedLevel", "eager_level"]

@@ -1,0 +1,1 @@
+"""Programs whose answers were recorded on TensorFlow."""

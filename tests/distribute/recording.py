@@ -1,0 +1,82 @@
+"""Programs for several logical devices, run here and on TensorFlow, and what they say.
+
+A program of `programs/` has a function `main(tf, say)`; `say(name, function)` notes what the function
+returns, or its error. Devices are divided once in a process, so that each program has its own.
+Recording what TensorFlow says, from the repository's root:
+
+    path/to/python-with-tensorflow -m tests.distribute.recording [program ...]
+
+writes programs/<program>.json. The tests run `python -m tests.distribute.recording --intaglio program`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "programs"
+ROOT = FOLDER.parent.parent.parent
+
+
+def said(name: str, tf: Any) -> dict[str, str]:
+    """What a program says on this implementation."""
+    found: dict[str, str] = {}
+
+    def say(label: str, function: Callable[[], Any]) -> None:
+        assert label not in found, label
+        try:
+            found[label] = _plain(repr(function()))
+        except Exception as e:
+            found[label] = _plain(f"{type(e).__name__}: {e}")
+
+    importlib.import_module(f"tests.distribute.programs.{name}").main(tf, say)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Without what differs for good: addresses, positions, notes behind the message."""
+    text = re.sub(r" object at 0x[0-9a-f]+", " object", text)
+    text = re.sub(r"\s*\[Op:\w+\]( name: ?[\w/]*)?", "", text)
+    text = re.sub(r"VariableAggregationV2", "VariableAggregation", text)
+    return re.sub(r"\{\{function_node [^}]*\}\} ", "", text).strip()
+
+
+def names() -> list[str]:
+    """The programs."""
+    return sorted(f.stem for f in FOLDER.glob("*.py") if f.stem != "__init__")
+
+
+def answers(name: str) -> dict[str, str]:
+    """What TensorFlow said."""
+    return json.loads((FOLDER / f"{name}.json").read_text())
+
+
+def said_here(name: str) -> dict[str, str]:
+    """What a program says on Intaglio, in a process of its own. Raises RuntimeError if it fails."""
+    command = [sys.executable, "-m", "tests.distribute.recording", "--intaglio", name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def _record(name: str) -> None:
+    """Writes what this process' TensorFlow says."""
+    found = said(name, importlib.import_module("tensorflow"))
+    (FOLDER / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--intaglio"]:
+        print(json.dumps(said(sys.argv[2], importlib.import_module("intaglio.tf"))))
+    elif len(sys.argv) == 2:
+        _record(sys.argv[1])
+    else:
+        for each in sys.argv[1:] or names():
+            subprocess.run([sys.executable, "-m", __spec__.name, each], cwd=ROOT, check=True)
