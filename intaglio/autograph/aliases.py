@@ -10,11 +10,11 @@ a changed one, after a block has put one of several into a name.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from intaglio.autograph.optional import Maybe
+from intaglio.base.threads import Inherited
 from intaglio.type_specs.grown_list import GrownList
 
 
@@ -45,7 +45,7 @@ class Known(NamedTuple):
         )
 
 
-class _Objects(threading.local):
+class _Objects(Inherited):
     def __init__(self) -> None:
         self.known = Known({}, {}, {}, {})
 

@@ -6,11 +6,12 @@ continue with it, and the next call begins again.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
+from intaglio.base.threads import Inherited
 
-class _Traces(threading.local):
+
+class _Traces(Inherited):
     def __init__(self) -> None:
         # For each trace that this thread is in: the owners of such locations, kept alive.
         self.open: list[dict[tuple[int, Any], Any]] = []

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.errors import OpError
+from intaglio.base.threads import Inherited
 from intaglio.opdef import door
 
 
-class _Active(threading.local):
+class _Active(Inherited):
     def __init__(self) -> None:
         self.handlers: list[Handling] = []
 

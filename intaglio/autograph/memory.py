@@ -8,10 +8,11 @@ its own state as well. What lies inside the block itself is built again by each 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
+
+from intaglio.base.threads import Inherited
 
 
 class Memory:
@@ -38,7 +39,7 @@ class Memory:
         return self._inside.setdefault((self._count, code), Memory())
 
 
-class _Memories(threading.local):
+class _Memories(Inherited):
     def __init__(self) -> None:
         self.open: list[Memory | None] = []
 

@@ -9,10 +9,10 @@ other object is older than the trace.
 from __future__ import annotations
 
 import enum
-import threading
 from typing import Any
 
 from intaglio.autograph.containers import inside
+from intaglio.base.threads import Inherited
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.type_specs.grown_list import GrownList
 
@@ -35,7 +35,7 @@ class _Trace:
         self.packed: dict[int, Any] = {}
 
 
-class _Traces(threading.local):
+class _Traces(Inherited):
     """The traces that this thread is in, the innermost last."""
 
     def __init__(self) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 import linecache
 import sys
-import threading
 import weakref
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
@@ -37,6 +36,7 @@ from intaglio.autograph.read_values import (
 )
 from intaglio.base import origins
 from intaglio.base.origins import Frame
+from intaglio.base.threads import Inherited
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.grown_list import GrownList
@@ -365,7 +365,7 @@ def _is_fixed(place: Place, value: Any) -> bool:
     return place.kind == GLOBAL and place.source.get("__name__") != "__main__"
 
 
-class _Recorders(threading.local):
+class _Recorders(Inherited):
     def __init__(self) -> None:
         self.open: list[Recorder] = []
         self.current: Recorder | None = None

@@ -6,18 +6,18 @@ itself in it becomes a call of its graph.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from intaglio.base import nest
+from intaglio.base.threads import Inherited
 from intaglio.ir.graph import SymbolicTensor
 
 Maker = Callable[[FunctionType], Callable[..., Any]]
 
 
-class _Calls(threading.local):
+class _Calls(Inherited):
     def __init__(self) -> None:
         self.maker: Maker | None = None
         self.active: list[Any] = []

@@ -7,10 +7,10 @@ would unwind Python's, to the edge of the part.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from intaglio.base.threads import Inherited
 from intaglio.trace import control_flow
 
 
@@ -44,7 +44,7 @@ class Unreachable(BaseException):
     """The graph has raised on every path to this point. Not caught by the user's handlers."""
 
 
-class _Regions(threading.local):
+class _Regions(Inherited):
     def __init__(self) -> None:
         self.open: list[Region] = []
 

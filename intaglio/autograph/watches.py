@@ -10,7 +10,6 @@ from __future__ import annotations
 import collections
 import copy
 import inspect
-import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
@@ -29,6 +28,7 @@ from intaglio.autograph.provenance import Provenance, in_trace, is_created
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.base.records import fields_of
+from intaglio.base.threads import Inherited
 from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.grown_list import GrownList, ListObserver
 
@@ -189,7 +189,7 @@ class Watch:
             self.seen[ident].restore()
 
 
-class _Watches(threading.local):
+class _Watches(Inherited):
     def __init__(self) -> None:
         self.stack: list[Watch] = []
 

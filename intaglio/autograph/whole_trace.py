@@ -6,7 +6,6 @@ and not when the graph runs. At the end of the trace there is a warning for each
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import remembering
 from intaglio.autograph.watches import Seen
 from intaglio.base import nest
+from intaglio.base.threads import Inherited
 
 
 class _Change(NamedTuple):
@@ -52,7 +52,7 @@ class _Trace:
         return [c for c in self.changed.values() if c.is_lasting()]
 
 
-class _Traces(threading.local):
+class _Traces(Inherited):
     """The traces that this thread is in."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from intaglio.distribute.contexts import get_strategy
-from intaglio.distribute.strategy import MirroredStrategy, OneDeviceStrategy
+from intaglio.distribute.mirrored import MirroredStrategy, OneDeviceStrategy
 from intaglio.testing import combinations as testing
 from intaglio.testing.combinations import TestCombination
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import enum
 import functools
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from intaglio.autodiff.custom import custom_gradient
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import int32
+from intaglio.base.threads import Inherited
 from intaglio.distribute.hooks import HOOKS
 from intaglio.opdef import convert
 from intaglio.opdef.indexed_slices import IndexedSlices
@@ -38,6 +39,8 @@ class ReplicaContext:
     def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0) -> None:
         self._strategy = strategy
         self._replica_id = replica_id_in_sync_group
+        # The number among the replicas of this process.
+        self.index = 0
 
     @property
     def strategy(self) -> Any:
@@ -46,7 +49,7 @@ class ReplicaContext:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas there are: one."""
+        """How many replicas there are."""
         return self._strategy.num_replicas_in_sync
 
     @property
@@ -55,30 +58,62 @@ class ReplicaContext:
         return convert.to_tensor(self._replica_id, int32)
 
     @property
-    def devices(self) -> list[str]:
+    def devices(self) -> list[Any]:
         """The devices of this replica."""
         return list(self._strategy.extended.worker_devices)
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
-        """`value` summed or averaged over the replicas: over one, itself as tensors.
+        """`value` summed or averaged over the replicas, as tensors; its gradient is that of all of them.
 
         Raises ValueError for another `reduce_op`.
         """
-        ReduceOp.of(reduce_op)
-        return nest.map_structure(_as_tensor, value)
+        op = ReduceOp.of(reduce_op)
+        flat = [_as_tensor(part) for part in nest.flatten(value)]
+        return nest.pack_sequence_as(value, self._all_reduced(op, flat, options))
+
+    def _all_reduced(self, op: ReduceOp, flat: list[Any], options: Any) -> list[Any]:
+        if not self._is_one_of_several():
+            return flat
+
+        def merged(strategy: Any, *values: Any) -> Any:
+            pairs = [(v, v) for v in values]
+            return tuple(strategy.extended.batch_reduce_to(op, pairs, options))
+
+        def reduced(*values: Any) -> Any:
+            results = self.merge_call(merged, args=values)
+            return results, lambda *gradients: self._all_reduced(op, [*gradients], options)
+
+        if any(isinstance(part, IndexedSlices) for part in flat):
+            return list(self.merge_call(merged, args=tuple(flat)))
+        found = custom_gradient(reduced)(*flat)
+        return list(found) if isinstance(found, (list, tuple)) else [found]
 
     def all_gather(self, value: Any, axis: Any, options: Any = None) -> Any:
-        """`value` of all replicas along `axis`: of one, itself as tensors.
+        """`value` of all replicas along `axis`, as tensors.
 
         Raises NotImplementedError for IndexedSlices, as TensorFlow does.
         """
-        if any(isinstance(part, IndexedSlices) for part in nest.flatten(value)):
+        flat = nest.flatten(value)
+        if any(isinstance(part, IndexedSlices) for part in flat):
             raise NotImplementedError("all_gather does not support IndexedSlices")
-        return nest.map_structure(_as_tensor, value)
+        flat = [_as_tensor(part) for part in flat]
+        if self._is_one_of_several():
+            flat = list(
+                self.merge_call(
+                    lambda strategy, *values: tuple(
+                        [strategy.extended._gather_to(v, v, axis, options) for v in values]
+                    ),
+                    args=tuple(flat),
+                )
+            )
+        return nest.pack_sequence_as(value, flat)
+
+    def _is_one_of_several(self) -> bool:
+        return self._strategy.extended._num_replicas_in_sync > 1
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """`merge_fn(strategy, *args)`, called once for all replicas."""
-        with _pushed(Context(self._strategy, None)):
+        with cross_replica(self._strategy):
             return merge_fn(self._strategy, *args, **(kwargs or {}))
 
     def __enter__(self) -> ReplicaContext:
@@ -98,13 +133,17 @@ def _as_tensor(value: Any) -> Any:
 
 
 class Context(NamedTuple):
-    """A current strategy; without a replica, code runs for all of them."""
+    """A current strategy; without a replica, code runs for all of them.
+
+    `updating` is the replica whose copies `StrategyExtended.update` changes.
+    """
 
     strategy: Any
     replica: ReplicaContext | None
+    updating: int | None = None
 
 
-class _Contexts(threading.local):
+class _Contexts(Inherited):
     def __init__(self) -> None:
         self.stack: list[Context] = []
 
@@ -136,12 +175,29 @@ def current() -> Context:
 
 
 @contextmanager
-def _pushed(context: Context) -> Generator[None]:
+def pushed(context: Context) -> Generator[None]:
+    """The context is current in the block."""
     _contexts.stack.append(context)
     try:
         yield
     finally:
         _contexts.stack.pop()
+
+
+def cross_replica(strategy: Any) -> Any:
+    """The block runs for all replicas of a strategy."""
+    return pushed(Context(strategy, None))
+
+
+def replica_of(strategy: Any) -> int | None:
+    """The number, in this process, of the replica that runs this code or whose copies it updates.
+
+    None where code runs for all replicas, or under another strategy.
+    """
+    here = current()
+    if here.strategy is not strategy:
+        return None
+    return here.updating if here.replica is None else here.replica.index
 
 
 @contextmanager
@@ -165,7 +221,7 @@ def in_force(strategy: Any) -> Generator[Any]:
             "Must only be called in the cross-replica context of the strategy, not from "
             "a function that `Strategy.run` calls."
         )
-    with _pushed(Context(strategy, None)):
+    with pushed(Context(strategy, None)):
         yield strategy
 
 

@@ -1,22 +1,28 @@
-"""`tf.distribute.Strategy`: the default one, and those of one device.
+"""`tf.distribute.Strategy`, its base, and the default one.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy.
 
-There is one device and so one replica: its values are the values, and reducing over
-replicas changes nothing. What needs more devices raises NotImplementedError.
+Here there is one replica: its values are the values, and reducing over replicas changes nothing.
+`replicated` has strategies with several.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.base import nest
-from intaglio.base.devices import DEVICE, LOGICAL_CPU
-from intaglio.data.dataset import Dataset
-from intaglio.data.iterating import Iterator
-from intaglio.distribute.contexts import ReduceOp, ReplicaContext, get_strategy, in_force
+from intaglio.base.devices import DEVICE
+from intaglio.distribute import datasets
+from intaglio.distribute.contexts import (
+    ReduceOp,
+    ReplicaContext,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_force,
+)
 from intaglio.opdef import convert, raw
 from intaglio.state.creation import variable_creator_scope
 
@@ -50,6 +56,14 @@ class InputContext:
         )
 
 
+class RunOptions(NamedTuple):
+    """How `Strategy.run` runs a function: accepted, for strategies on TPUs."""
+
+    experimental_enable_dynamic_batch_size: bool = True
+    experimental_bucketizing_dynamic_shape: bool = False
+    experimental_xla_options: Any = None
+
+
 class StrategyExtended:
     """The part of a strategy for authors of optimizers and layers."""
 
@@ -76,7 +90,8 @@ class StrategyExtended:
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
     ) -> Any:
         """`fn(*args, **kwargs)` in each replica: in one."""
-        return self._strategy.run(fn, args, kwargs)
+        with ReplicaContext(self._strategy):
+            return fn(*args, **(kwargs or {}))
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
@@ -134,7 +149,7 @@ class StrategyExtended:
 
 
 class Strategy:
-    """How computations are shared among devices. There is one device.
+    """How computations are shared among devices. This one has one replica.
 
     >>> strategy = tf.distribute.get_strategy()
     >>> int(strategy.run(lambda x: x + 1, args=(tf.constant(1),)))
@@ -145,7 +160,7 @@ class Strategy:
     _should_use_with_coordinator = False
 
     def __init__(self, extended: Any = None) -> None:
-        self._extended = StrategyExtended(self) if extended is None else extended
+        self._extended: Any = StrategyExtended(self) if extended is None else extended
 
     @property
     def extended(self) -> Any:
@@ -172,8 +187,8 @@ class Strategy:
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
     ) -> Any:
         """`fn(*args, **kwargs)` in each replica: here in one."""
-        with self.scope(), ReplicaContext(self):
-            return fn(*args, **(kwargs or {}))
+        with self.scope():
+            return self._extended.call_for_each_replica(fn, args, kwargs)
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """The sum or mean of `value` over replicas, and along `axis` unless it is None.
@@ -203,14 +218,17 @@ class Strategy:
         return self.experimental_local_results(value)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """The dataset as replicas see it: each gets whole batches of it."""
-        return DistributedDataset(dataset)
+        """The dataset as replicas see it: each gets its part of every batch.
+
+        Raises ValueError for elements without a batch dimension.
+        """
+        return datasets.DistributedDataset(dataset)
 
     def distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any], options: Any = None
     ) -> Any:
         """What `dataset_fn(tf.distribute.InputContext)` makes, as replicas see it."""
-        return DistributedDataset(dataset_fn(InputContext()))
+        return datasets.DistributedDatasetsFromFunction(dataset_fn(InputContext()))
 
     def experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any], options: Any = None
@@ -243,128 +261,17 @@ class DefaultStrategy(Strategy):
         return dataset_fn(InputContext())
 
 
-class MirroredStrategy(Strategy):
-    """Replicas on the devices of one machine, each with a copy of every variable.
-
-    `devices` names one device at most, since there is one. Raises NotImplementedError for
-    several, ValueError for a device that does not exist.
-    """
-
-    def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
-        super().__init__()
-        if isinstance(devices, str):
-            devices = [devices]
-        if devices is not None and len(devices) > 1:
-            raise NotImplementedError(
-                f"tf.distribute.MirroredStrategy: more than one device ({devices}). There "
-                "is one, the host: leave `devices` out."
-            )
-        for device in devices or ():
-            _check_host(device)
-
-    def _of_replicas(self, value: Any) -> Any:
-        return nest.map_structure(convert.to_tensor, value)
-
-
-class OneDeviceStrategy(Strategy):
-    """One replica on one device.
-
-    Raises ValueError for a device that does not exist.
-    """
-
-    def __init__(self, device: str) -> None:
-        super().__init__()
-        _check_host(device)
-
-
-def _check_host(device: Any) -> None:
-    name = str(device).lower()
-    if not name.endswith(("cpu:0", "cpu")):
-        raise ValueError(f"There is no device {device!r}: {LOGICAL_CPU.name!r} is the only one.")
-
-
-class DistributedValues:
-    """A value of which each replica has its own. With one replica nothing is such a value."""
-
-
-class PerReplica(DistributedValues):
-    """Values of replicas that are not kept equal, such as the parts of a batch."""
-
-
-class Mirrored(DistributedValues):
-    """Values of replicas that are kept equal, such as weights."""
-
-
-class DistributedDataset:
-    """A dataset as the replicas of a strategy see it."""
-
-    __module__ = "tensorflow.python.distribute.input_lib"  # Keras recognises it by this
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-
-    @property
-    def element_spec(self) -> Any:
-        """The structure of the elements' types."""
-        return self._dataset.element_spec
-
-    @property
-    def cardinality(self) -> Any:
-        """The number of elements, as `tf.data.Dataset.cardinality` returns it."""
-        return self._dataset.cardinality()
-
-    def __iter__(self) -> DistributedIterator:
-        return DistributedIterator(iter(self._dataset))
-
-    def __autograph_for__(self, *loop: Any) -> None:
-        """A `for` statement over it in converted code."""
-        self._dataset.__autograph_for__(*loop)
-
-
-class DistributedIterator:
-    """An iterator over a distributed dataset."""
-
-    def __init__(self, iterator: Iterator) -> None:
-        self._iterator = iterator
-
-    @property
-    def element_spec(self) -> Any:
-        """The structure of the elements' types."""
-        return self._iterator.element_spec
-
-    def __iter__(self) -> DistributedIterator:
-        return self
-
-    def __next__(self) -> Any:
-        return next(self._iterator)
-
-    def get_next(self) -> Any:
-        """The next element. Raises OutOfRangeError after the last one."""
-        return self._iterator.get_next()
-
-    def get_next_as_optional(self) -> Any:
-        """The next element, or an optional without value."""
-        return self._iterator.get_next_as_optional()
-
-    def __autograph_for__(self, *loop: Any) -> None:
-        """A `for` statement over it in converted code."""
-        self._iterator.__autograph_for__(*loop)
-
-    @staticmethod
-    def __autograph_builtin__(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """`next(iterator)` and the like in converted code."""
-        inner = [a._iterator if isinstance(a, DistributedIterator) else a for a in args]
-        return Iterator.__autograph_builtin__(function, tuple(inner), kwargs)
-
-
 def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
-    """`fn(strategy, *args)` at once: one replica has no other to wait for."""
-    return fn(strategy, *args, **kwargs)
+    """`fn(strategy, *args)`: once for all replicas if these wait for each other, else at once."""
+    replica = get_replica_context()
+    if replica is None or strategy_supports_no_merge_call():
+        return fn(strategy, *args, **kwargs)
+    return replica.merge_call(fn, args=args, kwargs=kwargs)
 
 
 def strategy_supports_no_merge_call() -> bool:
-    """True: replicas need not wait for each other."""
-    return get_strategy() is not None
+    """Whether replicas need not wait for each other in `merge_call`: where there is one."""
+    return not (has_strategy() and get_strategy().extended._use_merge_call())
 
 
 @contextmanager

@@ -9,7 +9,6 @@ with that, until what it returns is what was assumed.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from intaglio.autograph import recursive_calls
 from intaglio.autograph.regions import Unreachable
 from intaglio.base import shapes
+from intaglio.base.threads import Inherited
 from intaglio.function.hooks import HOOKS
 from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.opdef.tensor import Tensor
@@ -29,7 +29,7 @@ TRACES_BEFORE_OPEN_SHAPES = 3
 MAX_TRACES = 6
 
 
-class _State(threading.local):
+class _State(Inherited):
     def __init__(self) -> None:
         self.limit: int | None = None
         self.traces: list[Unfinished] = []

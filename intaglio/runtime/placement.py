@@ -24,12 +24,14 @@ class PlacedLevel(EagerLevel):
         self.device = device
 
     @property
-    def watchers(self) -> list[Watcher]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def watchers(self) -> list[Watcher]:  # pyright: ignore[reportIncompatibleVariableOverride]  # a field elsewhere
         """Those of the level below: a tape outside of the block sees what is in it."""
         return self._own if self._below is None else self._below.watchers
 
     @watchers.setter
-    def watchers(self, watchers: list[Watcher]) -> None:
+    def watchers(  # pyright: ignore[reportIncompatibleVariableOverride]  # a field elsewhere
+        self, watchers: list[Watcher]
+    ) -> None:
         if self._below is None:
             self._own = watchers
         else:

@@ -10,10 +10,11 @@ the last one makes the variable itself. A function that is being traced is notif
 from __future__ import annotations
 
 import enum
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
+
+from intaglio.base.threads import Inherited
 
 Creator = Callable[..., Any]
 
@@ -36,7 +37,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class _Creators(threading.local):
+class _Creators(Inherited):
     def __init__(self) -> None:
         self.stack: list[Creator] = []
 

@@ -519,7 +519,7 @@ class ResourceVariable(Variable):
             self._handle = from_array(self._resource)
             device = created_on()
             if device != DEVICE:
-                self._device = self._handle._device = device  # type: ignore[misc]
+                self._device = self._handle._device = device  # type: ignore[misc]  # in the tensor's own dict
         else:
             self._resource = None
             self._record(first, full)

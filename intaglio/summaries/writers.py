@@ -6,12 +6,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/summary.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
 from intaglio.base.dtypes import bool_, int32, int64, string
+from intaglio.base.threads import Inherited
 from intaglio.graphdef import event_messages
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
@@ -21,7 +21,7 @@ from intaglio.trace.graph import Graph
 from intaglio.trace.scopes import current_name_scope, init_scope, name_scope
 
 
-class _State(threading.local):
+class _State(Inherited):
     """What a thread has set."""
 
     def __init__(self) -> None:

@@ -5,19 +5,19 @@ Follows https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_num
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import origins
+from intaglio.base.threads import Inherited
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
 
 
-class _Switch(threading.local):
+class _Switch(Inherited):
     """Whether this thread checks; how much of stacks it shows."""
 
     def __init__(self) -> None:

@@ -8,7 +8,6 @@ https://www.tensorflow.org/api_docs/python/tf/device.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -26,13 +25,14 @@ from intaglio.base.devices import (
 from intaglio.base.errors import invalid_argument
 from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
+from intaglio.base.threads import Inherited
 from intaglio.opdef import door
 from intaglio.runtime.placement import PlacedLevel, eager_level
 from intaglio.trace.graph import as_operations
 from intaglio.trace.recorder import Recorder
 
 
-class _Eager(threading.local):
+class _Eager(Inherited):
     """Scopes that are open where nothing records them."""
 
     def __init__(self) -> None:

@@ -8,7 +8,6 @@ outside of the graph.
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from intaglio.base import origins
 from intaglio.base.errors import InaccessibleTensorError
 from intaglio.base.locks import lasting_lock
 from intaglio.base.origins import Frame
+from intaglio.base.threads import Inherited
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
@@ -143,7 +143,7 @@ def admit(variable: Any) -> None:
             return
 
 
-class _Collections(threading.local):
+class _Collections(Inherited):
     """The collections that variables of plain graphs join, where they are not the usual ones."""
 
     def __init__(self) -> None:

