@@ -18,24 +18,31 @@ import numpy as np
 
 from intaglio import tf
 from tests.ops import calls
+from trust import families
 from trust.programs import Block, Function, Line, Program, Statement, like, text_of, whole
-from trust.templates import EXACT, ROUNDED
+from trust.templates import EXACT, LARGE, MIXED, RANDOM, ROUNDED
 
-MAX_ELEMENTS = 600
+# Counts up whenever a seed gives another program than before.
+VERSION = 2
+MAX_ELEMENTS, MAX_LARGE_ELEMENTS = 600, 20_000
 DTYPES = {
     tf.float32: 40, tf.float64: 10, tf.float16: 4, tf.bfloat16: 4, tf.int32: 14, tf.int64: 8,
     tf.int8: 2, tf.uint8: 3, tf.int16: 2, tf.bool: 8, tf.complex64: 4, tf.complex128: 1,
+    tf.uint16: 1, tf.uint32: 2, tf.uint64: 2,
 }  # fmt: skip
 SHAPES = [
     (), (), (1,), (2,), (3,), (3,), (5,), (8,), (17,), (33,), (2, 3), (2, 3), (3, 2), (3, 3),
     (1, 3), (4, 1), (4, 5), (2, 1, 3), (2, 3, 4), (3, 4, 2), (2, 2, 3, 2), (16, 9), (7, 31),
     (0,), (0, 3), (2, 0), (1, 1),
 ]  # fmt: skip
+# More of them for some programs: vectors and tiles end within them, and threads share them.
+LARGE_SHAPES = [(1000,), (64, 33), (129, 65), (17, 300), (3000,), (2, 40, 50), (300, 2)]
 NICE = [0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 0.25, 7.0, 2.0, -0.0]
 SPECIAL = [float("nan"), float("inf"), float("-inf"), 1e30, 1e-30]
 FLOATS = (tf.float32, tf.float64, tf.float16, tf.bfloat16)
 COMPLEX = (tf.complex64, tf.complex128)
-INTEGERS = (tf.int32, tf.int64, tf.int8, tf.uint8, tf.int16)
+UNSIGNED = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
+INTEGERS = (tf.int32, tf.int64, tf.int8, tf.int16, *UNSIGNED)
 KINDS: dict[str, Callable[[Any], bool]] = {
     "f": lambda v: v.dtype in FLOATS,
     "c": lambda v: v.dtype in (*FLOATS, *COMPLEX),
@@ -47,6 +54,10 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "w": lambda v: v.dtype in FLOATS and bool(v.shape.rank) and v.shape[0] > 0,
     "m": lambda v: v.dtype in FLOATS and v.shape.rank == 2,
 }
+# What called functions are decorated with: `compiled` is `wrapped` with jit_compile=True.
+WRAPPERS = ("wrapped", "wrapped", "wrapped", "compiled")
+# Suites of statements within each other.
+MAX_NESTED = 4
 KEPT = {*FLOATS, *COMPLEX, *INTEGERS, tf.bool}
 
 # Ops of the catalogue whose results two correct implementations need not share: those that are
@@ -55,6 +66,11 @@ KEPT = {*FLOATS, *COMPLEX, *INTEGERS, tf.bool}
 NOT_UNIQUE = {
     "Svd", "SelfAdjointEigV2", "Eig", "Qr", "Elu", "Selu",
     "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
+}  # fmt: skip
+# Those whose inputs are results of each other: what others give is not defined.
+CONSISTENT = {
+    "MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGrad",
+    "MaxPool3DGradGrad", "LRNGrad", "FractionalMaxPoolGrad", "_ReluMaxPoolGrad", 
 }  # fmt: skip
 
 
@@ -91,11 +107,18 @@ class Draw:
         self.counter = 0
         self.constants: dict[str, Any] = {}
         self.variables: dict[str, Any] = {}
+        # The variable that holds the state of random ops, if there is one.
+        self.state = ""
+        self.nested = 0
         self.functions: list[Function] = []
         # The dtypes and shapes of the arguments that a function was drawn for.
         self.kinds: dict[str, list[Any]] = {}
         self.space: dict[str, Any] = {}
         self.special = self.random.random() < 0.04
+        # Some programs have large arrays; some have strings, which machine code refuses.
+        self.large = self.random.random() < 0.08
+        self.mixed = self.random.random() < 0.1
+        self.max_elements = MAX_LARGE_ELEMENTS if self.large else MAX_ELEMENTS
 
     # -- data -----------------------------------------------------------------------
     def array(self, dtype: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -104,7 +127,7 @@ class Draw:
         if dtype is tf.bool:
             values: list[Any] = [rng.random() < 0.5 for _ in range(size)]
         elif dtype in INTEGERS:
-            low = 0 if dtype is tf.uint8 else -9
+            low = 0 if dtype in UNSIGNED else -9
             values = [rng.choice([0, 1, 2, 3, rng.randint(low, 20)]) for _ in range(size)]
         else:
             nice, scale = rng.random() < 0.4, rng.choice([1.0, 1.0, 1.0, 10.0, 0.01])
@@ -153,7 +176,7 @@ class Draw:
             tf.is_tensor(value)
             and hasattr(value, "numpy")
             and value.dtype in KEPT
-            and value.shape.num_elements() <= MAX_ELEMENTS
+            and value.shape.num_elements() <= self.max_elements
             and value.shape.rank <= 6
         )
 
@@ -202,6 +225,10 @@ class Draw:
                 return str(rng.randint(-2, 2))
             if kind == "u":
                 return str(rng.randint(1, 3))
+            if kind == "g":
+                return f"{self.state}.handle"
+            if kind == "d":
+                return f"tf.{rng.choice(list(DTYPES)).name}"
             if kind == "s":
                 name = self.choose(env, lambda v: v.dtype is last[0].dtype)
             elif kind == "m" and last[0] is not None and last[0].dtype in FLOATS:
@@ -218,25 +245,37 @@ class Draw:
     def suite(self, env: dict[str, Any], count: int, depth: int) -> list[Statement]:
         """Some statements; `env` has their names afterwards."""
         body: list[Statement] = []
+        forms: list[tuple[int, Callable[..., bool]]] = [
+            (62, self.expression),
+            (16, self.catalogue_call),
+            (7 if self.variables else 0, self.assignment),
+        ]
+        if depth:
+            forms += [(5, self.branch), (7, self.loop), (4, self.lists)]
+            forms += [(3, self.call), (4, self.gradient), (3, self.mapped)]
+        if self.nested < MAX_NESTED:
+            for weight, deep, function in families.STATEMENTS:
+                if depth or not deep:
+                    forms.append((weight, functools.partial(function, self)))
+        self.nested += 1
         for _ in range(count):
-            draw = self.random.choices(
-                [
-                    self.expression, self.catalogue_call, self.branch, self.loop, self.assignment,
-                    self.lists, self.call, self.gradient, self.mapped,
-                ],
-                [62, 16, *([5, 7] if depth else [0, 0]), 7 if self.variables else 0,
-                 *([4, 3, 4, 2] if depth else [0] * 4)],
-            )[0]  # fmt: skip
+            draw = self.random.choices([f for _, f in forms], [w for w, _ in forms])[0]
             for _ in range(4):
                 with contextlib.suppress(LookupError):
                     if draw(body, env, depth):
                         break
+        self.nested -= 1
         return body
 
     def expression(self, body: list[Statement], env: dict[str, Any], depth: int) -> bool:
         """An expression of the public interface."""
         rounds = self.random.random() < 0.6
-        template = self.random.choice(ROUNDED if rounds else EXACT)
+        templates = ROUNDED if rounds else EXACT
+        if self.random.random() < 0.2:
+            special = [*[MIXED] * self.mixed, *[LARGE] * self.large, *[RANDOM] * bool(self.state)]
+            if special:
+                templates, rounds = self.random.choice(special), True
+        template = self.random.choice(templates)
         return self.add(body, env, Line(self.name(), self.filled(template, env), rounds))
 
     def catalogue_call(self, body: list[Statement], env: dict[str, Any], depth: int) -> bool:
@@ -245,13 +284,14 @@ class Draw:
         sample = self.random.choice(samples)
         before = dict(self.constants)
         inputs = calls.inputs_of(sample)
+        fixed = self.constant if name in CONSISTENT else functools.partial(self._operand, env=env)
         arguments: list[str] = []
         for key, given in inputs.items():
             if isinstance(given, list):
-                parts = [self._operand(a, env) for a in given]
+                parts = [fixed(a) for a in given]
                 arguments.append(f"{key}=[{', '.join(parts)}]")
             else:
-                arguments.append(f"{key}={self._operand(given, env)}")
+                arguments.append(f"{key}={fixed(given)}")
         for key, given in calls.attrs_of(sample).items():
             text = repr(given)
             if "dtype" in type(given).__name__.lower():
@@ -489,7 +529,7 @@ class Draw:
         body = self.suite(inner, self.random.randint(1, 5), depth)
         late = list(inner)[-4:]
         results = self.random.sample(late, min(len(late), self.random.randint(1, 2)))
-        function = Function(self.name("h"), parameters, body, results)
+        function = Function(self.name("h"), parameters, body, results, self.random.choice(WRAPPERS))
         self.kinds[function.name] = [self._kind(self.value(env, a)) for a in arguments]
         return self._defined(function)
 
@@ -498,7 +538,7 @@ class Draw:
         return value.dtype, tuple(value.shape)
 
     def _defined(self, function: Function) -> Function:
-        exec(function.render(False, ""), self.space)
+        exec(function.render(False, False), self.space)
         self.functions.append(function)
         return function
 
@@ -508,7 +548,8 @@ class Draw:
         after = self.run([Line("row", f"{rows}[0]")], env)
         if after is None:
             return False
-        function = self.function(["row"], {**env, "row": after["row"]}, 0)
+        depth = self.random.choice([0, 0, depth - 1])
+        function = self.function(["row"], {**env, "row": after["row"]}, depth)
         if len(function.results) > 1:
             self.functions.remove(function)
             function = self._defined(
@@ -576,13 +617,18 @@ class Draw:
     def program(self) -> Program:
         """The program of the seed."""
         rng = self.random
-        inputs = [self.array(self.dtype(), rng.choice(SHAPES)) for _ in range(rng.randint(1, 4))]
+        shapes = [*SHAPES, *LARGE_SHAPES * (3 if self.large else 0)]
+        inputs = [self.array(self.dtype(), rng.choice(shapes)) for _ in range(rng.randint(1, 4))]
         names = [f"a{i}" for i in range(len(inputs))]
         for _ in range(rng.choice([0, 0, 1, 2, 3])):
             name, dtype = self.name("v"), rng.choice([tf.float32, tf.float32, tf.float64, tf.int32])
             self.variables[name] = tf.Variable(self.array(dtype, rng.choice(SHAPES)))
+        if rng.random() < 0.1:
+            self.state = self.name("v")
+            self.variables[self.state] = tf.Variable(np.array([rng.randint(0, 99), 7, 11]))
         starts = {n: v.numpy() for n, v in self.variables.items()}
         self.space = {"tf": tf, "np": np, "like": like, "whole": whole, **self.variables}
+        self.space |= {"wrapped": _undecorated, "compiled": _undecorated}
         env: dict[str, Any] = {n: tf.constant(a) for n, a in zip(names, inputs, strict=True)}
         body = self.suite(env, self.statements, 2)
         values = [n for n in env if n not in names] or names
@@ -595,10 +641,21 @@ class Draw:
             self.array(tf.as_dtype(a.dtype), tuple(d + 1 if d > 1 else d for d in a.shape))
             for a in inputs
         ]
+        empty = [self.array(tf.as_dtype(a.dtype), _emptied(a.shape, inputs)) for a in inputs]
         used = main.render(False) + "".join([f.render(False) for f in self.functions])
         functions = [f for f in self.functions if re.search(rf"\b{f.name}\b", used)]
         constants = {n: a for n, a in self.constants.items() if re.search(rf"\b{n}\b", used)}
-        return Program(self.seed, main, functions, [inputs, again, grown], starts, constants)
+        return Program(self.seed, main, functions, [inputs, again, grown, empty], starts, constants)
+
+
+def _undecorated(function: Any) -> Any:
+    return function
+
+
+def _emptied(shape: tuple[int, ...], inputs: list[np.ndarray[Any, Any]]) -> tuple[int, ...]:
+    """The shape with the longest dimension of all inputs empty."""
+    longest = max([d for a in inputs for d in a.shape], default=0)
+    return tuple(0 if d == longest > 1 else d for d in shape)
 
 
 def _rank(dtype: Any) -> int:

@@ -17,6 +17,7 @@ import logging
 import os
 import pathlib
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -25,7 +26,11 @@ from typing import Any
 
 from trust import page
 
-LIMIT_SECONDS = 120.0  # for a program, all its modes and the compiler's work
+# For a program, all its modes and the compiler's work: computing time of the process, since on a
+# machine with other work a program takes many times its own.
+LIMIT_CPU_SECONDS = 120.0
+# For one that computes nothing, as in a deadlock.
+LIMIT_SECONDS = 1200.0
 SHRINK_SECONDS = 60.0
 GIVEN_UP = ("crash", "hang")
 
@@ -34,15 +39,19 @@ def judged(seed: int, shrink_seconds: float) -> dict[str, Any]:
     """The verdict on the program of a seed, as JSON."""
     from trust import generator, verdicts
 
-    # What hangs says where before it is killed.
+    # What hangs says where before it ends: SIGPROF shows the stacks, then ends the process.
+    faulthandler.register(signal.SIGPROF, all_threads=True, chain=True)
     faulthandler.dump_traceback_later(LIMIT_SECONDS - 5.0, exit=True)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT_CPU_SECONDS)
     program = generator.draw(seed)
     judge = verdicts.Judge(program)
     try:
         findings = judge.findings()
     except ValueError:
         return {"seed": seed, "dropped": True}
-    faulthandler.cancel_dump_traceback_later()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        faulthandler.cancel_dump_traceback_later()
     verdict: dict[str, Any] = {
         "seed": seed,
         "lines": program.source().count("\n"),
@@ -110,7 +119,8 @@ class Child:
         except (OSError, ValueError):
             status = self.process.wait()
             self.process = None
-            kind = "hang" if time.monotonic() - start >= self.limit else "crash"
+            hung = status == -signal.SIGPROF or time.monotonic() - start >= LIMIT_SECONDS - 5.0
+            kind = "hang" if hung else "crash"
             return {"seed": seed, "findings": [[kind, "", f"exit status {status}"]]}
         finally:
             watch.cancel()

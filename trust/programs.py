@@ -7,9 +7,11 @@ is what the shrinker edits; its text is what runs and what a finding prints.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import linecache
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -72,15 +74,18 @@ class Function:
     """A function that the program calls: a `tf.function` but in eager runs.
 
     Its results are copied: plain Python returns a variable where a graph returns its value.
+    It is decorated with `wrapper`, "wrapped" or "compiled".
     """
 
     name: str
     parameters: list[str]
     body: list[Statement]
     results: list[str]
+    wrapper: str = "wrapped"
 
-    def render(self, noisy: bool, decorator: str = "@wrapped\n") -> str:
+    def render(self, noisy: bool, decorated: bool = True) -> str:
         """The definition."""
+        decorator = f"@{self.wrapper}\n" if decorated else ""
         results = ", ".join([f"tf.identity({n})" for n in self.results])
         lines = rendered([*self.body, Line("", f"return {results}")], 1, noisy)
         return f"{decorator}def {self.name}({', '.join(self.parameters)}):\n" + "\n".join(lines)
@@ -103,7 +108,7 @@ class Program:
     def source(self, noisy: bool = False) -> str:
         """The definitions of the functions; `like` and `N` come from the namespace."""
         rendered_ = [f.render(noisy) for f in self.functions]
-        return "\n\n".join([*rendered_, self.main.render(noisy, "")]) + "\n"
+        return "\n\n".join([*rendered_, self.main.render(noisy, False)]) + "\n"
 
     def script(self) -> str:
         """A program to read and to run: what defines its data, then its source."""
@@ -140,17 +145,27 @@ def whole(x: Any) -> Any:
 
 def load(source: str, space: dict[str, Any]) -> Any:
     """The function `f` that the source defines, with source lines that AutoGraph can read."""
-    filename = f"<random program {next(_numbers)}>"
-    lines = source.splitlines(keepends=True)
-    linecache.cache[filename] = (len(source), None, lines, filename)
     names = {"tf": tf, "np": np, "like": like, "whole": whole, "__name__": "generated", **space}
-    exec(compile(source, filename, "exec"), names)
+    exec(_code(source), names)
     return names["f"]
 
 
+@functools.lru_cache(maxsize=4)
+def _code(source: str) -> CodeType:
+    """Compiled source; AutoGraph converts the functions of one code object once for all modes."""
+    filename = f"<random program {next(_numbers)}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)
+    return compile(source, filename, "exec")
+
+
 def namespace(
-    program: Program, variables: dict[str, Any], wrapped: Callable[[Any], Any]
+    program: Program, variables: dict[str, Any], wrapped: Callable[..., Any]
 ) -> dict[str, Any]:
-    """What the source of a program names."""
+    """What the source of a program names; `wrapped` is `tf.function`, or does nothing."""
     constants = {n: tf.constant(a) for n, a in program.constants.items()}
-    return {**constants, **variables, "wrapped": wrapped}
+
+    def compiled(function: Any) -> Any:
+        return wrapped(function, jit_compile=True)
+
+    return {**constants, **variables, "wrapped": wrapped, "compiled": compiled}

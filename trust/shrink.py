@@ -17,6 +17,11 @@ import numpy as np
 from intaglio import tf
 from trust.programs import Block, Line, Program, Statement, load, namespace, text_of
 
+# Words of statements that do something besides giving names values.
+EFFECTS = (
+    "assign", "scatter", "watch", "break", "return", "append", "reverse()", "pop(", "del ",
+    "[\'", "StatefulS", "StatefulU",
+)  # fmt: skip
 Fails = Callable[[Program], bool]
 
 
@@ -136,7 +141,7 @@ def _frozen(program: Program, path: tuple[int, ...]) -> Program | None:
     variables = {n: tf.Variable(a) for n, a in program.variables.items()}
     values: list[Any] = []
     try:
-        space = namespace(program, variables, lambda f: f)
+        space = namespace(program, variables, lambda f, **_: f)
         function = load(smaller.source(), {**space, "N": lambda x: x})
         for call in program.inputs:
             values.append(function(*[tf.constant(a) for a in call]).numpy())
@@ -158,7 +163,7 @@ def _sliced(program: Program) -> Program:
             text = text_of([statement])
             line = statement.target if isinstance(statement, Line) else ""
             assigned = {n.strip(" (),") for n in line.split(",")} if line else _targets(statement)
-            effect = any(w in text for w in ("assign", "scatter", "watch", "break", "return"))
+            effect = any(w in text for w in EFFECTS)
             if effect or assigned & needed or (isinstance(statement, Line) and not line):
                 kept.append(statement)
                 needed |= set(_words(text))
@@ -175,7 +180,7 @@ def _targets(statement: Statement) -> set[str]:
 
 def _pruned(program: Program) -> Program:
     """Without the inputs, variables, functions and constants that nothing names."""
-    text = program.main.render(False, "").split("\n", 1)[1]
+    text = program.main.render(False, False).split("\n", 1)[1]
     kept = [i for i, p in enumerate(program.main.parameters) if _names(text, p)]
     program.main.parameters = [program.main.parameters[i] for i in kept]
     program.inputs = [[call[i] for i in kept] for call in program.inputs]

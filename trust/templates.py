@@ -2,8 +2,10 @@
 
 `<f>` floating, `<c>` floating or complex, `<r>` real, `<n>` number, `<i>` int32 or int64, `<b>`
 bool, `<t>` any, `<w>` floating with rows; `<s>` one of the dtype of the last hole; `<m>` a floating matrix of the dtype;
-`<a>` an axis of the first tensor, `<l>` axes or None, `<k>` a small integer, `<u>` a positive one.
-Those of EXACT give the same bits everywhere; ROUNDED may differ in the last ones.
+`<a>` an axis of the first tensor, `<l>` axes or None, `<k>` a small integer, `<u>` a positive one,
+`<d>` a dtype, `<g>` the resource of a random op's state.
+Those of EXACT give the same bits everywhere; ROUNDED may differ in the last ones. MIXED have strings,
+ragged and sparse tensors and datasets in them, LARGE large arrays, and RANDOM change a state.
 """
 
 from __future__ import annotations
@@ -88,6 +90,17 @@ tf.roll(<t>, 1, axis=<a>)
 tf.repeat(<t>, 2, axis=<a>)
 tf.cast(<b>, tf.float32)
 tf.cast(<i>, tf.float64)
+tf.cast(<b>, <d>)
+tf.cast(whole(<r>), <d>)
+tf.cast(tf.abs(whole(<r>)) % 100, <d>)
+tf.saturate_cast(whole(<r>), <d>)
+tf.bitwise.invert(<i>)
+tf.bitwise.left_shift(<i>, <s> % 8)
+<r>[<i> % 2]
+tf.gather(<t>, tf.argsort(<r>[:2], stable=True))
+<t>[tf.argmax(tf.reshape(<r>, [-1])[:2])]
+tf.vectorized_map(lambda z: tf.cond(tf.reduce_sum(z) > 0, lambda: z, lambda: -z), <w>)
+tf.scan(lambda s, z: tf.maximum(s, z), <w>, reverse=True)
 tf.cast(<i>, tf.bool)
 tf.cast(<i>, tf.uint8)
 tf.cast(<i>, tf.int8)
@@ -320,3 +333,71 @@ tf.switch_case(tf.size(<t>) % 3, [lambda: tf.identity(<t>), lambda: tf.identity(
 tf.case([(tf.reduce_any(<b>), lambda: tf.identity(<f>))], default=lambda: <s> * 2)
 tf.gradients(tf.reduce_sum(tf.tanh(<f>)), <f>)
 """.strip().splitlines()[:-1]
+
+MIXED = """
+tf.strings.length(tf.strings.as_string(<i>))
+tf.strings.to_number(tf.strings.as_string(<i>), tf.int32)
+tf.strings.to_hash_bucket_fast(tf.strings.as_string(<i>), 7)
+tf.strings.length(tf.strings.reduce_join(tf.strings.as_string(whole(<r>)), <a>))
+tf.cast(tf.strings.unicode_decode(tf.strings.as_string(<i>[:1]), 'UTF-8').to_tensor(), tf.float32)
+tf.where(tf.equal(tf.strings.as_string(<i>), '1'), <s>, -<s>)
+tf.RaggedTensor.from_tensor(<n>).to_tensor(-1)
+tf.RaggedTensor.from_tensor(<n>, padding=0).to_tensor()
+tf.reduce_sum(tf.RaggedTensor.from_row_lengths(<c>, [1, tf.shape(<c>)[0] - 1]), 1)
+tf.reduce_max(tf.RaggedTensor.from_row_splits(<r>, [0, 2, 2, tf.shape(<r>)[0]]), 1)
+tf.concat([tf.RaggedTensor.from_row_lengths(<f>, [1, tf.shape(<f>)[0] - 1]) * 2] * 2, 1).to_tensor()
+tf.ragged.range(tf.abs(tf.reshape(<i>, [-1])) % 4).to_tensor()
+tf.ragged.boolean_mask(<n>, tf.equal(<n>, <s>)).to_tensor()
+tf.map_fn(tf.reduce_sum, tf.RaggedTensor.from_row_lengths(<f>, [2, 0, tf.shape(<f>)[0] - 2]))
+tf.sparse.to_dense(tf.sparse.from_dense(<n>))
+tf.sparse.reduce_sum(tf.sparse.from_dense(<r>), <l>)
+tf.sparse.to_dense(tf.sparse.transpose(tf.sparse.from_dense(<n>)))
+tf.sparse.sparse_dense_matmul(tf.sparse.from_dense(tf.nn.relu(<m>)), <m>, adjoint_b=True)
+tf.sparse.to_dense(tf.sparse.add(tf.sparse.from_dense(<r>), tf.sparse.from_dense(<s>)))
+tf.sparse.to_dense(tf.sparse.map_values(tf.tanh, tf.sparse.from_dense(<f>)))
+tf.sparse.to_dense(tf.sparse.concat(0, [tf.sparse.from_dense(<n>), tf.sparse.from_dense(<s>)]))
+tf.cast(tf.strings.length(tf.io.serialize_tensor(<t>)), tf.float32)
+tf.io.parse_tensor(tf.io.serialize_tensor(<t>), <t>.dtype)
+tf.data.Dataset.from_tensor_slices(<w>).batch(2).map(lambda z: tf.reduce_sum(z)).reduce(0.0, lambda s, z: s + tf.cast(z, tf.float32))
+""".strip().splitlines()
+
+LARGE = """
+tf.reduce_sum(like(<f>, tf.zeros([64, 300])), axis=<a>)
+tf.reduce_sum(tf.exp(like(<f>, tf.zeros([65, 131])) * 0.1), axis=<a>)
+tf.reduce_max(like(<r>, tf.zeros([129, 70])), axis=<a>)
+tf.argmax(like(<f>, tf.zeros([33, 257])), axis=<a>)
+tf.sort(like(<r>, tf.zeros([40, 100])), axis=<a>)
+tf.argsort(like(<r>, tf.zeros([300, 9])), axis=<a>, stable=True)
+tf.math.top_k(like(<r>, tf.zeros([300, 13])), 5)[1]
+tf.math.top_k(like(<r>, tf.zeros([20, 500])), 7)[0]
+tf.matmul(like(<f>, tf.zeros([65, 33])), like(<f>, tf.zeros([33, 130])))
+tf.matmul(like(<f>, tf.zeros([70, 33])), like(<f>, tf.zeros([65, 33])), transpose_b=True)
+tf.nn.softmax(like(<f>, tf.zeros([70, 129])))
+tf.cumsum(like(<f>, tf.zeros([130, 67])), axis=<a>)
+tf.math.reduce_variance(like(<f>, tf.zeros([64, 130])), axis=<a>)
+tf.transpose(like(<t>, tf.zeros([67, 130])))
+tf.nn.conv2d(like(<f>, tf.zeros([2, 20, 21, 3])), like(<f>, tf.zeros([3, 3, 3, 17])), 1, 'SAME')
+tf.nn.conv2d(like(<f>, tf.zeros([2, 20, 21, 3])), like(<f>, tf.zeros([5, 3, 3, 8])), 2, 'VALID')
+tf.nn.depthwise_conv2d(like(<f>, tf.zeros([1, 30, 31, 4])), like(<f>, tf.zeros([3, 3, 4, 1])), [1, 1, 1, 1], 'SAME')
+tf.nn.max_pool2d(like(<f>, tf.zeros([2, 31, 30, 3])), 3, 2, 'SAME')
+tf.nn.avg_pool2d(like(<f>, tf.zeros([2, 31, 30, 3])), 3, 2, 'SAME')
+tf.searchsorted(tf.sort(like(<r>, tf.zeros([20, 100]))), like(<s>, tf.zeros([20, 40])))
+tf.gather(like(<t>, tf.zeros([200, 40])), tf.abs(like(<i>, tf.zeros([300], tf.int32))) % 200)
+tf.math.unsorted_segment_sum(like(<f>, tf.zeros([500, 9])), tf.range(500) % 13, 13)
+tf.tensor_scatter_nd_add(like(<f>, tf.zeros([90, 70])), tf.range(200)[:, tf.newaxis] * 7 % 90, like(<f>, tf.zeros([200, 70])))
+tf.math.bincount(tf.abs(like(<i>, tf.zeros([5000], tf.int32))) % 50)
+tf.where(like(<r>, tf.zeros([70, 90])) > tf.cast(0, <s>.dtype))
+like(<i>, tf.zeros([3000])) // 7 % 11
+tf.roll(like(<t>, tf.zeros([70, 130])), [3, -5], [0, 1])
+tf.image.resize(like(<f>, tf.zeros([1, 20, 30, 3])), [33, 41])
+tf.linalg.matmul(like(<f>, tf.zeros([5, 40, 30])), like(<f>, tf.zeros([30, 20])))
+tf.einsum('abc,bd->acd', like(<f>, tf.zeros([5, 40, 30])), like(<f>, tf.zeros([40, 20])))
+""".strip().splitlines()
+
+RANDOM = """
+tf.raw_ops.StatefulStandardNormalV2(resource=<g>, algorithm=np.int64(1), shape=[3], dtype=tf.float32)
+tf.raw_ops.StatefulUniform(resource=<g>, algorithm=np.int64(1), shape=tf.shape(<t>), dtype=tf.float64)
+tf.raw_ops.StatefulUniformInt(resource=<g>, algorithm=np.int64(1), shape=[2, 2], minval=-3, maxval=9)
+tf.raw_ops.StatefulUniformFullInt(resource=<g>, algorithm=np.int64(1), shape=[5], dtype=tf.uint64)
+tf.raw_ops.StatefulTruncatedNormal(resource=<g>, algorithm=np.int64(1), shape=[4], dtype=tf.float32)
+""".strip().splitlines()

@@ -9,6 +9,7 @@ and one whose perturbed values are discrete or not finite, and differ, is not co
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import warnings
@@ -30,13 +31,13 @@ PERTURBED_ULPS = 3.0
 ULPS = {2: 6.0, 4: 48.0, 8: 48.0}
 # Smaller than any of these is zero to some of the functions that programs use.
 TINY = {2: 1e-6, 4: 1e-30, 8: 1e-280}
-# Which of the inputs each call has; those of GROWN have other shapes.
-CALLS, GROWN = (0, 1, 0, 1, 0, 2, 2), 2
+# Which of the inputs each call has; those of GROWN have other shapes, some of EMPTY no elements.
+CALLS, GROWN, EMPTY = (0, 1, 0, 1, 0, 2, 2, 3, 3), 2, 3
 # Refused by a graph that knows less of shapes or values, with words that say so.
 REFUSALS = (
     "Cannot infer argument `num`", "non-fully-defined", "statically", "must be known",
     "known rank", "unknown rank", "fully defined", "shape invariant", "static",
-    "gradient registry", "No gradient defined",
+    "gradient registry", "No gradient defined", "unsupported operations",
 )  # fmt: skip
 
 
@@ -84,7 +85,7 @@ class Run:
                     return
 
 
-def _identity(function: Any) -> Any:
+def _identity(function: Any, jit_compile: bool = False) -> Any:
     return function
 
 
@@ -173,6 +174,23 @@ def changing_over(program: Program, variables: dict[str, Any]) -> Any:
     return step
 
 
+def in_threads(program: Program, variables: dict[str, Any]) -> Any:
+    """The program as a `tf.function` that threads call at the same time."""
+    run = traced(False, True)(program, variables)
+
+    def call(*inputs: Any) -> Any:
+        with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+            calls = [pool.submit(run, *inputs) for _ in range(THREADS)]
+            results = [c.result() for c in calls]
+        first, *others = [[t.numpy().tobytes() for t in tf.nest.flatten(r)] for r in results]
+        if any(o != first for o in others):
+            raise RuntimeError("threads got different results")
+        return results[0]
+
+    return call
+
+
+THREADS = 3
 # Functions are compiled before their first call.
 AHEAD = 0
 
@@ -207,6 +225,7 @@ MODES: dict[str, tuple[Callable[..., Any], int | None]] = {
     "ahead, None": (traced(False, False), AHEAD),
     "jit": (traced(True, True), None),
     "jit, None": (traced(True, False), None),
+    "threads": (in_threads, 1),
 }
 if xla.is_installed():
     MODES["xla"] = (by_xla, None)
@@ -217,21 +236,24 @@ class Judge:
 
     def __init__(self, program: Program, modes: list[str] | None = None) -> None:
         self.program = program
-        self.modes = list(MODES) if modes is None else modes
+        if modes is None:  # what several threads assign depends on their order
+            modes = [m for m in MODES if m != "threads" or not program.variables]
+        self.modes = modes
         self.compared = self.skipped = 0
+        self.calls = tuple(c for c in CALLS if c < len(program.inputs))
         self._samples: list[Run] = []
 
     def findings(self) -> list[Finding]:
         """What differs; `ValueError` if the program fails eagerly at its first call."""
         with _quiet():
-            self.want = Run(self.program, CALLS, eager)
+            self.want = Run(self.program, self.calls, eager)
             if isinstance(self.want.outcomes[0], BaseException):
                 raise ValueError("fails eagerly") from self.want.outcomes[0]
             found: list[Finding] = []
             for mode in self.modes:
                 make, calls = MODES[mode]
                 with tier(calls):
-                    got = Run(self.program, CALLS, make)
+                    got = Run(self.program, self.calls, make)
                 finding = self._compared(mode, got)
                 if finding is not None:
                     found.append(finding)
@@ -257,7 +279,7 @@ class Judge:
                 return Finding("internal", mode, f"{text} (call {call})")
             if isinstance(want, BaseException) or self._fails_perturbed(call):
                 return None
-            if CALLS[call] == GROWN and "in user code" in text:
+            if CALLS[call] in (GROWN, EMPTY) and "in user code" in text:
                 return Finding("refused", mode, text)  # a branch that is not taken, of other shapes
             return Finding("error", mode, f"{text} (call {call})")
         if isinstance(want, BaseException):
@@ -277,7 +299,7 @@ class Judge:
     def _sample(self, count: int) -> None:
         while len(self._samples) < count:
             seed = self.program.seed * 100 + len(self._samples)
-            self._samples.append(Run(self.program, CALLS, perturbed(seed)))
+            self._samples.append(Run(self.program, self.calls, perturbed(seed)))
 
     def _leaf(self, call: int, index: int, a: Any, b: Any) -> str:
         if a.dtype != b.dtype or a.shape != b.shape:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, overload
 
 from intaglio.autodiff.backward import Gradients, backpropagate, total
-from intaglio.autodiff.jacobian import batch_jacobian, jacobians
-from intaglio.autodiff.plan import TRAINABLE, filled, filled_like, light, spec_from
+from intaglio.autodiff.jacobian import batch_jacobian, jacobians, unconnected_jacobian
+from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.base.composite import ActsAsTensor
@@ -255,8 +255,7 @@ class GradientTape:
         if wanted is UnconnectedGradients.ZERO:
             for i, source in enumerate(flat):
                 if found[i] is None:
-                    whole = target.shape.concatenate(source.shape)
-                    found[i] = filled(as_dtype(source.dtype), tuple(whole), 0)
+                    found[i] = unconnected_jacobian(target, source, source.dtype)
         return nest.pack_sequence_as(sources, _closed(flat_sources, opened, found))
 
     def batch_jacobian(
@@ -287,8 +286,7 @@ class GradientTape:
         found = batch_jacobian(tape.entries, value_of(target), source, experimental_use_pfor)
         self._spent()
         if found is None:
-            whole = tuple(of_target) + tuple(of_source)[1:]
-            return filled(as_dtype(target.dtype), whole, 0)
+            return unconnected_jacobian(target, source, target.dtype, shared_axes=1)
         return found
 
     def _check_pfor(self, use_pfor: bool, method: str) -> None:

@@ -15,7 +15,7 @@ from intaglio.autodiff.backward import backpropagate, total
 from intaglio.autodiff.calls import call_graph
 from intaglio.autodiff.tape import Entry
 from intaglio.base import shapes
-from intaglio.base.dtypes import int32, variant
+from intaglio.base.dtypes import as_dtype, int32, variant
 from intaglio.base.shapes import Dims, as_dims
 from intaglio.ir.graph import Graph
 from intaglio.opdef import convert, door, raw
@@ -88,6 +88,16 @@ def batch_jacobian(
     inner = raw.StridedSlice(shape_of(source), [1], [0], [1], end_mask=1)
     result = raw.Reshape(swapped, raw.ConcatV2([shape, inner], 0))
     return _with_shape(result, dims_of(target), (dims_of(source) or ())[1:])
+
+
+def unconnected_jacobian(target: Any, source: Any, dtype: Any, shared_axes: int = 0) -> Any:
+    """Zeros of shape target.shape + source.shape[shared_axes:], of which dims may be unknown."""
+    of_target, of_source = dims_of(target), dims_of(source)
+    inner = None if of_source is None else of_source[shared_axes:]
+    zero = np.zeros((), as_dtype(dtype).numpy)
+    rest = raw.StridedSlice(shape_of(source), [shared_axes], [0], [1], end_mask=1)
+    zeros = raw.Fill(raw.ConcatV2([shape_of(target), rest], 0), zero)
+    return _with_shape(zeros, of_target, inner)
 
 
 def shape_of(tensor: Any) -> Any:

@@ -91,7 +91,11 @@ class Cell(Location):
         self.owner.cell_contents = value
 
     def _remove(self) -> None:
-        del self.owner.cell_contents
+        if self.provenance is Provenance.CREATED:
+            # Converted code reads the state of a block before it is assigned.
+            self.owner.cell_contents = Undefined(self.name)
+        else:
+            del self.owner.cell_contents
 
 
 class Attribute(Location):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,21 @@ def test_hessians(shape):
         return tf.hessians(x * x * x, x)[0]
 
     np.testing.assert_array_equal(inside(X), [[6.0, 0.0], [0.0, 12.0]])
+
+
+@pytest.mark.parametrize("dims", [(3, 2), (None, 2), (None, None), None])
+@pytest.mark.parametrize("together", [True, False])
+def test_unconnected_jacobians_have_the_shapes_of_the_call(dims: Any, together: bool) -> None:
+    def f(x: Any, y: Any) -> Any:
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([x, y])
+            z = tf.sin(y)
+        whole = tape.jacobian(z, x, unconnected_gradients="zero", experimental_use_pfor=together)
+        if dims is None:
+            return whole, tf.zeros([3, 4, 2])
+        return whole, tape.batch_jacobian(z, x, experimental_use_pfor=together)
+
+    run = tf.function(f, input_signature=[tf.TensorSpec(dims), tf.TensorSpec(dims and [None, 4])])
+    whole, rows = run(tf.ones([3, 2]), tf.ones([3, 4]))
+    np.testing.assert_array_equal(whole, np.zeros([3, 4, 3, 2], "f4"))
+    np.testing.assert_array_equal(rows, np.zeros([3, 4, 2], "f4"))

@@ -72,6 +72,7 @@ def outcomes(
     """
     N = noise or (lambda x: x)
     space: dict[str, Any] = {"tf": tf, "np": np, "wrapped": lambda f: f, "N": N, "Any": Any}
+    space["compiled"] = space["wrapped"]
     exec(program["helpers"], space)
     constants = {n: N(tf.constant(decoded(a, tf))) for n, a in program["constants"].items()}
     starts = {n: N(tf.constant(decoded(a, tf))) for n, a in program["variables"].items()}

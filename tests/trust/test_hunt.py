@@ -100,7 +100,7 @@ def test_shrinking_leaves_the_line_that_is_wrong(monkeypatch: pytest.MonkeyPatch
             return False
 
     small = shrink.shrunk(large, fails)
-    body = [s.strip() for s in small.main.render(False, "").splitlines()]
+    body = [s.strip() for s in small.main.render(False, False).splitlines()]
     assert len(body) <= 4 and any("tf.tanh" in s for s in body), body
     assert fails(small)
 
