@@ -12,6 +12,7 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.opdef import door
+from intaglio.trace.control_flow import general_form
 
 NAMES = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
 
@@ -64,11 +65,11 @@ def named(call: ast.Call) -> tuple[list[ast.expr | None], list[ast.expr]]:
     return keys, [*call.args, *(k.value for k in call.keywords)]
 
 
-def declared_shapes(options: dict[str, Any]) -> list[tuple[Any, Any]]:
-    """The declared shape of each tensor that has one.
+def declared_shapes(options: dict[str, Any]) -> tuple[list[tuple[Any, Any]], dict[int, Any]]:
+    """The declared shape of each tensor that has one, and the types of composites whose shape is declared.
 
-    Raises TypeError for an option that does not exist, and ValueError where a structure of
-    shapes is not like the variable's.
+    These are by the ids of the composites; their tensors are among the others. Raises TypeError for an
+    option that does not exist, and ValueError where a structure of shapes is not like the variable's.
     """
     for name in options:
         if name not in NAMES and name != "iterate_names":
@@ -89,4 +90,13 @@ def declared_shapes(options: dict[str, Any]) -> list[tuple[Any, Any]]:
                 f"{value} and its shape invariant {shape}.\n\n{e}"
             ) from None
         pairs += zip(nest.flatten(value), shapes, strict=True)
-    return pairs
+    types: dict[int, Any] = {}
+    parts: list[tuple[Any, Any]] = []
+    for value, shape in pairs:
+        form, of_parts = general_form(value, shape)
+        if form is not value:
+            types[id(value)] = form
+        tensors = nest.flatten(value, expand_composites=True)
+        if len(tensors) == len(of_parts):  # else a composite without a shape that could change
+            parts += zip(tensors, of_parts, strict=True)
+    return parts, types

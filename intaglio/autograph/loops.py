@@ -292,7 +292,9 @@ class _Loop:
         self.set_state = set_state
         self.names = names
         self.limit = options.get("maximum_iterations")
-        self.invariants: list[Any] = declared_shapes(options)
+        self.invariants: list[Any]
+        # Composites may become others of these types.
+        self.invariants, self.types = declared_shapes(options)
         # Shapes that an iteration makes less specific: found now, and all that were found.
         self.grown: list[Any] = []
         self.widened: list[Any] = []
@@ -455,8 +457,15 @@ class _Loop:
                 next(remaining) if isinstance(v, Tensor) else v
                 for v in nest.flatten(value, expand_composites=True)
             ]
-            packed.append(note_packed(nest.pack_sequence_as(value, flat, expand_composites=True)))
+            form = self._form(value)
+            packed.append(note_packed(nest.pack_sequence_as(form, flat, expand_composites=True)))
         self.set_state(tuple(packed))
+
+    def _form(self, value: Any) -> Any:
+        """The structure of a variable in an iteration."""
+        if not self.types:
+            return value
+        return nest.map_structure(lambda v: self.types.get(id(v), v), value)
 
     def _after(self, start: Sequence[Any], end: State) -> list[Any]:
         """The state after one iteration as flat tensors. Raises where it changed its type."""
@@ -464,7 +473,7 @@ class _Loop:
         for name, before, after in zip(self.names, start, end, strict=True):
             after = after_iteration(name, before, after)
             try:
-                nest.assert_same_structure(before, after, expand_composites=True)
+                nest.assert_same_structure(self._form(before), after, expand_composites=True)
             except (ValueError, TypeError) as e:
                 raise TypeError(
                     f"'{name}' does not have the same nested structure after one iteration.\n\n{e}"

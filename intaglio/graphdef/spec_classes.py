@@ -9,6 +9,8 @@ SPEC_CLASSES: dict[int, str] = {}
 # Specs of extension types, which have one number, by the names that TensorFlow wrote first.
 EXTENSION_CLASSES: dict[str, str] = {}
 EXTENSION = 13
+# Other classes of type specs that programs have registered.
+REGISTERED = 12
 
 
 def expect(names: Mapping[int, str]) -> None:

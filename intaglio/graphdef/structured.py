@@ -20,9 +20,11 @@ from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError
 from intaglio.graphdef.saved_messages import StructuredValue
-from intaglio.graphdef.spec_classes import EXTENSION, EXTENSION_CLASSES, SPEC_CLASSES
+from intaglio.graphdef.spec_classes import EXTENSION, EXTENSION_CLASSES, REGISTERED, SPEC_CLASSES
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.state.variable_spec import VariableSpec
+from intaglio.type_specs import registry
+from intaglio.type_specs.extension_type import ExtensionTypeSpec
 from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
@@ -91,14 +93,25 @@ def _fill_spec(proto: Any, spec: TypeSpec) -> None:
         return
     number, name = _number_of(type(spec)), type(spec).__name__
     if number is None:
-        found = [n for n in EXTENSION_CLASSES if n.endswith(name)]
-        if not found:
-            raise ValueError(f"A {name} has no written form: {spec!r}")
-        number, name = EXTENSION, found[0]
+        number, name = _registered(type(spec))
     spec_proto = proto.type_spec_value
     spec_proto.type_spec_class, spec_proto.type_spec_class_name = number, name
     spec_proto.num_flat_components = len(spec.flatten())
     _fill(spec_proto.type_state, spec._serialize())
+
+
+def _registered(kind: type[TypeSpec]) -> tuple[int, str]:
+    """The number and name of a class that has no number of its own. Raises ValueError if it has no name."""
+    found = [n for n in EXTENSION_CLASSES if n.endswith(kind.__name__)]
+    if found:
+        return EXTENSION, found[0]
+    name = registry.TYPE_SPEC_TO_NAME.get(kind)
+    if name is None:
+        raise ValueError(
+            f"A {kind.__name__} has no written form: give the extension type a name that it is saved under, "
+            '`__name__ = "module.Name"` among its fields, or register the type spec.'
+        )
+    return EXTENSION if issubclass(kind, ExtensionTypeSpec) else REGISTERED, name
 
 
 def _fill_container(proto: Any, value: Any) -> None:
@@ -147,6 +160,8 @@ def _type_spec(proto: Any) -> TypeSpec:
     if proto.type_spec_class == EXTENSION:
         target = EXTENSION_CLASSES.get(proto.type_spec_class_name)
         kind = None if target is None else later.named(target)
+    if kind is None and proto.type_spec_class in (EXTENSION, REGISTERED):
+        kind = registry.NAME_TO_TYPE_SPEC.get(proto.type_spec_class_name)
     if kind is None:
         raise UnsupportedFileError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."

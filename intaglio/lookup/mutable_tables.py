@@ -145,10 +145,10 @@ class DenseHashTable(MutableTable):
         experimental_is_anonymous: bool = False,
     ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, name)
-        self._empty_key = convert.to_tensor(empty_key, self._key_dtype)
-        self._deleted_key = convert.to_tensor(deleted_key, self._key_dtype)
         self._buckets = initial_num_buckets or 131072
         with init_scope():
+            self._empty_key = convert.to_tensor(empty_key, self._key_dtype)
+            self._deleted_key = convert.to_tensor(deleted_key, self._key_dtype)
             self._handle = raw.AnonymousMutableDenseHashTable(
                 self._empty_key,
                 self._deleted_key,

@@ -101,7 +101,9 @@ class StaticHashTable(Lookup):
             self._resource_handle = self._handle = raw.AnonymousHashTable(
                 key_dtype=self._key_dtype, value_dtype=self._value_dtype
             )
-            self._initialize()
+        # A table that a function makes belongs to its trace: it is filled by the first call, with
+        # tensors of the function as may be, and found full by later ones.
+        self._initialize()
 
     def _create_resource(self) -> Any:
         return raw.HashTableV2(

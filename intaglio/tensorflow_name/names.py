@@ -115,7 +115,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "type_spec_from_value": "intaglio.tf:type_spec_from_value",
     },
     "python.framework.type_spec_registry": _all(
-        _FRAMEWORK,
+        "intaglio.type_specs.registry",
         "get_name lookup register _NAME_TO_TYPE_SPEC=NAME_TO_TYPE_SPEC "
         "_TYPE_SPEC_TO_NAME=TYPE_SPEC_TO_NAME",
     ),

@@ -342,7 +342,7 @@ def _invariants(
     if shape_invariants is None:
         return loop_vars, [v.dims for v in start]
     invariants = nest.flatten_up_to(list(loop_vars), list(shape_invariants))
-    pairs = [_general(v, i) for v, i in zip(nest.flatten(loop_vars), invariants, strict=True)]
+    pairs = [general_form(v, i) for v, i in zip(nest.flatten(loop_vars), invariants, strict=True)]
     form = nest.pack_sequence_as(loop_vars, [part for part, _ in pairs])
     flat = [shape for _, dims in pairs for shape in dims]
     allowed: list[Dims] = []
@@ -358,7 +358,7 @@ def _invariants(
     return form, allowed
 
 
-def _general(value: Any, invariant: Any) -> tuple[Any, list[Any]]:
+def general_form(value: Any, invariant: Any) -> tuple[Any, list[Any]]:
     """(what stands for a loop variable in the structure of an iteration, the shapes of its tensors).
 
     A composite is any value of the spec then: what it says of its own shape at the start may change.
@@ -425,4 +425,4 @@ def _label(tensor: Any) -> str:
     return tensor.name if isinstance(tensor, SymbolicTensor) else repr(tensor)
 
 
-__all__ = ["cond", "recording", "switch", "trace_branch", "while_loop"]
+__all__ = ["cond", "general_form", "recording", "switch", "trace_branch", "while_loop"]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import nest
+from intaglio.base.shapes import TensorShape
 from intaglio.type_specs.extension_type import ExtensionType, ExtensionTypeSpec
 from intaglio.type_specs.type_spec import BatchableTypeSpec, TypeSpec
 
@@ -22,11 +23,13 @@ class ExtensionTypeBatchEncoder:
 
     def batch(self, spec: Any, batch_size: int | None) -> Any:
         """The spec of a batch of values."""
-        return _mapped(spec, lambda s: s._batch(batch_size))
+        return _mapped(
+            spec, lambda s: s._batch(batch_size), lambda s: TensorShape([batch_size]).concatenate(s)
+        )
 
     def unbatch(self, spec: Any) -> Any:
         """The spec of one value of a batch."""
-        return _mapped(spec, lambda s: s._unbatch())
+        return _mapped(spec, lambda s: s._unbatch(), lambda s: s if s.rank is None else s[1:])
 
     def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
         """The tensors of a value."""
@@ -41,11 +44,15 @@ class ExtensionTypeBatchEncoder:
         return list(spec._component_specs)
 
 
-def _mapped(spec: Any, change: Any) -> Any:
-    parts: list[tuple[str, Any]] = []
-    for name, field in spec._serialize():
-        changed = nest.map_structure(lambda s: change(s) if isinstance(s, TypeSpec) else s, field)
-        parts.append((name, changed))
+def _mapped(spec: Any, change: Any, change_shape: Any) -> Any:
+    """The spec with its specs and its shapes changed: a shape that a value has is that of its batch too."""
+
+    def changed(part: Any) -> Any:
+        if isinstance(part, TypeSpec):
+            return change(part)
+        return change_shape(part) if isinstance(part, TensorShape) else part
+
+    parts = [(name, nest.map_structure(changed, field)) for name, field in spec._serialize()]
     return type(spec)._deserialize(tuple(parts))
 
 

@@ -18,6 +18,7 @@ from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
+from intaglio.type_specs import registry
 from intaglio.type_specs.extension_field import (
     NO_DEFAULT,
     Field,
@@ -46,7 +47,9 @@ class ExtensionTypeMeta(type):
                 )
         cls._resolved: tuple[Field, ...] | None = None
         cls._own_init = _has_own_init(cls)
-        _make_spec(cls, space)
+        spec = _make_spec(cls, space)
+        if "__name__" in space:  # the class's own name in saved models
+            registry.register(f"{space['__name__']}.Spec")(spec)
         try:
             fields_of(cls)
         except NameError:  # a forward reference: resolved when the first value is created
@@ -183,7 +186,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
 
     def __repr__(self) -> str:
         fields = ", ".join([f"{k}={v!r}" for k, v in as_dict(self).items()])
-        return f"{type(self).__name__}({fields})"
+        return f"{type(self).__qualname__}({fields})"
 
     def __eq__(self, other: Any) -> Any:
         if type(self) is not type(other):
@@ -226,7 +229,7 @@ def as_dict(value: Any) -> dict[str, Any]:
 # -- the spec ------------------------------------------------------------------------
 
 
-def _make_spec(cls: Any, space: dict[str, Any]) -> None:
+def _make_spec(cls: Any, space: dict[str, Any]) -> type[Any]:
     custom = space.get("Spec")
     if custom is not None and not isinstance(custom, type):
         raise ValueError(f"{cls.__name__}.Spec must be a nested class; got {custom!r}.")
@@ -241,6 +244,7 @@ def _make_spec(cls: Any, space: dict[str, Any]) -> None:
             "_value_class": cls,
         },
     )
+    return cls.Spec
 
 
 class ExtensionTypeSpec(TypeSpec):
@@ -281,7 +285,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     def __repr__(self) -> str:
         fields = ", ".join([f"{k}={v!r}" for k, v in self._serialize()])
-        return f"{type(self).__qualname__.rsplit('.<locals>.', 1)[-1]}({fields})"
+        return f"{type(self).__qualname__}({fields})"
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
         """The value if it has this type. Raises TypeError that names the tensor at fault."""

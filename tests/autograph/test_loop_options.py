@@ -311,3 +311,23 @@ def test_long_python_loops_without_ops_are_not_reported(
 
     assert int(f(tf.constant(0))) == 4950
     assert not recwarn.list
+
+
+def test_a_sparse_tensor_changes_its_rank():
+    """Recorded from TensorFlow 2.21."""
+
+    @tf.function
+    def deeper(value):
+        i = tf.constant(0)
+        while i < 2:
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(value, tf.TensorShape(None))]
+            )
+            value = tf.sparse.expand_dims(value, 0)
+            i += 1
+        assert value.shape.rank is None
+        return value
+
+    found = deeper(tf.sparse.from_dense([1, 0, 2]))
+    assert found.dense_shape.numpy().tolist() == [1, 1, 3]
+    assert tf.sparse.to_dense(found).numpy().tolist() == [[[1, 0, 2]]]

@@ -157,3 +157,22 @@ def test_options_of_own_classes_come_from_their_inputs():
     assert lists(own.batch(2)) == [[0, 1], [2]]
     with pytest.raises(ValueError, match="has no effect"):
         own.options().deterministic = True
+
+
+class _Framed(tf.experimental.BatchableExtensionType):
+    values: tf.Tensor
+    frame: tf.TensorShape
+
+
+def test_shapes_in_extension_types_are_those_of_batches():
+    """Recorded from TensorFlow 2.21."""
+    value = _Framed(tf.constant([[1, 2], [3, 4]]), tf.TensorShape([None, 3]))
+    batches = tf.data.Dataset.from_tensors(value).batch(1)
+    spec = batches.element_spec
+    assert (spec.values.shape.as_list(), spec.frame.as_list()) == ([None, 2, 2], [None, None, 3])
+    assert [b.frame.as_list() for b in batches] == [[None, None, 3]]
+    assert batches.unbatch().element_spec.frame.as_list() == [None, 3]
+    rows = tf.data.Dataset.from_tensor_slices(_Framed(tf.zeros([2, 2]), tf.TensorShape([2, 3])))
+    assert rows.element_spec.frame.as_list() == [3]
+    unknown = _Framed(tf.zeros([2]), tf.TensorShape(None))
+    assert tf.data.Dataset.from_tensor_slices(unknown).element_spec.frame.rank is None

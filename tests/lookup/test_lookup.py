@@ -92,3 +92,44 @@ def test_saved_models_refuse_tables_that_no_attribute_leads_to(tmp_path):
     )
     with pytest.raises(AssertionError, match="untracked"):
         tf.saved_model.save(module, str(tmp_path / "m"))
+
+
+def test_tables_that_functions_make():
+    """A table belongs to a trace: its first call fills it. Recorded from TensorFlow 2.21."""
+
+    @tf.function
+    def look_up(words, keys):
+        values = tf.constant([1, 2]) * 10
+        table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(keys, values), default_value=-1
+        )
+        return table.lookup(words), table.size()
+
+    words = tf.constant(["a", "c"])
+    for keys in (["a", "b"], ["a", "b"], ["c", "d"]):
+        found, size = look_up(words, tf.constant(keys))
+        assert (found.numpy().tolist(), int(size)) == ([10, -1], 2)
+
+    @tf.function
+    def conditionally(x):
+        if x > 0:
+            initializer = tf.lookup.KeyValueTensorInitializer([1, 2], [10, 20])
+            return tf.lookup.StaticHashTable(initializer, -1).lookup(x)
+        return -x
+
+    assert [int(conditionally(tf.constant(x))) for x in (2, -3, 5)] == [20, 3, -1]
+
+    @tf.function
+    def changing(keys):
+        table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -5)
+        table.insert(keys, keys * 2)
+        return table.lookup(keys)
+
+    assert changing(tf.constant([3, 4], tf.int64)).numpy().tolist() == [6, 8]
+
+    def number(word):
+        keys = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64))
+        return tf.lookup.StaticVocabularyTable(keys, 1).lookup(word)
+
+    numbers = tf.data.Dataset.from_tensor_slices(["a", "q", "b"]).map(number)
+    assert [int(n) for n in numbers] == [0, 2, 1]

@@ -288,3 +288,29 @@ def test_a_gradient_of_its_own_is_never_replaced_by_another(tmp_path: pathlib.Pa
     ):
         tape.watch(x)
         tape.gradient(found.f(x), x)
+
+
+class Scaled(tf.experimental.ExtensionType):
+    __name__ = "tests.saved_model.Scaled"
+    values: tf.Tensor
+    factor: int
+
+
+def test_an_extension_type_is_an_argument(tmp_path: pathlib.Path) -> None:
+    """TensorFlow 2.21 reads what is saved here, and the other way round."""
+
+    class Model(tf.Module):
+        @tf.function
+        def f(self, x: Any) -> Any:
+            return Scaled(x.values * x.factor, x.factor)
+
+    model = Model()
+    for factor in (2, 3):
+        model.f(Scaled(tf.constant([1.0, 2.0]), factor))
+    found = again(model, tmp_path)
+    for factor in (2, 3):
+        result = found.f(Scaled(tf.constant([4.0, 5.0]), factor))
+        assert (result.values.numpy().tolist(), result.factor) == (
+            [4.0 * factor, 5.0 * factor],
+            factor,
+        )
