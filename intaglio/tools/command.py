@@ -26,6 +26,7 @@ usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip wi
        intaglio show FILE [--json]             what is in a SavedModel, GraphDef, .keras file,
                                                checkpoint or file of TFRecords
        intaglio run-signature FOLDER --inputs NAME=FILE.npy ...
+       intaglio serve FOLDER [--port PORT]     its SavedModels over HTTP
        intaglio --version
 
 `run` runs a TensorFlow program unchanged: `import tensorflow` gives Intaglio in this process.
@@ -42,7 +43,10 @@ _TOOLS = {
     "compile": "intaglio.tools.exporting:compile_model",
     "show": "intaglio.tools.model_files:show",
     "run-signature": "intaglio.tools.model_files:run_signature",
+    "serve": "intaglio.serve.command:main",
 }
+# The extra that brings a package which a command needs.
+_EXTRAS = {"starlette": "serve", "uvicorn": "serve"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,11 +63,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if argv[0] in _ENVIRONMENT and len(argv) == 1:
         return later.named("intaglio.tools.activation:change_environment")(argv[0])
     if argv[0] in _TOOLS:
-        return later.named(_TOOLS[argv[0]])(argv[1:])
+        return _run_tool(argv[0], argv[1:])
     if argv[0] != "run":
         print(f"intaglio: no command {' '.join(argv)!r}\n\n{USAGE}", end="", file=sys.stderr)
         return _BAD_USAGE
     return run(argv[1:])
+
+
+def _run_tool(name: str, arguments: Sequence[str]) -> int:
+    try:
+        tool = later.named(_TOOLS[name])
+    except ModuleNotFoundError as e:
+        if e.name not in _EXTRAS:
+            raise
+        extra = _EXTRAS[e.name]
+        print(f"intaglio {name} needs {e.name}: pip install 'intaglio[{extra}]'", file=sys.stderr)
+        return 1
+    return tool(arguments)
 
 
 def main_of_module() -> int:

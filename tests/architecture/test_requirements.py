@@ -38,7 +38,7 @@ def test_the_lowest_versions_are_the_bounds_and_the_tools_are_those_of_dev() -> 
 
 def test_what_the_examples_and_the_main_extras_need_is_in_dev() -> None:
     pinned = {pin.partition("==")[0] for pin in PROJECT["optional-dependencies"]["dev"]}
-    for extra in ("jit", "keras", "examples", "remote", "tensorboard"):
+    for extra in ("jit", "keras", "examples", "remote", "serve", "tensorboard"):
         names = lowest_versions.bounds(
             {"dependencies": PROJECT["optional-dependencies"][extra], "optional-dependencies": {}}
         )

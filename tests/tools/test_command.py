@@ -7,6 +7,9 @@ import os
 import pathlib
 import sys
 
+import pytest
+
+from intaglio.tools import command
 from tests.tensorflow_name.process import run
 
 PROGRAM = """\
@@ -116,3 +119,12 @@ def test_processes_of_a_program_have_its_tensorflow(tmp_path: pathlib.Path) -> N
         path = os.pathsep.join([str(tmp_path), *sys.path])
         done = run(["-m", "intaglio", "run", *start], PYTHONPATH=path)
         assert (done.stdout, done.returncode) == ("MainProcess\n", 0), done.stderr
+
+
+def test_a_command_names_the_extra_that_it_needs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "intaglio.serve.command", raising=False)
+    assert command.main(["serve", "."]) == 1
+    assert "pip install 'intaglio[serve]'" in capsys.readouterr().err

@@ -1,0 +1,166 @@
+"""Calls of signatures on threads, alone or joined: requests that arrive together share one call.
+
+Joining is asked for by the server's options, as in TensorFlow Serving: it is right for models that treat
+every row alone. Requests for the same signature, with arrays that differ in the first dimension only,
+wait until their rows are as many as a batch may have, or until the first of them has waited as long as
+it may. A batch that fails is repeated request by request, so that an error is that of its request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import dataclasses
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.serve.servables import Arrays, Signature
+
+# What makes the body of a response of the outputs.
+Encode = Callable[[dict[str, np.ndarray]], bytes]
+Counted = Callable[[int], None]
+
+
+@dataclasses.dataclass(eq=False)
+class Call:
+    """One request's arrays, and where its response's body goes."""
+
+    signature: Signature
+    arrays: Arrays
+    encode: Encode
+    counted: Counted
+    future: asyncio.Future[bytes]
+
+    @property
+    def rows(self) -> int | None:
+        """The size of the first dimension, which all arrays share; None if they do not."""
+        sizes = {array.shape[:1] for array in self.arrays.values()}
+        found = sizes.pop() if len(sizes) == 1 else ()
+        return found[0] if found else None
+
+    def result(self) -> bytes:
+        """The response's body."""
+        self.counted(self.rows or 1)
+        return self.encode(self.signature.run(self.arrays))
+
+
+@dataclasses.dataclass(eq=False)
+class _Batch:
+    calls: list[Call]
+    rows: int
+    timer: asyncio.TimerHandle
+
+
+class Scheduler:
+    """Runs calls on the threads of a pool. Its methods are called on the event loop's thread."""
+
+    def __init__(self, threads: int, max_rows: int = 0, seconds: float = 0.0) -> None:
+        """Batches have up to `max_rows` rows and wait up to so many seconds; 0 rows: no batches."""
+        self._pool = concurrent.futures.ThreadPoolExecutor(threads, "intaglio-serve")
+        self._max_rows = max_rows
+        self._seconds = seconds
+        self._open: dict[Hashable, _Batch] = {}
+
+    def close(self) -> None:
+        """Waits for the calls that run, and ends the threads."""
+        self._pool.shutdown()
+
+    async def on_thread(self, function: Callable[[], Any]) -> Any:
+        """What a function returns that is called on a thread of the pool."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function)
+
+    async def run(
+        self, signature: Signature, arrays: Arrays, encode: Encode, counted: Counted
+    ) -> bytes:
+        """The body of the response to a request. Raises what the signature or `encode` raises."""
+        loop = asyncio.get_running_loop()
+        call = Call(signature, arrays, encode, counted, loop.create_future())
+        rows = call.rows
+        if self._max_rows and signature.takes_rows and rows and rows < self._max_rows:
+            self._join(call, rows, loop)
+        else:
+            self._submit([call], loop)
+        return await call.future
+
+    def _join(self, call: Call, rows: int, loop: asyncio.AbstractEventLoop) -> None:
+        shapes = sorted([(name, a.shape[1:]) for name, a in call.arrays.items()])
+        key = (call.signature, tuple(shapes))
+        batch = self._open.get(key)
+        if batch is not None and batch.rows + rows > self._max_rows:
+            self._flush(key, loop)
+            batch = None
+        if batch is None:
+            timer = loop.call_later(self._seconds, self._flush, key, loop)
+            batch = self._open[key] = _Batch([], 0, timer)
+        batch.calls.append(call)
+        batch.rows += rows
+        if batch.rows == self._max_rows:
+            self._flush(key, loop)
+
+    def _flush(self, key: Hashable, loop: asyncio.AbstractEventLoop) -> None:
+        batch = self._open.pop(key)
+        batch.timer.cancel()
+        self._submit(batch.calls, loop)
+
+    def _submit(self, calls: list[Call], loop: asyncio.AbstractEventLoop) -> None:
+        def work() -> None:
+            # Requests whose time has passed while they waited are not run.
+            results = _results([c for c in calls if not c.future.cancelled()])
+            loop.call_soon_threadsafe(_deliver, results)
+
+        self._pool.submit(work)
+
+
+def _deliver(results: list[tuple[Call, bytes | Exception]]) -> None:
+    for call, result in results:
+        if call.future.cancelled():
+            continue
+        if isinstance(result, Exception):
+            call.future.set_exception(result)
+        else:
+            call.future.set_result(result)
+
+
+def _results(calls: list[Call]) -> list[tuple[Call, bytes | Exception]]:
+    if len(calls) > 1:
+        try:
+            return list(zip(calls, _joined(calls), strict=True))
+        except Exception:  # each then has its own error, or none
+            pass
+    return [(call, _result(call)) for call in calls]
+
+
+def _result(call: Call) -> bytes | Exception:
+    try:
+        return call.result()
+    except Exception as e:
+        return e
+
+
+def _joined(calls: Sequence[Call]) -> list[bytes | Exception]:
+    """The results of calls of one signature by one call with all their rows.
+
+    Raises InvalidArgumentError if an output has not so many rows.
+    """
+    sizes = [call.rows or 0 for call in calls]
+    first = calls[0]
+    first.counted(sum(sizes))
+    arrays = {name: np.concatenate([c.arrays[name] for c in calls]) for name in first.arrays}
+    outputs = first.signature.run(arrays)
+    for name, output in outputs.items():
+        if output.shape[:1] != (sum(sizes),):
+            raise errors.InvalidArgumentError(
+                None, None, f"output {name!r} has {[*output.shape]} for {sum(sizes)} rows"
+            )
+    ends = np.cumsum(sizes)
+    found: list[bytes | Exception] = []
+    for call, end, size in zip(calls, ends.tolist(), sizes, strict=True):
+        own = {name: output[end - size : end] for name, output in outputs.items()}
+        try:
+            found.append(call.encode(own))
+        except Exception as e:
+            found.append(e)
+    return found

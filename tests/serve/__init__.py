@@ -1,0 +1,1 @@
+"""The server: requests and responses, versions, batches, limits, the command."""
