@@ -16,7 +16,7 @@ KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
 .PHONY: help run test test-lowest wheels keras-tests keras-smoke client-tests check types architecture bench \
 	bench-programs docs site release-check clean \
-	xla-tests hunt fuzz kills soak test-export demo
+	xla-tests hunt fuzz kills soak serving test-export demo
 
 help:
 	@echo "make run    set up .venv and run the main example"
@@ -31,7 +31,7 @@ help:
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
 	@echo "make bench-programs  whole programs against TensorFlow; QUICK=1, ONLY=pattern, SEED=number"
-	@echo "make hunt   random programs, N=number; fuzz, kills, soak likewise: tables in docs/trust.md"
+	@echo "make hunt   random programs, N=number; fuzz, kills, soak, serving likewise: tables in docs/trust.md"
 	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
 	@echo "            and the outputs in README and docs/tour anew"
 	@echo "make site   the documentation in build/site; its environment is .venv-site"
@@ -117,7 +117,7 @@ bench-programs: $(STAMP)
 	$(BIN)/python -m benchmarks.programs $(if $(QUICK),--quick) $(if $(ONLY),--only '$(ONLY)') \
 		$(if $(SEED),--seed $(SEED))
 
-hunt fuzz kills soak: $(STAMP)
+hunt fuzz kills soak serving: $(STAMP)
 	$(BIN)/python -m trust.$@ $(if $(N),--count $(N)) --write
 
 docs: $(STAMP)
