@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pathlib
 import sys
 
@@ -43,7 +44,8 @@ def test_a_server_that_does_not_answer_loses_requests(tmp_path: pathlib.Path) ->
             writer.close()
 
         server = await asyncio.start_server(refuse, "127.0.0.1", 0)
-        load = serving.Load(server.sockets[0].getsockname()[1], 0, 5, tmp_path)
+        port = server.sockets[0].getsockname()[1]
+        load = serving.Load(port, os.getpid(), 5, tmp_path)
         async with server:
             await load._connection()
         return load
