@@ -10,6 +10,7 @@ import math
 from intaglio.base import shapes
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ops.compiled import WORK_PER_FUNCTION
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Seconds that the interpreter takes for an op, and for an element of its results: of an op that
@@ -69,7 +70,8 @@ def _kernel_seconds(node: Node) -> float:
         multiplications = math.sqrt(math.prod(operands[:2]) * results)
         return PER_ELEMENT * results + PER_MULTIPLICATION * multiplications
     if "scalar" in op.rules:
-        return (PER_ELEMENT if op.native_exact else PER_FUNCTION) * results
+        heavy = max(op.work_per_element / WORK_PER_FUNCTION, 1.0)
+        return (PER_ELEMENT if op.native_exact else heavy * PER_FUNCTION) * results
     if op.data_inputs or op.cheap or not operands:
         return PER_ELEMENT * results
     if op.reduces:

@@ -85,6 +85,8 @@ class Traits:
     native_exact: ClassVar[bool] = False
     # Large arrays of float32 are computed by native code of the rule `scalar` in every mode.
     compiled_when_large: ClassVar[bool] = False
+    # What the NumPy kernel of such an op takes for an element, in multiplications.
+    work_per_element: ClassVar[int] = 0
     # NumPy spends no more on the op than the call of a native kernel costs.
     cheap: ClassVar[bool] = False
     # The result is linear in each of two operands: the op multiplies about as often as the root of

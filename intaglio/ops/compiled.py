@@ -23,7 +23,7 @@ Kernel = Callable[..., Any]
 MIN_COMPILED_WORK = 1 << 18
 # After so much work of one kind a compiler is worth loading, which takes longer than any call.
 MIN_TOTAL_WORK = 1 << 22
-# What a function of a number costs, in multiplications.
+# What a function such as exp takes for a number, in multiplications.
 WORK_PER_FUNCTION = 32
 # The kinds that there are for float64 too.
 DOUBLED = (
@@ -61,17 +61,18 @@ def select_kernel(kind: str, dtype: Any, work: int, *description: Any) -> Kernel
 
 
 class CompiledFunction(Op):
-    """A function of one tensor that NumPy computes in several passes: `numpy_kernel`.
+    """A function of each element that NumPy computes in several passes: `numpy_kernel`.
 
     Large arrays of float32 are computed by machine code of the rule `scalar`, and so are those of 16-bit
     floats, which are rounded once.
     """
 
     compiled_when_large = True
+    work_per_element = WORK_PER_FUNCTION
     numpy_kernel: ClassVar[Kernel]
 
     def kernel(self, x):
-        work = WORK_PER_FUNCTION * x.size
+        work = self.work_per_element * x.size
         if work >= MIN_COMPILED_WORK and short_floats.is_short(x.dtype):
             return self.kernel(x.astype(np.float32)).astype(x.dtype)
         run = select_kernel("function", x.dtype, work, self)

@@ -11,7 +11,9 @@ CLOSE = {
         "Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid", "Elu", "Selu", "Softplus", "SoftplusGrad",
         "Sin", "Cos", "Tan", "Sinh", "Cosh", "Asin", "Acos", "Atan", "Atan2", "Asinh", "Acosh",
         "Atanh", "Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma",
-        "BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
+        "BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1",
+        "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1",
+        "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
     ),
     "sums are added up in another order": (
         "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Sum", "Mean", "Prod",

@@ -8,7 +8,7 @@ import pytest
 from intaglio import tf
 from intaglio.opdef import raw
 from intaglio.ops import compiled
-from intaglio.ops.compiled import MIN_COMPILED_WORK, WORK_PER_FUNCTION, CompiledFunction
+from intaglio.ops.compiled import MIN_COMPILED_WORK, CompiledFunction
 from intaglio.ops.hooks import HOOKS
 
 COMPILED = [op for op in raw.catalogue().values() if op.compiled_when_large]
@@ -23,7 +23,7 @@ def test_the_trait_and_the_family_are_one() -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_small_and_large_arrays_have_one_value(op, dtype: str) -> None:
     """At the size from which machine code computes, values are NumPy's up to rounding."""
-    least = MIN_COMPILED_WORK // WORK_PER_FUNCTION
+    least = MIN_COMPILED_WORK // op.work_per_element
     numbers = tf.cast(np.linspace(-6, 6, 64), dtype)
     many = tf.tile(numbers, [least // 64 + 1])
     small, large = op(numbers), op(many)

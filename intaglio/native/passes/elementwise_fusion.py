@@ -139,7 +139,7 @@ def _is_machine_code(node: Node) -> bool:
     value = node.outputs[0]
     if not node.op.compiled_when_large or value.dtype is not float32:
         return False
-    return compiled.WORK_PER_FUNCTION * _least(value) >= compiled.MIN_COMPILED_WORK
+    return node.op.work_per_element * _least(value) >= compiled.MIN_COMPILED_WORK
 
 
 def _least(value: SymbolicTensor) -> int:

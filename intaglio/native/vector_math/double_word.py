@@ -71,3 +71,18 @@ def in_double(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
     widened.__name__ = function.__name__
     widened.__doc__ = function.__doc__
     return widened
+
+
+def in_double_by_precision(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
+    """`in_double` of a function that is told, before its operands, whether they are float32: its
+    approximations may be shorter then."""
+
+    def chosen(s: Builder, *operands: Lanes) -> Lanes:
+        if operands[0].kind != FLOAT:
+            return function(s, False, *operands)
+        wide = [s.converted(x, DOUBLE) for x in operands]
+        return s.converted(function(s, True, *wide), FLOAT)
+
+    chosen.__name__ = function.__name__
+    chosen.__doc__ = function.__doc__
+    return chosen

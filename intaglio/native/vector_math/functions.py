@@ -17,6 +17,7 @@ from intaglio.native.vector_math import (
     hyperbolic,
     inverse_trigonometric,
     powers,
+    special_integrals,
     trigonometric,
 )
 from intaglio.native.vector_math.complex_numbers import Complexes
@@ -33,7 +34,7 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         powers.power, error_functions.erf, error_functions.erfc,
         error_functions.ndtri, error_functions.erfinv, gamma_functions.lgamma, gamma_functions.digamma,
     )
-} | bessel_functions.BESSEL  # fmt: skip
+} | bessel_functions.BESSEL | special_integrals.INTEGRALS  # fmt: skip
 
 # How they are called: results of eight vectors come back in registers, not in memory.
 CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"

@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
-from intaglio.opdef.scalar import in_blocks
-from intaglio.ops.compiled import CompiledFunction
-from intaglio.ops.families import Unary, constant
+from intaglio.ops.families import constant
 from intaglio.ops.math.bessel_series import (
     EDGE,
     I0_FAR,
@@ -36,9 +33,7 @@ from intaglio.ops.math.bessel_series import (
     Y0_NEAR,
     Y1_NEAR,
 )
-from intaglio.ops.math.chebyshev import pieces, series
-
-FLOATS = (bfloat16, float16, float32, float64)
+from intaglio.ops.math.chebyshev import PiecewiseSeries, pieces, series
 
 
 def i0e(x: Any) -> Any:
@@ -179,27 +174,6 @@ def _other(x: Any, near: Any, far: Any) -> Any:
     return np.where(x <= 0, -np.inf, result)
 
 
-class Bessel(Unary):
-    """y = f(x), computed in double precision."""
-
-    T = FLOATS
-    blockwise = True
-    function: Any = None
-
-    def kernel(self, x):
-        with np.errstate(all="ignore"):
-            return self.function(x.astype(np.float64)).astype(x.dtype)
-
-
-class FirstKind(CompiledFunction, Bessel):
-    """A function of the first kind, large arrays of which are machine code."""
-
-    blockwise = False  # its NumPy kernel sees to that
-
-    def numpy_kernel(self, x):
-        return in_blocks(lambda part: Bessel.kernel(self, part))(x)
-
-
 def _over(y: Any, x: Any, at_zero: float) -> Any:
     """y / x, and its limit at 0."""
     zero = raw.Equal(x, constant(0, x))
@@ -208,7 +182,7 @@ def _over(y: Any, x: Any, at_zero: float) -> Any:
 
 
 @op
-class BesselI0(FirstKind):
+class BesselI0(PiecewiseSeries):
     """The modified Bessel function of the first kind, order 0."""
 
     function = staticmethod(i0)
@@ -221,7 +195,7 @@ class BesselI0(FirstKind):
 
 
 @op
-class BesselI0e(FirstKind):
+class BesselI0e(PiecewiseSeries):
     """exp(-|x|) I0(x)."""
 
     function = staticmethod(i0e)
@@ -234,7 +208,7 @@ class BesselI0e(FirstKind):
 
 
 @op
-class BesselI1(FirstKind):
+class BesselI1(PiecewiseSeries):
     """The modified Bessel function of the first kind, order 1."""
 
     function = staticmethod(i1)
@@ -247,7 +221,7 @@ class BesselI1(FirstKind):
 
 
 @op
-class BesselI1e(FirstKind):
+class BesselI1e(PiecewiseSeries):
     """exp(-|x|) I1(x)."""
 
     function = staticmethod(i1e)
@@ -261,30 +235,39 @@ class BesselI1e(FirstKind):
 
 
 @op
-class BesselK0(Bessel):
+class BesselK0(PiecewiseSeries):
     """The modified Bessel function of the second kind, order 0."""
 
     function = staticmethod(k0)
+
+    def scalar(self, s, x):
+        return s.bessel_k0(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Neg(raw.Mul(dy, raw.BesselK1(x)))
 
 
 @op
-class BesselK0e(Bessel):
+class BesselK0e(PiecewiseSeries):
     """exp(x) K0(x)."""
 
     function = staticmethod(lambda x: k0(x, True))
+
+    def scalar(self, s, x):
+        return s.bessel_k0e(x)
 
     def gradient(self, dy, x, y) -> Any:
         return raw.Mul(dy, raw.Sub(y, raw.BesselK1e(x)))
 
 
 @op
-class BesselK1(Bessel):
+class BesselK1(PiecewiseSeries):
     """The modified Bessel function of the second kind, order 1."""
 
     function = staticmethod(k1)
+
+    def scalar(self, s, x):
+        return s.bessel_k1(x)
 
     def gradient(self, dy, x, y) -> Any:
         rest = raw.AddV2(raw.BesselK0(x), raw.RealDiv(y, x))
@@ -292,10 +275,13 @@ class BesselK1(Bessel):
 
 
 @op
-class BesselK1e(Bessel):
+class BesselK1e(PiecewiseSeries):
     """exp(x) K1(x)."""
 
     function = staticmethod(lambda x: k1(x, True))
+
+    def scalar(self, s, x):
+        return s.bessel_k1e(x)
 
     def gradient(self, dy, x, y) -> Any:
         rest = raw.AddV2(raw.BesselK0e(x), raw.RealDiv(y, x))
@@ -303,7 +289,7 @@ class BesselK1e(Bessel):
 
 
 @op
-class BesselJ0(FirstKind):
+class BesselJ0(PiecewiseSeries):
     """The Bessel function of the first kind, order 0."""
 
     function = staticmethod(j0)
@@ -316,7 +302,7 @@ class BesselJ0(FirstKind):
 
 
 @op
-class BesselJ1(FirstKind):
+class BesselJ1(PiecewiseSeries):
     """The Bessel function of the first kind, order 1."""
 
     function = staticmethod(j1)
@@ -329,20 +315,26 @@ class BesselJ1(FirstKind):
 
 
 @op
-class BesselY0(Bessel):
+class BesselY0(PiecewiseSeries):
     """The Bessel function of the second kind, order 0."""
 
     function = staticmethod(y0)
+
+    def scalar(self, s, x):
+        return s.bessel_y0(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Neg(raw.Mul(dy, raw.BesselY1(x)))
 
 
 @op
-class BesselY1(Bessel):
+class BesselY1(PiecewiseSeries):
     """The Bessel function of the second kind, order 1."""
 
     function = staticmethod(y1)
+
+    def scalar(self, s, x):
+        return s.bessel_y1(x)
 
     def gradient(self, dy, x, y) -> Any:
         return raw.Mul(dy, raw.Sub(raw.BesselY0(x), raw.RealDiv(y, x)))

@@ -1,4 +1,4 @@
-"""Chebyshev series, and functions that are put together from pieces.
+"""Chebyshev series, functions that are put together from pieces, and the family of ops that are such.
 
 The coefficients of this file and of those that use it were computed in arithmetic of 40 digits
 from the functions themselves; each series is cut off where its terms no longer count in
@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
+
+from intaglio.base.dtypes import bfloat16, float16, float32, float64
+from intaglio.opdef.scalar import in_blocks
+from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.families import Unary
 
 Piece = tuple[Any, Callable[[Any], Any]]
 
@@ -28,3 +33,18 @@ def pieces(x: Any, parts: Sequence[Piece], otherwise: float = np.nan) -> Any:
         if np.any(mask):
             result[mask] = function(x[mask])
     return result
+
+
+class PiecewiseSeries(CompiledFunction, Unary):
+    """y = f(x), computed in double precision; of large arrays by machine code of the same series."""
+
+    T = (bfloat16, float16, float32, float64)
+    work_per_element = 128
+    function: Any = None
+
+    def numpy_kernel(self, x):
+        return in_blocks(self._rounded)(x)
+
+    def _rounded(self, x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return self.function(x.astype(np.float64)).astype(x.dtype)

@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
-from intaglio.ops.families import Unary, constant
-from intaglio.ops.math.chebyshev import pieces, series
+from intaglio.ops.families import constant
+from intaglio.ops.math.chebyshev import PiecewiseSeries, pieces, series
 
-FLOATS = (bfloat16, float16, float32, float64)
 EULER = 0.57721566490153286
 # Where the exponential integral is 0, and what this number lacks.
 EI_ZERO = 0.37250741078136663
 EI_REST = 4.619918665801191e-18
 
-_DAWSON_NEAR = (
+DAWSON_NEAR = (
     0.3543465094470124, -0.3893107642176176, 0.17089534039047505, -0.061191892588124804,
     0.018301985244742625, -0.00467192989156846, 0.0010365819653278773, -0.0002029513125205603,
     3.550690195841706e-05, -5.609419849387663e-06, 8.073119603643203e-07,
@@ -31,7 +29,7 @@ _DAWSON_NEAR = (
     -1.2754109661612633e-13, 1.0651315628761883e-14, -8.448334457079042e-16,
     6.380150570258236e-17, -4.597933915019335e-18,
 )  # fmt: skip
-_DAWSON_MIDDLE = (
+DAWSON_MIDDLE = (
     0.5265659000533424, -0.021231128120307557, 0.00700560435678961, -0.002155498988335425,
     0.0006050501487979647, -0.0001384784086239006, 1.730709992124936e-05,
     4.2264954896073465e-06, -3.715345151510379e-06, 1.3865128888618238e-06,
@@ -42,7 +40,7 @@ _DAWSON_MIDDLE = (
     4.715003402764151e-16, -1.0189238319103898e-16, 4.1897527272003885e-18,
     2.339478605134826e-18, -5.289576080459498e-19,
 )  # fmt: skip
-_DAWSON_FAR = (
+DAWSON_FAR = (
     0.5052465199077777, 0.005332594427422036, 8.85533671420732e-05, 2.584841984005503e-06,
     1.1223753891246858e-07, 6.732468572166737e-09, 5.400107833909702e-10, 5.744649131410629e-11,
     7.99993281296062e-12, 1.3515027900472426e-12, 2.2959364018456163e-13,
@@ -51,7 +49,7 @@ _DAWSON_FAR = (
     4.0971046792634656e-17, 4.94828526104857e-18, -2.9725405599502753e-18,
     -1.3663457364706915e-18,
 )  # fmt: skip
-_EI_NEAR = (
+EI_NEAR = (
     0.7274954836289181,
     -0.14337498671858998,
     0.11632636323897172,
@@ -71,7 +69,7 @@ _EI_NEAR = (
     3.179962908689904e-17,
     -1.0769334842433235e-18,
 )
-_EI_MIDDLE = (
+EI_MIDDLE = (
     1.1136907755039973, -0.09727423627565743, 0.041536476135826436, -0.01712833711347605,
     0.006538885456635689, -0.0021828157263006197, 0.0005695316979201968, -6.97987732381639e-05,
     -3.761974972891094e-05, 3.6676365822396836e-05, -1.9879278350407262e-05,
@@ -84,7 +82,7 @@ _EI_MIDDLE = (
     4.793890009246776e-16, -1.385458921959587e-16, 4.050604297002463e-17,
     -1.1962802603717267e-17, 3.5637087425715986e-18,
 )  # fmt: skip
-_EI_FAR = (
+EI_FAR = (
     1.0222957360954668, 0.022812793514753286, 0.0005360936928493524, 2.0034094292122614e-05,
     1.0686092350144287e-06, 7.746060698591084e-08, 7.504513851387549e-09, 9.65386432321799e-10,
     1.5701407029249868e-10, 2.779058341161681e-11, 3.828483997307224e-12,
@@ -93,7 +91,7 @@ _EI_FAR = (
     8.977579029888121e-16, -2.2282754984589544e-16, -1.6452081405038015e-16,
     -1.5179371674871094e-17, 1.6736756138129383e-17,
 )  # fmt: skip
-_FRESNEL_COS = (
+FRESNEL_COS = (
     0.5282931311708557,
     -0.37676220250161824,
     0.08537377549656906,
@@ -108,7 +106,7 @@ _FRESNEL_COS = (
     -1.5849094421108914e-16,
     1.0788395601770007e-18,
 )
-_FRESNEL_SIN = (
+FRESNEL_SIN = (
     0.3142743195347836,
     -0.18188587850106117,
     0.025424557742876257,
@@ -122,7 +120,7 @@ _FRESNEL_SIN = (
     1.4188008517448966e-15,
     -1.0494270345038239e-17,
 )
-_FRESNEL_F = (
+FRESNEL_F = (
     0.981897388025642, -0.016815761738886544, 0.0011111101131957286, -0.00014194845868748898,
     2.573388462638127e-05, -5.825182199468292e-06, 1.5407603655682865e-06,
     -4.578748796302829e-07, 1.4905494189550317e-07, -5.22362285480928e-08,
@@ -139,7 +137,7 @@ _FRESNEL_F = (
     1.3723243351904418e-16, -8.665174053081027e-17, 5.503016395229029e-17,
     -3.514279785733739e-17, 2.2563073391952208e-17, -1.4561492255794362e-17,
 )  # fmt: skip
-_FRESNEL_G = (
+FRESNEL_G = (
     0.9221426716020494, -0.06906214763052552, 0.007238890271537089, -0.0011996677016620889,
     0.0002596539918795489, -6.714358497903509e-05, 1.974775280172846e-05,
     -6.408634587461064e-06, 2.2490337230565424e-06, -8.415113603118139e-07,
@@ -159,7 +157,7 @@ _FRESNEL_G = (
     -4.6608042621790536e-17, 3.135950584441872e-17, -2.1180310807167793e-17,
     1.4358312850373526e-17, -9.76872349878289e-18,
 )  # fmt: skip
-_SPENCE = (
+SPENCE = (
     1.0149416064096537, 0.13148012838765802, 0.015313452518102082, 0.002272188943655959,
     0.00038516199300815945, 7.103404374209115e-05, 1.3885622487404779e-05,
     2.8323954583854513e-06, 5.968314737835964e-07, 1.2902312437546724e-07,
@@ -178,19 +176,16 @@ def dawson(x: Any) -> Any:
     result = pieces(
         size,
         [
-            (size <= 2.5, lambda s: s * series(s * s / 3.125 - 1, _DAWSON_NEAR)),
-            (
-                (size > 2.5) & (size <= 5),
-                lambda s: series((s - 2.5) / 1.25 - 1, _DAWSON_MIDDLE) / s,
-            ),
-            (size > 5, lambda s: series(50 / (s * s) - 1, _DAWSON_FAR) / s),
+            (size <= 2.5, lambda s: s * series(s * s / 3.125 - 1, DAWSON_NEAR)),
+            ((size > 2.5) & (size <= 5), lambda s: series((s - 2.5) / 1.25 - 1, DAWSON_MIDDLE) / s),
+            (size > 5, lambda s: series(50 / (s * s) - 1, DAWSON_FAR) / s),
         ],
     )
     return np.where(x < 0, -result, result)
 
 
 def _ei_near(x: Any) -> Any:
-    direct = EULER + np.log(x) + x * np.exp(x / 2) * series(x / 3 - 1, _EI_NEAR)
+    direct = EULER + np.log(x) + x * np.exp(x / 2) * series(x / 3 - 1, EI_NEAR)
     # Near the zero the sum cancels; what follows is the power series around it.
     d = x - EI_ZERO - EI_REST
     near = np.abs(d) < 1e-2
@@ -201,7 +196,7 @@ def _ei_near(x: Any) -> Any:
 def _around_zero(h: Any) -> Any:
     """The power series of Ei around its zero: from x * f' = exp(x)."""
     total = np.zeros_like(h)
-    for c in reversed(_AROUND):
+    for c in reversed(EI_AROUND_ZERO):
         total = (total + c) * h
     return total
 
@@ -215,7 +210,7 @@ def _around() -> list[float]:
     return coefficients
 
 
-_AROUND = _around()
+EI_AROUND_ZERO = _around()
 
 
 def expint(x: Any) -> Any:
@@ -224,8 +219,8 @@ def expint(x: Any) -> Any:
         x,
         [
             ((x > 0) & (x <= 6), _ei_near),
-            ((x > 6) & (x <= 24), lambda s: np.exp(s) / s * series((s - 6) / 9 - 1, _EI_MIDDLE)),
-            (x > 24, lambda s: np.exp(s) / s * series(48 / s - 1, _EI_FAR)),
+            ((x > 6) & (x <= 24), lambda s: np.exp(s) / s * series((s - 6) / 9 - 1, EI_MIDDLE)),
+            (x > 24, lambda s: np.exp(s) / s * series(48 / s - 1, EI_FAR)),
         ],
     )
     return np.where(x == 0, -np.inf, result)
@@ -237,12 +232,12 @@ def _fresnel(x: Any) -> tuple[Any, Any]:
     near = size < 1.6
     inside = np.where(near, size, 0.0)
     t = 2 * (inside / 1.6) ** 4 - 1
-    c_near = inside * series(t, _FRESNEL_COS)
-    s_near = inside**3 * series(t, _FRESNEL_SIN)
+    c_near = inside * series(t, FRESNEL_COS)
+    s_near = inside**3 * series(t, FRESNEL_SIN)
     outside = np.where(near, 2.0, size)
     t = 2 * (1.6 / outside) ** 4 - 1
-    f = series(t, _FRESNEL_F) / (math.pi * outside)
-    g = series(t, _FRESNEL_G) / (math.pi * outside * (math.pi * outside) * outside)
+    f = series(t, FRESNEL_F) / (math.pi * outside)
+    g = series(t, FRESNEL_G) / (math.pi * outside * (math.pi * outside) * outside)
     # The angle modulo 2 pi, from the part of x whose square is exact.
     angle = math.pi / 2 * np.fmod(outside * outside, 4.0)
     angle = np.where(outside > 1e8, 0.0, angle)
@@ -255,7 +250,7 @@ def _fresnel(x: Any) -> tuple[Any, Any]:
 
 def _small_spence(w: Any) -> Any:
     """The dilogarithm of w in [-1/2, 1/2]."""
-    return w * series(2 * w, _SPENCE)
+    return w * series(2 * w, SPENCE)
 
 
 def spence(x: Any) -> Any:
@@ -284,23 +279,14 @@ def _inverted(x: Any, at_inverse: Any) -> Any:
     return -0.5 * np.log(x) ** 2 - at_inverse
 
 
-class Integral(Unary):
-    """y = f(x), computed in double precision."""
-
-    T = FLOATS
-    blockwise = True
-    function: Any = None
-
-    def kernel(self, x):
-        with np.errstate(all="ignore"):
-            return self.function(x.astype(np.float64)).astype(x.dtype)
-
-
 @op
-class Dawsn(Integral):
+class Dawsn(PiecewiseSeries):
     """Dawson's integral."""
 
     function = staticmethod(dawson)
+
+    def scalar(self, s, x):
+        return s.dawson(x)
 
     def gradient(self, dy, x, y) -> Any:
         slope = raw.Sub(constant(1, x), raw.Mul(constant(2, x), raw.Mul(x, y)))
@@ -308,10 +294,13 @@ class Dawsn(Integral):
 
 
 @op
-class Expint(Integral):
+class Expint(PiecewiseSeries):
     """The exponential integral Ei."""
 
     function = staticmethod(expint)
+
+    def scalar(self, s, x):
+        return s.expint(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Mul(dy, raw.RealDiv(raw.Exp(x), x))
@@ -322,30 +311,39 @@ def _fresnel_angle(x: Any) -> Any:
 
 
 @op
-class FresnelCos(Integral):
+class FresnelCos(PiecewiseSeries):
     """The integral of cos(pi t^2 / 2) from 0 to x."""
 
     function = staticmethod(lambda x: _fresnel(x)[0])
+
+    def scalar(self, s, x):
+        return s.fresnel_cos(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Mul(dy, raw.Cos(_fresnel_angle(x)))
 
 
 @op
-class FresnelSin(Integral):
+class FresnelSin(PiecewiseSeries):
     """The integral of sin(pi t^2 / 2) from 0 to x."""
 
     function = staticmethod(lambda x: _fresnel(x)[1])
+
+    def scalar(self, s, x):
+        return s.fresnel_sin(x)
 
     def gradient(self, dy, x) -> Any:
         return raw.Mul(dy, raw.Sin(_fresnel_angle(x)))
 
 
 @op
-class Spence(Integral):
+class Spence(PiecewiseSeries):
     """The integral of log(t) / (1 - t) from 1 to x."""
 
     function = staticmethod(spence)
+
+    def scalar(self, s, x):
+        return s.spence(x)
 
     def gradient(self, dy, x) -> Any:
         one = constant(1, x)

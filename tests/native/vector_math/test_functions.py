@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from intaglio.native.vector_math.functions import FUNCTIONS
 from intaglio.opdef import raw
+from intaglio.ops.math.chebyshev import PiecewiseSeries
 from tests.native.vectors import compiled
 
 NAMES = (
@@ -164,6 +167,40 @@ PROBABILITIES = np.concatenate(
         [-0.1, 1.5, np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0],
     ]
 )
+
+
+# Where pieces of series meet, near zeros and poles, and far out.
+SERIES_ARGUMENTS = np.concatenate(
+    [
+        np.linspace(-12.3, 12.3, 5001),
+        np.linspace(-60, 60, 2001),
+        np.geomspace(1e-30, 1e30, 401),
+        -np.geomspace(1e-10, 1e3, 101),
+        0.3725 + np.linspace(-0.02, 0.02, 501),
+        [0.0, -0.0, 0.5, 1.0, 1.5, 1.6, 2.0, 2.5, 5.0, 6.0, 8.0, 24.0, np.inf, -np.inf, np.nan],
+    ]
+)
+SERIES = [op for op in raw.catalogue().values() if isinstance(op, PiecewiseSeries)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", SERIES, ids=lambda op: op.name)
+def test_functions_put_together_from_series(op, dtype):
+    """As the NumPy kernel has them: float32 numbers rounded alike, float64 ones to the same digits
+    relative to the terms, which cancel near zeros of oscillating functions."""
+    x = SERIES_ARGUMENTS.astype(dtype)
+    with np.errstate(all="ignore"):
+        right = op.numpy_kernel(x)
+    asked = []
+    op.scalar(SimpleNamespace(**{n: lambda x, n=n: asked.append(n) for n in FUNCTIONS}), None)
+    got = compiled(asked[0], dtype)(x)
+    special = ~np.isfinite(right)
+    np.testing.assert_array_equal(got[special], right[special])
+    finite, expected = got[~special], right[~special]
+    if dtype == "float32":
+        assert units_off(finite, expected.astype(np.float64)).max() <= 1
+    else:
+        np.testing.assert_allclose(finite, expected, rtol=1e-14, atol=2e-15)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

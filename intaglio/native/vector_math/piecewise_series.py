@@ -1,0 +1,42 @@
+"""Chebyshev series and functions of several pieces as vector code.
+
+A piece is computed only if one of the lanes is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from intaglio.native.llvm.vectors import Builder, Lanes
+
+# Coefficients that a float32 result does not show, relative to the largest one.
+SHORT_EPS = 2.0**-40
+
+
+def series(s: Builder, t: Lanes, coefficients: Sequence[float], short: bool = False) -> Lanes:
+    """A Chebyshev series by Clenshaw's recurrence; `short`, with what float32 needs of it."""
+    first, *others = _shortened(coefficients) if short else coefficients
+    double, one, two = s.add(t, t), s.const(0, t), s.const(0, t)
+    for c in reversed(others):
+        one, two = s.fma(double, one, s.sub(s.const(c, t), two)), one
+    return s.fma(t, one, s.sub(s.const(first, t), two))
+
+
+def _shortened(coefficients: Sequence[float]) -> Sequence[float]:
+    least = SHORT_EPS * max(map(abs, coefficients))
+    count = max(i for i, c in enumerate(coefficients) if abs(c) >= least)
+    return coefficients[: count + 1]
+
+
+def where(s: Builder, condition: Lanes, function: Callable[[], Lanes], otherwise: Lanes) -> Lanes:
+    """What a function gives where a condition holds; it is computed if it holds anywhere."""
+    return s.either(
+        s.any(condition), lambda: s.select(condition, function(), otherwise), lambda: otherwise
+    )
+
+
+def pieces(s: Builder, otherwise: Lanes, *parts: tuple[Lanes, Callable[[], Lanes]]) -> Lanes:
+    """Each function where its condition holds."""
+    for condition, function in parts:
+        otherwise = where(s, condition, function, otherwise)
+    return otherwise
