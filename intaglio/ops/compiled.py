@@ -7,6 +7,7 @@ what went before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ DOUBLED = (
     "convolution filter gradient",
     "convolution input gradient",
     "reduction",
+    "series",
     "sparse product",
 )
 # Those that there are for 16-bit floats, where the processor multiplies matrices of these.
@@ -64,19 +66,37 @@ class CompiledFunction(Op):
     """A function of each element that NumPy computes in several passes: `numpy_kernel`.
 
     Large arrays of float32 are computed by machine code of the rule `scalar`, and so are those of 16-bit
-    floats, which are rounded once.
+    floats, which are rounded once; those of float64, where NumPy takes longer than for an exponential.
     """
 
     compiled_when_large = True
     work_per_element = WORK_PER_FUNCTION
     numpy_kernel: ClassVar[Kernel]
 
+    def computed(self, *arrays: Any) -> Any:
+        """The result for arrays of one dtype, by machine code if the result is large."""
+        dtype = arrays[0].dtype
+        size = math.prod(np.broadcast_shapes(*[np.shape(x) for x in arrays]))
+        work = self.work_per_element * size
+        if work >= MIN_COMPILED_WORK and short_floats.is_short(dtype):
+            return self.computed(*[x.astype(np.float32) for x in arrays]).astype(dtype)
+        # NumPy has an exponential of float64 that is fast, but no series.
+        kind = "series" if len(machine_dtypes(self)) > 1 else "function"
+        run = select_kernel(kind, dtype, work, self)
+        return self.numpy_kernel(*arrays) if run is None else run(*arrays)
+
+
+class CompiledUnary(CompiledFunction):
+    """A function of one tensor."""
+
     def kernel(self, x):
-        work = self.work_per_element * x.size
-        if work >= MIN_COMPILED_WORK and short_floats.is_short(x.dtype):
-            return self.kernel(x.astype(np.float32)).astype(x.dtype)
-        run = select_kernel("function", x.dtype, work, self)
-        return self.numpy_kernel(x) if run is None else run(x)
+        return self.computed(x)
+
+
+def machine_dtypes(op: Op) -> tuple[np.dtype[Any], ...]:
+    """The dtypes of which large arrays are machine code, for an op of `CompiledFunction`."""
+    single, double = np.dtype(np.float32), np.dtype(np.float64)
+    return (single, double) if op.work_per_element > WORK_PER_FUNCTION else (single,)
 
 
 def compiled_function(

@@ -13,7 +13,8 @@ CLOSE = {
         "Atanh", "Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma",
         "BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1",
         "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1",
-        "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
+        "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence",
+        "Igamma", "Igammac", "Betainc", "Zeta", "Polygamma", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
     ),
     "sums are added up in another order": (
         "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Sum", "Mean", "Prod",

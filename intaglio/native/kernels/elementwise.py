@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType, float32, from_numpy
+from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.errors import InternalError
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims
@@ -219,9 +219,9 @@ def _by_ctypes(
     return run
 
 
-def function(op: Op) -> Callable[[Any], Any]:
-    """An op of one tensor as a function of arrays of float32."""
-    return _function(op, [float32], {})
+def function(dtype: Any, op: Op) -> Callable[..., Any]:
+    """An op as a function of arrays of a dtype."""
+    return _function(op, [from_numpy(dtype)] * len(op.input_names), {})
 
 
 def exact_function(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -373,6 +373,34 @@ class Builder:
             code.arrive(phi, *zip(incoming, ends, strict=True))
             names.append(phi.name)
         return Lanes(kind, tuple(names))
+
+    def iterated(
+        self,
+        state: Sequence[Lanes],
+        step: Callable[[Sequence[Lanes]], tuple[Sequence[Lanes], Lanes]],
+    ) -> list[Lanes]:
+        """A state after as many steps as each lane needs; `step` tells which lanes go on.
+
+        A lane that does not keeps its numbers: they are the same whatever is beside it.
+        """
+        code, going = self.code, self.constant(True, BOOL)
+        before, head, after = code.block, code.new_label("step"), code.new_label("after")
+        code.jump(head)
+        code.label(head)
+        first = [*state, going]
+        phis = [[code.phi(self.vector(x.kind)) for _ in x.names] for x in first]
+        *old, going = [
+            Lanes(x.kind, tuple([p.name for p in row])) for x, row in zip(first, phis, strict=True)
+        ]
+        new, more = step(old)
+        kept = [self.select(going, y, x) for x, y in zip(old, new, strict=True)]
+        going = self.logical_and(going, more)
+        for x, row, y in zip(first, phis, [*kept, going], strict=True):
+            for name, phi, following in zip(x.names, row, y.names, strict=True):
+                code.arrive(phi, (name, before), (following, code.block))
+        code.branch(self.any(going), head, after)
+        code.label(after)
+        return kept
 
     # -- numbers of another type ---------------------------------------------------
 

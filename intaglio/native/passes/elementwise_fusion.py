@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import float32
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
@@ -136,8 +135,8 @@ def is_exact(node: Node) -> bool:
 
 
 def _is_machine_code(node: Node) -> bool:
-    value = node.outputs[0]
-    if not node.op.compiled_when_large or value.dtype is not float32:
+    value, op = node.outputs[0], node.op
+    if not op.compiled_when_large or value.dtype.numpy not in compiled.machine_dtypes(op):
         return False
     return node.op.work_per_element * _least(value) >= compiled.MIN_COMPILED_WORK
 

@@ -15,6 +15,7 @@ from intaglio.native.vector_math import (
     exponentials,
     gamma_functions,
     hyperbolic,
+    incomplete_gamma,
     inverse_trigonometric,
     powers,
     special_integrals,
@@ -34,7 +35,10 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         powers.power, error_functions.erf, error_functions.erfc,
         error_functions.ndtri, error_functions.erfinv, gamma_functions.lgamma, gamma_functions.digamma,
     )
-} | bessel_functions.BESSEL | special_integrals.INTEGRALS  # fmt: skip
+} | bessel_functions.BESSEL | special_integrals.INTEGRALS | incomplete_gamma.ITERATED  # fmt: skip
+
+# Those that are loops.
+ITERATED = frozenset(incomplete_gamma.ITERATED.values())
 
 # How they are called: results of eight vectors come back in registers, not in memory.
 CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"
@@ -62,6 +66,8 @@ class Functions(Complexes):
         if kind.short:
             wide = self._called(function, tuple(map(self.widened, operands)))
             return self.converted(wide, kind)
+        if self.vectors > 1 and function in ITERATED:
+            return self._one_by_one(function, operands)
         vector, count = self.vector(kind), self.vectors
         name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
         group = f"{{ {', '.join([vector] * count)} }}"
@@ -71,6 +77,15 @@ class Functions(Complexes):
         result = self.code.let(f"call {CONVENTION} {group} @{name}({arguments})")
         names = [self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)]
         return Lanes(kind, tuple(names))
+
+    def _one_by_one(self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]) -> Lanes:
+        """A function for one vector after the other: a loop has as many steps as its slowest lane."""
+        one = Functions(self.code, self.lanes, 1)
+        names: list[str] = []
+        for group in zip(*[x.names for x in operands], strict=True):
+            arguments = [Lanes(x.kind, (n,)) for x, n in zip(operands, group, strict=True)]
+            names += one._called(function, tuple(arguments)).names
+        return Lanes(operands[0].kind, tuple(names))
 
     def _written(
         self, function: Callable[..., Lanes], name: str, kind: Kind, group: str, operands: int

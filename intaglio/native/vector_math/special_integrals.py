@@ -13,7 +13,7 @@ from intaglio.native.vector_math.double_word import in_double_by_precision
 from intaglio.native.vector_math.exponentials import exp, log, log1p
 from intaglio.native.vector_math.piecewise_series import pieces, series
 from intaglio.native.vector_math.trigonometric import cos, sin
-from intaglio.ops.math.special_integrals import (
+from intaglio.ops.math.integral_series import (
     DAWSON_FAR,
     DAWSON_MIDDLE,
     DAWSON_NEAR,

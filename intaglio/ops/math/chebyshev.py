@@ -15,7 +15,7 @@ from numpy.polynomial.chebyshev import chebval
 
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef.scalar import in_blocks
-from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.compiled import CompiledUnary
 from intaglio.ops.families import Unary
 
 Piece = tuple[Any, Callable[[Any], Any]]
@@ -35,7 +35,7 @@ def pieces(x: Any, parts: Sequence[Piece], otherwise: float = np.nan) -> Any:
     return result
 
 
-class PiecewiseSeries(CompiledFunction, Unary):
+class PiecewiseSeries(CompiledUnary, Unary):
     """y = f(x), computed in double precision; of large arrays by machine code of the same series."""
 
     T = (bfloat16, float16, float32, float64)

@@ -17,7 +17,7 @@ from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import in_blocks, select
-from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.compiled import CompiledUnary
 from intaglio.ops.families import Unary, constant
 
 FLOATS = (bfloat16, float16, float32, float64)
@@ -249,7 +249,7 @@ class ErrorFunction(Unary):
 
 
 @op
-class Erf(CompiledFunction, ErrorFunction):
+class Erf(CompiledUnary, ErrorFunction):
     """The error function."""
 
     blockwise = False  # its NumPy kernel sees to that
@@ -264,7 +264,7 @@ class Erf(CompiledFunction, ErrorFunction):
 
 
 @op
-class Erfc(CompiledFunction, ErrorFunction):
+class Erfc(CompiledUnary, ErrorFunction):
     """1 - erf(x)."""
 
     blockwise = False  # its NumPy kernel sees to that
@@ -284,7 +284,7 @@ def _in_double(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @op
-class Erfinv(CompiledFunction, ErrorFunction):
+class Erfinv(CompiledUnary, ErrorFunction):
     """The number whose error function is x."""
 
     blockwise = False  # its NumPy kernel sees to that
@@ -299,7 +299,7 @@ class Erfinv(CompiledFunction, ErrorFunction):
 
 
 @op
-class Ndtri(CompiledFunction, ErrorFunction):
+class Ndtri(CompiledUnary, ErrorFunction):
     """The number below which a standard normal variable falls with probability x."""
 
     blockwise = False  # its NumPy kernel sees to that

@@ -14,20 +14,22 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
-from intaglio.opdef.op import Op, op
+from intaglio.opdef.op import op
 from intaglio.opdef.scalar import in_blocks
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.compiled import CompiledFunction, CompiledUnary
 from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 
 FLOATS = (bfloat16, float16, float32, float64)
 # From here on the asymptotic series are exact.
 ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
+# What NumPy takes for an element of the zeta function, in multiplications.
+WORK_PER_ZETA = 512
 # Terms of the zeta function that are added up one by one, at the most.
 SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
-_BERNOULLI = (
+BERNOULLI = (
     1 / 6,
     -1 / 30,
     1 / 42,
@@ -51,8 +53,8 @@ def _series(z: Any, weights: Any) -> Any:
     return total
 
 
-LGAMMA_SERIES = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
-DIGAMMA_SERIES = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
+LGAMMA_SERIES = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI[:8], 1)]
+DIGAMMA_SERIES = [b / (2 * k) for k, b in enumerate(BERNOULLI[:8], 1)]
 
 
 # lgamma(2 + t) / t for |t| <= 1/2, the highest power's coefficient first: of float64 numbers, and
@@ -228,7 +230,7 @@ def _zeta(s: Any, a: Any) -> Any:
     power = a**-s
     rest = a * power / (s - 1) + 0.5 * power
     factor = s * power / a
-    for k, b in enumerate(_BERNOULLI, 1):
+    for k, b in enumerate(BERNOULLI, 1):
         rest = rest + b * factor / math.factorial(2 * k)
         factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (a * a)
     return np.where(power < EPS * np.abs(total), total, total + rest)
@@ -257,7 +259,7 @@ def _rounded_digamma(x: Any) -> Any:
 
 
 @op
-class Lgamma(CompiledFunction, Unary):
+class Lgamma(CompiledUnary, Unary):
     """log(|gamma(x)|)."""
 
     T = FLOATS
@@ -271,7 +273,7 @@ class Lgamma(CompiledFunction, Unary):
 
 
 @op
-class Digamma(CompiledFunction, Unary):
+class Digamma(CompiledUnary, Unary):
     """The derivative of Lgamma."""
 
     T = FLOATS
@@ -285,17 +287,24 @@ class Digamma(CompiledFunction, Unary):
 
 
 @op
-class Polygamma(Op):
+class Polygamma(CompiledFunction):
     """The a-th derivative of Digamma."""
 
     signature = "a: T, x: T -> z: T"
     T = (float32, float64)
     batching = "broadcast"
+    work_per_element = WORK_PER_ZETA
 
     def infer(self, a: Spec, x: Spec) -> Spec:
         return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))
 
     def kernel(self, a, x):
+        return self.computed(a, x)
+
+    def scalar(self, s, a, x):
+        return s.polygamma(a, x)
+
+    def numpy_kernel(self, a, x):
         value = polygamma(a.astype(np.float64), x.astype(np.float64))
         return value.astype(x.dtype)
 
@@ -307,17 +316,24 @@ class Polygamma(Op):
 
 
 @op
-class Zeta(Op):
+class Zeta(CompiledFunction):
     """The Hurwitz zeta function."""
 
     signature = "x: T, q: T -> z: T"
     T = (float32, float64)
     batching = "broadcast"
+    work_per_element = WORK_PER_ZETA
 
     def infer(self, x: Spec, q: Spec) -> Spec:
         return Spec(x.dtype, shapes.broadcast(x.shape, q.shape))
 
     def kernel(self, x, q):
+        return self.computed(x, q)
+
+    def scalar(self, s, x, q):
+        return s.zeta(x, q)
+
+    def numpy_kernel(self, x, q):
         return zeta(x.astype(np.float64), q.astype(np.float64)).astype(x.dtype)
 
     def gradient(self, dz, x, q) -> Any:

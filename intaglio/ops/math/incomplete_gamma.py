@@ -18,33 +18,26 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.compiled import CompiledFunction
 from intaglio.ops.families import constant, spec_of, unbroadcast_both
 from intaglio.ops.math.gamma_functions import digamma, lgamma, lgamma_beyond_two
+from intaglio.ops.math.integral_series import EPS, HUGE, MAX_TERMS, SHORT_EPS, STIRLING, TINY
 
 FLOATS = (bfloat16, float16, float32, float64)
 State = tuple[Any, ...]
 # (step number, state) to the next state, and which elements continue; None in steps that are not checked.
 Step = Callable[[int, State], tuple[State, Any]]
 
-EPS = float(np.finfo(np.float64).eps)
 # The slope by the shape changes by less than 1e-6 from here to 0.
 LEAST_SHAPE = 1e-7
-# What is left out of numbers that are rounded to float32 or less.
-SHORT_EPS = 2.0**-36
 # After so many terms it is looked which elements are done.
 STEPS_BETWEEN_CHECKS = 4
-TINY = 1e-300
-MAX_TERMS = 100_000
-# Fractions are scaled down when their parts grow beyond this.
-HUGE = 2.0**900
-# Coefficients of Stirling's series for log(gamma).
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
 def _stirling_rest(a: Any) -> Any:
     """lgamma(a) - ((a - 1/2) log(a) - a + log(2 pi) / 2) for a >= 10."""
     total, inverse = np.zeros_like(a), 1 / (a * a)
-    for c in reversed(_STIRLING):
+    for c in reversed(STIRLING):
         total = total * inverse + c
     return total / a
 
@@ -381,23 +374,25 @@ def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
     """The continued fraction of the incomplete beta function, by Lentz' method."""
-    c = np.ones_like(x)
-    d = 1 - (a + b) * x / (a + 1)
-    d = 1 / np.where(np.abs(d) < TINY, TINY, d)
-    value = d
-    for m in range(1, MAX_TERMS):
+
+    def step(m: int, state: State) -> tuple[State, Any]:
+        a, b, x, c, d, value = state
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for factor in (even, odd):
-            d = 1 + factor * d
-            d = 1 / np.where(np.abs(d) < TINY, TINY, d)
-            c = 1 + factor / c
-            c = np.where(np.abs(c) < TINY, TINY, c)
-            step = c * d
-            value = value * step
-        if not np.any(np.abs(step - 1) > 2 * EPS):
-            break
-    return value
+        for part in (even, odd):
+            d = 1 / _away_from_zero(1 + part * d)
+            c = _away_from_zero(1 + part / c)
+            factor = c * d
+            value = value * factor
+        return (a, b, x, c, d, value), np.abs(factor - 1) > 2 * EPS
+
+    d = 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
+    flat = [np.reshape(v, -1) for v in (a, b, x, np.ones_like(d), d, d)]
+    return _iterate_to_convergence(step, tuple(flat), 1)[0].reshape(np.shape(d))
+
+
+def _away_from_zero(x: Any) -> Any:
+    return np.where(np.abs(x) < TINY, TINY, x)
 
 
 def _slope_by_x(a: Any, x: Any) -> Any:
@@ -405,6 +400,10 @@ def _slope_by_x(a: Any, x: Any) -> Any:
     one = constant(1, a)
     power = raw.Sub(raw.Mul(raw.Sub(a, one), raw.Log(x)), raw.AddV2(x, raw.Lgamma(a)))
     return raw.Exp(power)
+
+
+# What NumPy takes for an element of such a series, in multiplications.
+WORK_PER_SERIES = 512
 
 
 class IncompleteGamma(Op):
@@ -426,23 +425,39 @@ class IncompleteGamma(Op):
         return unbroadcast_both(by_a, by_x, spec_of(a), spec_of(x))
 
 
-@op
-class Igamma(IncompleteGamma):
-    """The lower regularised incomplete gamma function P(a, x)."""
+class CompiledSeries(CompiledFunction, IncompleteGamma):
+    """One of which large arrays are machine code."""
+
+    work_per_element = WORK_PER_SERIES
+    blockwise = False
 
     def kernel(self, a, x):
+        return self.computed(a, x)
+
+
+@op
+class Igamma(CompiledSeries):
+    """The lower regularised incomplete gamma function P(a, x)."""
+
+    def numpy_kernel(self, a, x):
         return _computed(lower_gamma, a, x, short=a.dtype.itemsize < 8)
+
+    def scalar(self, s, a, x):
+        return s.igamma(a, x)
 
     def gradient(self, dz, a, x) -> Any:
         return self.gradients(dz, a, x, False)
 
 
 @op
-class Igammac(IncompleteGamma):
+class Igammac(CompiledSeries):
     """The upper regularised incomplete gamma function Q(a, x)."""
 
-    def kernel(self, a, x):
+    def numpy_kernel(self, a, x):
         return _computed(upper_gamma, a, x, short=a.dtype.itemsize < 8)
+
+    def scalar(self, s, a, x):
+        return s.igammac(a, x)
 
     def gradient(self, dz, a, x) -> Any:
         return self.gradients(dz, a, x, True)
@@ -480,11 +495,12 @@ def _computed(function: Any, *arrays: Any, **options: bool) -> Any:
 
 
 @op
-class Betainc(Op):
+class Betainc(CompiledFunction):
     """The regularised incomplete beta function; scalars broadcast, nothing else does."""
 
     signature = "a: T, b: T, x: T -> z: T"
     T = (float32, float64)
+    work_per_element = WORK_PER_SERIES
 
     def infer(self, a: Spec, b: Spec, x: Spec) -> Spec:
         known: Any = ()
@@ -510,7 +526,13 @@ class Betainc(Op):
                     f"Shapes of {large[0][0]} and {name} are inconsistent: "
                     f"{list(large[0][1])} vs. {list(shape)}"
                 )
+        return self.computed(a, b, x)
+
+    def numpy_kernel(self, a, b, x):
         return _computed(incomplete_beta, a, b, x)
+
+    def scalar(self, s, a, b, x):
+        return s.betainc(a, b, x)
 
     def gradient(self, dz, a, b, x) -> Any:
         def by_x() -> Any:

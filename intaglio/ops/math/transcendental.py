@@ -11,7 +11,7 @@ from intaglio.base.dtypes import bfloat16, complex64, complex128, float16, float
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import NumpyScalars, in_blocks
-from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.compiled import CompiledUnary
 from intaglio.ops.families import (
     Binary,
     Unary,
@@ -164,7 +164,7 @@ def _logistic(s: Any, x: Any) -> Any:
 
 
 @op
-class Sigmoid(CompiledFunction, Analytic):
+class Sigmoid(CompiledUnary, Analytic):
     """1 / (1 + exp(-x))."""
 
     numpy_kernel = staticmethod(in_blocks(functools.partial(_logistic, NumpyScalars)))

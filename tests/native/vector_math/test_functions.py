@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from intaglio import tf
 from intaglio.native.vector_math.functions import FUNCTIONS
 from intaglio.opdef import raw
 from intaglio.ops.math.chebyshev import PiecewiseSeries
@@ -225,3 +226,58 @@ def test_functions_whose_kernels_compute_in_float64(name, numpy_kernel, argument
         assert units_off(got[~special], right[~special].astype(np.float64)).max() <= 1
     else:
         np.testing.assert_allclose(got[~special], right[~special], rtol=4e-15, atol=1e-14)
+
+
+def iterated_arguments(name: str, dtype: str) -> list[np.ndarray]:
+    """Small and large arguments in every combination, edges among them."""
+    rng = np.random.default_rng(4)
+    edges = [0.0, -1.0, -2.5, 0.5, 1.0, 2.0, 10.0, np.inf, np.nan]
+    sizes = np.concatenate([np.geomspace(1e-6, 1e6, 37), np.linspace(0.1, 30, 31), edges])
+    first, second = (m.ravel() for m in np.meshgrid(sizes, sizes))
+    if name == "betainc":
+        shares = np.concatenate([np.linspace(0, 1, 21), [-0.5, 2.0, np.nan]])
+        return [x.astype(dtype) for x in (first, second, rng.choice(shares, first.size))]
+    if name == "polygamma":
+        first = rng.choice([0, 1, 2, 3, 5, 10, 30, 1.5, -1, np.nan], first.size)
+    return [first.astype(dtype), second.astype(dtype)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("op", [raw.Igamma, raw.Igammac, raw.Betainc, raw.Zeta, raw.Polygamma])
+def test_functions_whose_lanes_converge_one_by_one(op, dtype):
+    """float32 numbers are rounded as the NumPy kernel's are; large powers lose digits of float64."""
+    name = op.name.lower()
+    operands = iterated_arguments(name, dtype)
+    with np.errstate(all="ignore"):
+        right = op.numpy_kernel(*operands)
+    got = compiled(name, dtype, operands=len(operands))(*operands)
+    special = ~np.isfinite(right)
+    np.testing.assert_array_equal(got[special], right[special])
+    if dtype == "float32":
+        assert units_off(got[~special], right[~special].astype(np.float64)).max() <= 1
+    else:
+        np.testing.assert_allclose(got[~special], right[~special], rtol=4e-13, atol=1e-290)
+
+
+def test_what_stands_beside_a_number_does_not_change_its_series():
+    """A lane stops where its own series has converged."""
+    a, x = (np.random.default_rng(9).uniform(0.1, 60, 64).astype("float32") for _ in range(2))
+    igamma = compiled("igamma", "float32", operands=2)
+    alone = [igamma(np.full(16, p), np.full(16, q))[0] for p, q in zip(a, x, strict=True)]
+    np.testing.assert_array_equal(igamma(a, x), alone)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("jit", [None, True])
+def test_series_of_any_shapes_in_every_mode(dtype, jit):
+    """Broadcast operands, above and below the size from which machine code computes."""
+    rng = np.random.default_rng(1)
+    for rows, columns in ((3, 5), (40, 70)):
+        a = tf.constant(rng.uniform(0.2, 9, (rows, 1)), dtype)
+        x = tf.constant(rng.uniform(0.2, 9, (columns,)), dtype)
+        for function in (tf.math.igamma, tf.math.igammac, lambda p, q: tf.math.zeta(p + 1.5, q)):
+            eager = function(a, x)
+            traced = tf.function(lambda p, q, f=function: f(p, q) * 1, jit_compile=jit)(a, x)
+            np.testing.assert_allclose(eager, traced, rtol=2e-7 if dtype == "float32" else 1e-13)
+            if jit is None and (rows, columns) == (40, 70):
+                np.testing.assert_array_equal(eager, traced)
