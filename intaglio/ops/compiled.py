@@ -35,6 +35,7 @@ DOUBLED = (
     "convolution input gradient",
     "reduction",
     "series",
+    "softmax",
     "sparse product",
 )
 # Those that there are for 16-bit floats, where the processor multiplies matrices of these.
@@ -45,6 +46,7 @@ SHORT = (
     "convolution filter gradient",
     "convolution input gradient",
     "reduction",
+    "softmax",
 )
 _done: dict[str, int] = {}
 

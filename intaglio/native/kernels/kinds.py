@@ -67,6 +67,8 @@ KINDS = {
     "sparse product": Kind("sparse_product:product", (np.float32,)),
     "double sparse product": Kind("sparse_product:product", (np.float64,)),
     "segments": Kind("segments:reduction"),
+    "softmax": Kind("softmax:eager_softmax", (FLOAT,)),
+    "double softmax": Kind("softmax:eager_softmax", (DOUBLE,)),
     "small matrices": Kind("small_matrices:batched"),
     "texts": Kind("strings:texts"),
     "depthwise": Kind("selection:depthwise_forward"),
@@ -83,6 +85,7 @@ _SHORT = {
     "product": "narrow_matmul:product_of",
     "products": "narrow_matmul:products_of",
     "reduction": "reductions:reduction_of",
+    "softmax": "softmax:eager_softmax",
 }
 KINDS.update(
     {

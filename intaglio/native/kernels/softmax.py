@@ -2,6 +2,7 @@
 
 A row is read three times while it is in cache: for its greatest element, for the sum of the
 exponentials of what each is less than that, and for the results. 16-bit floats are computed as float32.
+Rows of few elements have kernels of their own (`short_softmax.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.native.kernels import short_softmax
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.kernels.reductions import Joining, is_short
@@ -228,11 +230,14 @@ KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
 
 
 @functools.cache
-def _library(name: str, kind: Kind) -> Library:
-    """A kernel of its own module; a program uses few of them."""
+def _library(name: str, kind: Kind, classes: int) -> Library:
+    """A kernel of its own module, for rows of so many elements; for 0, of any number."""
 
     def source() -> Source:
         write, inputs, outputs = KERNELS[name]
+        if classes:
+            code = short_softmax.code(name, kind, classes)
+            return Source([Kernel(code, inputs, outputs, short_softmax.unit(kind))])
         kernel = _Rows(name, kind)
         write(kernel)
         kernel.code.do("ret void")
@@ -250,7 +255,8 @@ def _kernel(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
         return None
     size = math.prod(shape)
     dims = (size // shape[-1], shape[-1])
-    kernels = _library(name, kind_of(dtype))
+    short = shape[-1] if shape[-1] <= short_softmax.MAX_CLASSES else 0
+    kernels = _library(name, kind_of(dtype), short)
     return kernels.entry(name, size >= entry.MIN_PARALLEL_ELEMENTS).for_dims(dims)
 
 
@@ -258,6 +264,11 @@ def row_softmax(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run |
     """`softmax` or `log_softmax` along the last axis of arrays of a shape."""
     kernel = _kernel(name, shape, dtype)
     return kernel and entry.filling(kernel, shape, dtype)
+
+
+def eager_softmax(dtype: Any, name: str, shape: tuple[int, ...]) -> Run | None:
+    """`row_softmax` as a kernel that ops ask for."""
+    return row_softmax(name, shape, dtype)
 
 
 def cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:

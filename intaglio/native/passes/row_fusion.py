@@ -11,6 +11,7 @@ from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.row_kernels import MAX_ROW_BYTES, form_of
+from intaglio.native.kernels.short_softmax import MAX_CLASSES
 from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
@@ -32,7 +33,10 @@ def fuse_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _shapes(graph: Graph) -> list[tuple[int, ...]]:
-    """The shapes of what is reduced along rows, that are worth a kernel."""
+    """The shapes of what is reduced along rows, that are worth a kernel.
+
+    Of short rows loops over elements and reductions are quicker, which have a lane for each row.
+    """
     found: dict[tuple[int, ...], None] = {}
     for node in graph.nodes:
         if node.op.reduces or node.op in SOFTMAX:
@@ -43,7 +47,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
             size = math.prod(dims)
             if (
                 len(dims) > 1
-                and 1 < dims[-1] <= MAX_ROW_BYTES
+                and MAX_CLASSES <= dims[-1] <= MAX_ROW_BYTES
                 and size >= entry.MIN_PARALLEL_ELEMENTS
                 and size > dims[-1]
             ):

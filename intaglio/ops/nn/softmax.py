@@ -12,9 +12,12 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.compiled import Kernel, select_kernel
 from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.linalg.matmul import brackets
 
+# Rows of so many elements are short; what NumPy takes for each, in multiplications.
+SHORT_ROW, WORK_OF_SHORT_ROWS = 16, 8
 LAST = np.asarray([-1], np.int32)
 
 
@@ -35,6 +38,15 @@ def _softmax(logits: Any) -> Any:
     grown = np.exp(shifted, out=None if shifted is logits else shifted)
     grown /= grown.sum(axis=-1, keepdims=True)
     return grown
+
+
+def _short_rows(name: str, logits: Any) -> Kernel | None:
+    """Machine code for many rows of few elements, on which NumPy spends as much as on long ones."""
+    if logits.shape[-1] > SHORT_ROW:
+        return None
+    return select_kernel(
+        "softmax", logits.dtype, WORK_OF_SHORT_ROWS * logits.size, name, logits.shape
+    )
 
 
 def _vectors(logits: Any) -> None:
@@ -61,7 +73,8 @@ class Softmax(Rows):
 
     def kernel(self, logits):
         _vectors(logits)
-        return _softmax(logits).astype(logits.dtype, copy=False)
+        run = _short_rows("softmax", logits)
+        return _softmax(logits).astype(logits.dtype, copy=False) if run is None else run(logits)
 
     def gradient(self, softmax, dsoftmax) -> Any:
         mean = raw.Sum(raw.Mul(dsoftmax, softmax), LAST, keep_dims=True)
@@ -76,7 +89,8 @@ class LogSoftmax(Rows):
 
     def kernel(self, logits):
         _vectors(logits)
-        return _log_softmax(logits).astype(logits.dtype, copy=False)
+        run = _short_rows("log_softmax", logits)
+        return _log_softmax(logits).astype(logits.dtype, copy=False) if run is None else run(logits)
 
     def gradient(self, logsoftmax, dlogsoftmax) -> Any:
         total = raw.Sum(dlogsoftmax, LAST, keep_dims=True)
