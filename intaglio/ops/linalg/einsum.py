@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import NUMERIC
+from intaglio.base.dtypes import NUMERIC, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, spec_of, unbroadcast
-from intaglio.ops.linalg.matmul import brackets, in_parts, parts
+from intaglio.ops.linalg.matmul import brackets, in_parts, parts, product_of_batches
 from intaglio.ops.math.summation import is_long_product, long_product
 
 DOTS = "..."
@@ -145,7 +145,7 @@ def _pair(x: Any, left: Labels, y: Any, right: Labels, output: Labels) -> tuple[
     if is_long_product(a, b):
         product = long_product(a, b)
     else:
-        product = np.multiply(a, b) if not inner and depth == 1 else np.matmul(a, b)
+        product = np.multiply(a, b) if not inner and depth == 1 else product_of_batches(a, b)
     sizes = (*product.shape[:nb], *row_sizes, *column_sizes)
     return product.reshape(sizes), (*batch, *rows, *columns)
 
@@ -316,11 +316,47 @@ def _simpler(equation: str, operands: Sequence[Any]) -> Any:
     left = ",".join(["".join([letters[n] for n in t]) for t in found])
     simple = f"{left}->{''.join([letters[n] for n in output])}"
     is_complex = operands[0].dtype.is_complex and len(operands) == 2
+    if len(found) == 2 and _has_no_columns(found, output) and operands[0].dtype in SUMMED_APART:
+        return _as_sum(summed, found, output)
     if found == [*written] and output == terms(equation)[1] and not is_complex:
         return NotImplemented
     if not is_complex:
         return raw.Einsum(summed, equation=simple)
     return in_parts(lambda x, y: raw.Einsum([x, y], equation=simple), *map(parts, summed))
+
+
+# Products of others are summed in float32, and rounded once.
+SUMMED_APART = (float32, float64, int32, int64)
+
+
+def _has_no_columns(labels: Sequence[Labels], output: Labels) -> bool:
+    """True for a product with a vector for each matrix of a batch, or with a number for each element.
+
+    One vector for all is left to the product of matrices.
+    """
+    left, right = map(set, labels)
+    batch, within = left & right & {*output}, left <= right or right <= left
+    return within and bool(batch)
+
+
+def _as_sum(operands: Sequence[Any], labels: Sequence[Labels], output: Labels) -> Any:
+    """Such a product as products of elements and sums of these, in the order of the larger operand:
+    nothing but the smaller one is transposed, and no matrix has so few columns as one."""
+    (large, order), (small, names) = sorted(
+        zip(operands, labels, strict=True), key=lambda pair: len(pair[1]), reverse=True
+    )
+    present = [n for n in order if n in names]
+    if present != [*names]:
+        small = raw.Transpose(small, np.asarray([names.index(n) for n in present], np.int32))
+    sizes = dict(zip(order, large.dims, strict=True))
+    dims = [sizes[n] if n in names else 1 for n in order]
+    product = raw.Mul(large, raw.Reshape(small, np.asarray(dims, np.int32)))
+    axes = [i for i, n in enumerate(order) if n not in output]
+    kept = [n for n in order if n in output]
+    found = raw.Sum(product, np.asarray(axes, np.int32)) if axes else product
+    if kept == [*output]:
+        return found
+    return raw.Transpose(found, np.asarray([kept.index(n) for n in output], np.int32))
 
 
 @op

@@ -329,6 +329,19 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
     return result.astype(x.dtype) if result.dtype != x.dtype else result
 
 
+def product_of_batches(a: Any, b: Any) -> np.ndarray:
+    """`np.matmul(a, b)` by the kernels that large products have; matrices may be transposed in memory."""
+    vectors = a.shape[-2] == 1 or b.shape[-1] == 1
+    if a.dtype.kind == "c" or (vectors and a.ndim > 2):
+        return np.matmul(a, b)
+    swapped = [
+        x.ndim > 2 and not x.flags.c_contiguous and x.swapaxes(-1, -2).flags.c_contiguous
+        for x in (a, b)
+    ]
+    x, y = (m.swapaxes(-1, -2) if s else m for m, s in zip((a, b), swapped, strict=True))
+    return _multiply(x, y, *swapped)
+
+
 def _integer_kernel(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
     """A kernel for products of integers of 8 bits with sums of 32, which are exact; None if there is none."""
     if x.ndim < 2 or y.ndim < 2:
