@@ -16,9 +16,12 @@ from intaglio.native.passes.elementwise_fusion import can_compile
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.ops.math.reduction import axes_of
 
 SOFTMAX = frozenset([raw.Softmax, raw.LogSoftmax])
+# Elements of a row from which on a pass over rows is quicker than loops with a lane for each row.
+MIN_ROW = 8
 # Forms that a node of a cluster may have; columns are results only.
 WITHIN = frozenset(["wide", "narrow"])
 
@@ -47,12 +50,17 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
             size = math.prod(dims)
             if (
                 len(dims) > 1
-                and MAX_CLASSES <= dims[-1] <= MAX_ROW_BYTES
+                and _shortest(node.op) <= dims[-1] <= MAX_ROW_BYTES
                 and size >= entry.MIN_PARALLEL_ELEMENTS
                 and size > dims[-1]
             ):
                 found[tuple(dims)] = None
     return list(found)
+
+
+def _shortest(op: Op) -> int:
+    """The elements that a row has at least in a kernel of rows."""
+    return MAX_CLASSES if op in SOFTMAX else MIN_ROW
 
 
 def _is_number(value: SymbolicTensor) -> bool:
@@ -123,7 +131,7 @@ class _Search:
         else:
             inputs = node.inputs
             known = op in SOFTMAX or op is raw.AddN or "scalar" in op.rules
-            if not known or (op in SOFTMAX and form != "wide"):
+            if not known or (op in SOFTMAX and (form != "wide" or self.shape[-1] < MAX_CLASSES)):
                 return False
         for value in inputs:
             seen = form_of(value.dims, self.shape)
