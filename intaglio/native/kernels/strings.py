@@ -592,6 +592,22 @@ def _digits_of(walk: _Walk, value: str, powers: str) -> str:
     return _larger(walk, code.integer("add", digits, enough), "1")
 
 
+def _automaton() -> Kernel:
+    """What the state of an automaton says of a text (`ops/text/automata.py`): 256 times the state is
+    the offset of its row in a table of int32, which has 256 times the next state for each byte."""
+    walk = _Walk("automaton")
+    code, start = walk.code, walk.more(0).name
+    table, ends = walk.array(2), walk.array(3)
+    with walk.texts() as (i, data, size):
+        with code.carrying("0", size, 1, ("i64", start)) as loop:
+            at = code.integer("add", loop.values[0], walk.byte(data, loop.index))
+            entered = code.load("i32", code.at("i32", table, at), 4)
+            loop.following = [code.let(f"zext i32 {entered} to i64")]
+        state = code.integer("lshr", loop.values[0], 8)
+        walk.store(i, code.load("i64", code.at("i64", ends, state), 8))
+    return walk.kernel(2, 0)
+
+
 # -- calls -----------------------------------------------------------------------------
 
 
@@ -613,6 +629,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "base64": _base64,
     "from_base64": _from_base64,
     "decimals": _decimals,
+    "automaton": _automaton,
 }
 LIBRARIES = {
     name: Library(lambda write=write: Source([write()])) for name, write in KERNELS.items()
@@ -633,6 +650,7 @@ WRITING = (
 RESULTS: dict[str, list[Any]] = {
     **{name: [object] for name in WRITING},
     "lengths": [np.int64],
+    "automaton": [np.int64],
     "characters": [np.int64],
     "numbers": [np.int64, np.uint8],
     "span_numbers": [np.int64, np.uint8],

@@ -5,12 +5,13 @@ NumPy and Python compute the same, text by text; callers fall back on them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from intaglio.ops.compiled import compiled_function
+from intaglio.ops.text.automata import Automaton
 
 # What a text costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
 WORK = {
@@ -28,6 +29,7 @@ WORK = {
     "base64": 120,
     "from_base64": 240,
     "decimals": 120,
+    "automaton": 500,
 }
 WORK_PER_HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
@@ -50,6 +52,22 @@ def lengths(texts: Any) -> Any:
 def hashes(name: str, texts: Any, buckets: int, key: Sequence[int]) -> Any:
     """Hashes as uint64 in a row, modulo a number of buckets unless that is 0."""
     return _run(name, texts, words=[buckets, *key])
+
+
+def matched(texts: Any, automaton: Callable[[], Automaton | None]) -> Any:
+    """What an automaton says of each text: refused, accepted or unknown.
+
+    None too if there is no automaton, which is asked for when there is a kernel.
+    """
+    if np.size(texts) < MIN_NATIVE_STRINGS or not ready("automaton", np.size(texts)):
+        return None
+    found = automaton()
+    return found and _run("automaton", texts, found.table, found.ends, words=[found.start])
+
+
+def ready(name: str, count: int) -> bool:
+    """Whether there is the kernel for so many texts."""
+    return compiled_function("texts", WORK[name] * count, name) is not None
 
 
 def characters(texts: Any) -> Any:

@@ -20,7 +20,7 @@ from intaglio.base.dtypes import bool_, string
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text import joined, regex_syntax
+from intaglio.ops.text import automata, joined, native_strings, regex_syntax
 from intaglio.ops.text.strings import StringMap, filled, shape_text
 
 T = TypeVar("T")
@@ -395,8 +395,18 @@ def _rewritten(input: Any, pattern: bytes, rewrite: bytes, every: bool) -> np.nd
 
 
 def _matches(input: Any, pattern: bytes) -> np.ndarray:
-    found = compiled(pattern).full_matches(np.asarray(input).reshape(-1).tolist())
-    return np.array(found, np.bool_).reshape(np.shape(input))
+    expression = compiled(pattern)
+    texts = np.asarray(input).reshape(-1)
+    automaton = functools.partial(automata.automaton_of, _decoded(pattern))
+    ends = native_strings.matched(texts, automaton)
+    if ends is None:
+        found = np.array(expression.full_matches(texts.tolist()), np.bool_)
+    else:
+        found = ends == automata.ACCEPTED
+        (left,) = np.nonzero(ends == automata.UNKNOWN)  # texts that are not ASCII
+        if left.size:
+            found[left] = expression.full_matches(texts[left].tolist())
+    return found.reshape(np.shape(input))
 
 
 @op

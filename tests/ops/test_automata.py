@@ -1,0 +1,105 @@
+"""Automata of regular expressions, against RE2's syntax as Python's `re` matches it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intaglio import tf
+from intaglio.ops.text import automata, regex_syntax
+
+PATTERNS = [
+    "", "a", "a*", "a+b?", "(a|b)*c", "(?:ab|a)(c|bcd)", "a{2,3}", "a{0,2}b{2}", "a{2,}", "[^a-c]*",
+    r"\d+\.\d*", r"^ab$", "^", "$", "(^a|b)*", "(a|b$)*", "x*?y", r"[[:alpha:]_]\w*", ".*", "(?s).*",
+    "(?i)aB+", r"a\.b", r"\x41\n", "(a*)*", "(a?){5}a{5}", "", r"[a-z:/]+\.com/.*\?q=(a|b|c)[a-z]*",
+    "é*a", "[é-ü]?b",
+]  # fmt: skip
+TEXTS = [
+    "", "a", "b", "aa", "ab", "abc", "ac", "abcd", "aaa", "aab", "aabb", "xyz", "xxy", "1.", "12.5",
+    ".5", "\n", "a\nb", "A\n", "aBbB", "a.b", "a-b", "word_1", "_", "http://x.com/abc?q=bz", "cab",
+    "aaaaaaaaaa", "\0", "\x7f",
+]  # fmt: skip
+
+
+def said_of(automaton: automata.Automaton, text: bytes) -> int:
+    """What the automaton says, state by state."""
+    state = automaton.start
+    for code in text:
+        state = int(automaton.table[state + code])
+    return int(automaton.ends[state // automata.BYTES])
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_automata_accept_what_matches(pattern):
+    automaton = automata.automaton_of(pattern)
+    assert automaton is not None
+    expression = re.compile(regex_syntax.translated(pattern).pattern)
+    for text in TEXTS:
+        wanted = expression.fullmatch(text) is not None
+        assert said_of(automaton, text.encode()) == int(wanted), text
+
+
+pieces = st.recursive(
+    st.sampled_from(["a", "b", "[ab]", "[^a]", ".", "ab", "^", "$", ""]),
+    lambda inner: st.one_of(
+        st.builds("({})".format, inner),
+        st.builds("(?:{}|{})".format, inner, inner),
+        st.builds("{}{}".format, inner, inner),
+        st.builds("(?:{}){}".format, inner, st.sampled_from(["*", "+", "?", "*?", "{2}", "{1,2}"])),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(pieces, st.lists(st.text("abc\n", max_size=6), max_size=8))
+def test_any_pattern(pattern, texts):
+    automaton = automata.automaton_of(pattern)
+    if automaton is None:
+        return
+    expression = re.compile(regex_syntax.translated(pattern).pattern)
+    for text in texts:
+        assert said_of(automaton, text.encode()) == int(expression.fullmatch(text) is not None)
+
+
+@pytest.mark.parametrize("pattern", [r"\bab", r"a\B", "(?:a{1,900}b?){9}", r"\C"])
+def test_patterns_without_an_automaton(pattern):
+    assert automata.automaton_of(pattern) is None
+
+
+def test_states_of_no_return():
+    automaton = automata.automaton_of("ab*")
+    assert automaton is not None
+    assert said_of(automaton, b"xb") == automata.REFUSED
+    assert said_of(automaton, "aé".encode()) == automata.UNKNOWN
+
+
+def test_the_kernel_and_python_agree(monkeypatch):
+    """Also of texts that are not ASCII, which are left to the expression."""
+    texts = [f"https://{'ab'[n % 2] * (n % 5)}.com/{n}{'é' * (n % 7 == 0)}" for n in range(400)]
+    tensor = tf.reshape(tf.constant(texts), [20, 20])
+    for pattern in (r"https://[a-m]*\.com/.*", r".*1[0-9]?é?", "", r"[^é]*"):
+        found = [tf.strings.regex_full_match(tensor, pattern).numpy() for _ in range(4)]
+        monkeypatch.setattr("intaglio.ops.text.native_strings.MIN_NATIVE_STRINGS", 1 << 20)
+        plain = tf.strings.regex_full_match(tensor, pattern).numpy()
+        monkeypatch.undo()
+        for one in found:
+            np.testing.assert_array_equal(one, plain)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid pattern"):
+        tf.strings.regex_full_match(tensor, "a(")
+
+
+def test_a_kernel_computes_many_texts(monkeypatch):
+    """Once it is compiled, which happens at once here."""
+    monkeypatch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
+    monkeypatch.setattr("intaglio.ops.compiled.MIN_TOTAL_WORK", 0)
+    asked, found_by = [], automata.automaton_of
+    monkeypatch.setattr(automata, "automaton_of", lambda p: asked.append(p) or found_by(p))
+    texts = tf.constant([str(n) for n in range(300)])
+    found = tf.strings.regex_full_match(texts, r"1\d*").numpy()
+    assert asked == [r"1\d*"]
+    np.testing.assert_array_equal(found, [str(n).startswith("1") for n in range(300)])
