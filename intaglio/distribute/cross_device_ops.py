@@ -23,13 +23,17 @@ def reduced(reduce_op: ReduceOp, values: Sequence[Any]) -> Any:
         return _reduced_slices(reduce_op, values)
     tensors = [convert.to_tensor(v) for v in values]
     total = tensors[0] if len(tensors) == 1 else raw.AddN(tensors)
-    if reduce_op is ReduceOp.MEAN and len(tensors) > 1:
-        return (
-            total / len(tensors)
-            if total.dtype.is_floating or total.dtype.is_complex
-            else (total // len(tensors))
-        )
-    return total
+    return mean_of(total, len(tensors)) if reduce_op is ReduceOp.MEAN else total
+
+
+def mean_of(total: Any, count: int) -> Any:
+    """The mean of `count` values of this sum; of integers, rounded down."""
+    if isinstance(total, IndexedSlices):
+        return IndexedSlices(total.values / count, total.indices, total.dense_shape)
+    if count == 1:
+        return total
+    is_exact = total.dtype.is_floating or total.dtype.is_complex
+    return total / count if is_exact else total // count
 
 
 def _reduced_slices(reduce_op: ReduceOp, values: Sequence[Any]) -> IndexedSlices:
@@ -141,5 +145,6 @@ __all__ = [
     "NcclAllReduce",
     "ReductionToOneDevice",
     "gathered",
+    "mean_of",
     "reduced",
 ]

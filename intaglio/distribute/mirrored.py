@@ -6,13 +6,16 @@ https://www.tensorflow.org/api_docs/python/tf/distribute/OneDeviceStrategy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base.device_spec import DeviceSpec
-from intaglio.base.devices import LOCAL, elsewhere, full_name, list_logical_devices
+from intaglio.base.devices import DEVICE, LOCAL, elsewhere, full_name, list_logical_devices
 from intaglio.distribute.contexts import ReduceOp
 from intaglio.distribute.cross_device_ops import CrossDeviceOps
 from intaglio.distribute.replicated import ReplicatedExtended, ReplicatedStrategy
+from intaglio.distribute.variables import CentralVariable, DistributedVariable
+from intaglio.state.creation import VariableSynchronization
 
 
 def local_devices(devices: Any, owner: str) -> tuple[str, ...]:
@@ -55,6 +58,44 @@ class MirroredStrategy(ReplicatedStrategy):
         super().__init__(ReplicatedExtended(self, names, cross_device_ops))
 
 
+class CentralStorageExtended(ReplicatedExtended):
+    """The part for authors of optimizers and layers: variables have one copy."""
+
+    def __init__(self, container_strategy: Any, devices: Sequence[str], parameter: str) -> None:
+        super().__init__(container_strategy, devices)
+        self._parameter_device = parameter
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """The device that variables live on."""
+        return (self._parameter_device,)
+
+    @property
+    def _variable_devices(self) -> tuple[str, ...]:
+        return self.parameter_devices
+
+    def _kind_of(self, synchronization: VariableSynchronization) -> type[DistributedVariable]:
+        return CentralVariable
+
+
+class CentralStorageStrategy(ReplicatedStrategy):
+    """Replicas on the devices of one machine, with one copy of every variable.
+
+    `compute_devices` are by default all accelerators, or the first CPU if there is none; variables are on
+    `parameter_device`, by default the one compute device, or the host. Raises ValueError for malformed names.
+    """
+
+    def __init__(self, compute_devices: Any = None, parameter_device: str | None = None) -> None:
+        owner = "tf.distribute.experimental.CentralStorageStrategy"
+        names = local_devices(compute_devices, owner)
+        if not compute_devices and names[0].endswith("CPU:0"):
+            names = names[:1]
+        central = names[0] if len(names) == 1 else DEVICE
+        if parameter_device is not None:
+            (central,) = local_devices([parameter_device], owner)
+        super().__init__(CentralStorageExtended(self, names, central))
+
+
 class OneDeviceStrategy(ReplicatedStrategy):
     """One replica on one device. Raises ValueError for what is no device's name."""
 
@@ -70,4 +111,4 @@ class OneDeviceStrategy(ReplicatedStrategy):
         return super().reduce(reduce_op, value, axis)
 
 
-__all__ = ["MirroredStrategy", "OneDeviceStrategy", "local_devices"]
+__all__ = ["CentralStorageStrategy", "MirroredStrategy", "OneDeviceStrategy", "local_devices"]

@@ -235,13 +235,20 @@ class ReplicatedExtended(StrategyExtended):
         copies: list[Any] = []
         _creating.is_on = True
         try:
-            for index, where in enumerate(self._devices):
+            for index, where in enumerate(self._variable_devices):
                 copies.append(self._created(next_creator, kwargs, index, where, copies))
         finally:
             _creating.is_on = False
-        is_on_read = synchronization is VariableSynchronization.ON_READ
-        kind = SyncOnReadVariable if is_on_read else MirroredVariable
+        kind = self._kind_of(synchronization)
         return kind(self._strategy, copies, synchronization, aggregation)
+
+    @property
+    def _variable_devices(self) -> tuple[str, ...]:
+        return self._devices
+
+    def _kind_of(self, synchronization: VariableSynchronization) -> type[DistributedVariable]:
+        is_on_read = synchronization is VariableSynchronization.ON_READ
+        return SyncOnReadVariable if is_on_read else MirroredVariable
 
     def _created(
         self, next_creator: Any, kwargs: dict[str, Any], index: int, where: str, copies: list[Any]

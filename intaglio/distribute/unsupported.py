@@ -10,16 +10,6 @@ from typing import Any
 from intaglio.distribute.strategy import Strategy
 
 
-class MultiWorkerMirroredStrategy(Strategy):
-    """Replicas on several machines. Raises NotImplementedError: there is one machine."""
-
-    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
-        raise NotImplementedError(
-            "tf.distribute.MultiWorkerMirroredStrategy needs several machines, and "
-            "Intaglio runs on one: use tf.distribute.MirroredStrategy()."
-        )
-
-
 class TPUStrategy(Strategy):
     """Replicas on the cores of TPUs. Raises NotImplementedError: there are none."""
 
@@ -30,38 +20,30 @@ class TPUStrategy(Strategy):
         experimental_spmd_xla_partitioning: bool = False,
     ) -> None:
         raise NotImplementedError(
-            "tf.distribute.TPUStrategy needs TPUs, and Intaglio runs on the host: use "
+            "tf.distribute.TPUStrategy needs TPUs, and Intaglio runs on the host's devices: use "
             "tf.distribute.MirroredStrategy()."
         )
 
 
 class ParameterServerStrategy(Strategy):
-    """Variables on servers of their own. Raises NotImplementedError: there is one machine."""
+    """Variables on servers of their own. Raises NotImplementedError: no engine keeps them."""
 
     def __init__(self, cluster_resolver: Any, variable_partitioner: Any = None) -> None:
         raise NotImplementedError(
-            "tf.distribute.ParameterServerStrategy needs several machines, and Intaglio "
-            "runs on one: use tf.distribute.MirroredStrategy()."
-        )
-
-
-class CentralStorageStrategy(Strategy):
-    """Variables on the host, replicas on its GPUs. Raises NotImplementedError: there are none."""
-
-    def __init__(self, compute_devices: Any = None, parameter_device: Any = None) -> None:
-        raise NotImplementedError(
-            "tf.distribute.experimental.CentralStorageStrategy needs GPUs, and Intaglio runs on "
-            "the host: use tf.distribute.MirroredStrategy()."
+            "tf.distribute.ParameterServerStrategy needs servers that keep variables, which the engine, "
+            "jax.distributed, does not have; Intaglio runs on workers with copies: use "
+            "tf.distribute.MultiWorkerMirroredStrategy()."
         )
 
 
 class ClusterCoordinator:
-    """Sends steps to workers. Raises NotImplementedError: there is one machine."""
+    """Sends steps to workers. Raises NotImplementedError: no engine sends them."""
 
     def __init__(self, strategy: Any) -> None:
         raise NotImplementedError(
-            "tf.distribute.coordinator.ClusterCoordinator needs several machines, and Intaglio "
-            "runs on one: call the step itself."
+            "tf.distribute.coordinator.ClusterCoordinator sends functions to other processes, which the "
+            "engine, jax.distributed, does not do; Intaglio runs on workers that all run the program: use "
+            "tf.distribute.MultiWorkerMirroredStrategy()."
         )
 
 

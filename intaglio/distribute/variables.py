@@ -152,6 +152,33 @@ class MirroredVariable(DistributedVariable):
         return self._distribute_strategy.extended.reduce_to(op, value, self)
 
 
+class CentralVariable(MirroredVariable):
+    """A variable with one copy for all replicas, which write it with an aggregation only."""
+
+    @property
+    def _copy(self) -> Any:
+        return self._values[0]
+
+    def _write(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        here = current()
+        if (
+            self._aggregation is _NONE
+            and here.replica is not None
+            and here.strategy is self._distribute_strategy
+        ):
+            raise ValueError(
+                "You must specify an aggregation method to update a variable in replica context: "
+                f"tf.Variable(..., aggregation=tf.VariableAggregation.MEAN) for {self._name}."
+            )
+        return super()._write(method, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return repr(self._values[0])
+
+    def __str__(self) -> str:
+        return str(self._values[0])
+
+
 class SyncOnReadVariable(DistributedVariable):
     """A variable whose copies go their own ways, and are brought together where all are read."""
 
@@ -227,6 +254,6 @@ def _eager_value(variable: DistributedVariable) -> Any:
     return variable.value()
 
 
-register_reader((MirroredVariable, SyncOnReadVariable), _eager_value)
+register_reader((CentralVariable, MirroredVariable, SyncOnReadVariable), _eager_value)
 
-__all__ = ["DistributedVariable", "MirroredVariable", "SyncOnReadVariable"]
+__all__ = ["CentralVariable", "DistributedVariable", "MirroredVariable", "SyncOnReadVariable"]

@@ -22,6 +22,7 @@ usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip wi
        intaglio coverage SCRIPT ...            what it uses of tf.*, what of it is missing
        intaglio doctor | cache                 this environment; the compiled code on disk
        intaglio activate | deactivate
+       intaglio launch -n N SCRIPT [ARGUMENT ...]   as N workers of a cluster on this machine
        intaglio compile MODEL [OPTION ...]     a SavedModel or .keras file as a C library
        intaglio show FILE [--json]             what is in a SavedModel, GraphDef, .keras file,
                                                checkpoint or file of TFRecords
@@ -40,6 +41,7 @@ _LOOKING = ("explain", "report", "coverage", "doctor", "cache")
 _COMMANDS = ("run", *_ENVIRONMENT, *_LOOKING)
 # Commands with options of their own, imported when they are asked for.
 _TOOLS = {
+    "launch": "intaglio.tools.launching:launch",
     "compile": "intaglio.tools.exporting:compile_model",
     "show": "intaglio.tools.model_files:show",
     "run-signature": "intaglio.tools.model_files:run_signature",

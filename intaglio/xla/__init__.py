@@ -15,6 +15,7 @@ from intaglio.base import later
 
 if TYPE_CHECKING:
     from intaglio.xla.compilation import compiled as compiled
+    from intaglio.xla.processes import join as join
     from intaglio.xla.stages import STAGES as STAGES
     from intaglio.xla.stages import exported as exported
     from intaglio.xla.stages import loaded as loaded
@@ -27,6 +28,7 @@ if not TYPE_CHECKING:
             "STAGES": "intaglio.xla.stages:STAGES",
             "compiled": "intaglio.xla.compilation:compiled",
             "exported": "intaglio.xla.stages:exported",
+            "join": "intaglio.xla.processes:join",
             "loaded": "intaglio.xla.stages:loaded",
             "text": "intaglio.xla.stages:text",
         },

@@ -12,6 +12,7 @@ writes programs/<program>.json. The tests run `python -m tests.distribute.record
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import re
 import subprocess
@@ -50,6 +51,11 @@ def _plain(text: str) -> str:
 def names() -> list[str]:
     """The programs."""
     return sorted(f.stem for f in FOLDER.glob("*.py") if f.stem != "__init__")
+
+
+def has_keras() -> bool:
+    """Whether programs may train with Keras."""
+    return importlib.util.find_spec("keras") is not None
 
 
 def answers(name: str) -> dict[str, str]:

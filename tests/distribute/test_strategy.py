@@ -77,8 +77,6 @@ def test_distributed_datasets_give_whole_batches() -> None:
 def test_what_needs_more_devices_raises() -> None:
     with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.TPUStrategy"):
         tf.distribute.TPUStrategy()
-    with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.MultiWorker"):
-        tf.distribute.MultiWorkerMirroredStrategy()
 
 
 def test_indexed_slices_stay_slices_in_all_reduce() -> None:
@@ -144,7 +142,6 @@ def test_what_keras_2_asks_a_strategy(strategy: Any) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        tf.distribute.experimental.CentralStorageStrategy,
         tf.distribute.experimental.ParameterServerStrategy,
         tf.distribute.experimental.coordinator.RemoteValue,
         tf.distribute.coordinator.ClusterCoordinator,

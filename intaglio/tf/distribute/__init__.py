@@ -27,14 +27,11 @@ from intaglio.distribute.datasets import (
     InputReplicationMode,
 )
 from intaglio.distribute.mirrored import MirroredStrategy, OneDeviceStrategy
+from intaglio.distribute.multi_worker import MultiWorkerMirroredStrategy
 from intaglio.distribute.strategy import InputContext, RunOptions, Strategy, StrategyExtended
-from intaglio.distribute.unsupported import (
-    MultiWorkerMirroredStrategy,
-    ParameterServerStrategy,
-    TPUStrategy,
-)
+from intaglio.distribute.unsupported import ParameterServerStrategy, TPUStrategy
 from intaglio.distribute.values import DistributedValues
-from intaglio.tf.distribute import coordinator, experimental
+from intaglio.tf.distribute import cluster_resolver, coordinator, experimental
 
 __all__ = [
     "CrossDeviceOps",
@@ -57,6 +54,7 @@ __all__ = [
     "Strategy",
     "StrategyExtended",
     "TPUStrategy",
+    "cluster_resolver",
     "coordinator",
     "experimental",
     "experimental_set_strategy",

@@ -12,7 +12,11 @@ def main(tf: Any, say: Callable[..., None]) -> None:
     config = tf.config
     parts = [config.LogicalDeviceConfiguration() for _ in range(2)]
     config.set_logical_device_configuration(config.list_physical_devices("CPU")[0], parts)
-    strategy = tf.distribute.MirroredStrategy()
+    train(tf, say, tf.distribute.MirroredStrategy())
+
+
+def train(tf: Any, say: Callable[..., None], strategy: Any) -> None:
+    """Three models, trained under a strategy with two replicas."""
     numbers = np.random.default_rng(0)
     x = numbers.standard_normal((20, 4)).astype(np.float32)
     y = (x.sum(1, keepdims=True) > 0).astype(np.float32)

@@ -1,0 +1,235 @@
+"""Several processes that compute together: `jax.distributed` and collectives over all of them.
+
+A process joins with the addresses of all. jax' coordination service is at the first; collectives between
+CPUs are Gloo's. What a process that has died, or never came, leaves undone, the others say by its name.
+https://docs.jax.dev/en/latest/multi_process.html
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import distributed
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from intaglio.base.errors import DeadlineExceededError, UnavailableError
+
+# How long a collective's failure waits for the service to notice who has stopped.
+HEARTBEAT_SECONDS = 10
+_AXIS = "process"
+
+
+class Processes:
+    """The processes of a cluster, of which this one is number `index`."""
+
+    def __init__(self, addresses: Sequence[str], index: int, names: Sequence[str]) -> None:
+        self.addresses = tuple(addresses)
+        self.index = index
+        self.names = tuple(names)
+        first = {d.process_index: d for d in reversed(jax.devices("cpu"))}
+        devices = [first[i] for i in range(len(addresses))]
+        self._mesh = Mesh(np.array(devices), (_AXIS,))
+        self._own = first[index]
+
+    def all_reduced(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Arrays summed over all processes, each of one shape in all of them."""
+        return self._collective(_summed(self._mesh), [_numeric(a) for a in arrays], arrays)
+
+    def gathered(self, array: np.ndarray) -> np.ndarray:
+        """The arrays of all processes, of one shape, stacked in their order."""
+        return self._collective(_stacked(self._mesh), [_numeric(array)], [array])[0]
+
+    def gathered_along(self, array: np.ndarray, axis: int) -> np.ndarray:
+        """The arrays of all processes along an axis, in which they may have different sizes."""
+        sizes = self.gathered(np.array(array.shape[axis], np.int64))
+        width = [(0, 0)] * array.ndim
+        width[axis] = (0, int(sizes.max()) - array.shape[axis])
+        stacked = self.gathered(np.pad(array, width))
+        parts = [np.take(a, range(int(n)), axis) for a, n in zip(stacked, sizes, strict=True)]
+        return np.concatenate(parts, axis)
+
+    def of_first(self, array: np.ndarray) -> np.ndarray:
+        """The array that the first process has."""
+        return self.gathered(array)[0]
+
+    def wait(self, name: str, seconds: float) -> None:
+        """Returns once all processes have come here. Raises DeadlineExceededError, with those missing."""
+        try:
+            _client().wait_at_barrier(name, int(seconds * 1000))
+        except jax.errors.JaxRuntimeError as e:
+            raise DeadlineExceededError(
+                None, None, f"{self._missing()} did not come to {name!r} within {seconds} s: {e}"
+            ) from e
+
+    def _collective(
+        self, program: Callable[..., Any], arrays: Sequence[np.ndarray], like: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        try:
+            with jax.enable_x64(True):
+                results = program(*[self._global(a) for a in arrays])
+                found = [np.asarray(r.addressable_shards[0].data) for r in results]
+        except (jax.errors.JaxRuntimeError, ValueError) as e:
+            raise UnavailableError(
+                None,
+                None,
+                f"{self._missing()} stopped while all workers were computing together: {e}",
+            ) from e
+        return [f.astype(a.dtype) for f, a in zip(found, like, strict=True)]
+
+    def _global(self, array: np.ndarray) -> Any:
+        shape = (len(self.addresses), *array.shape)
+        own = jax.device_put(array[None], self._own)
+        sharding = NamedSharding(self._mesh, PartitionSpec(_AXIS))
+        return jax.make_array_from_single_device_arrays(shape, sharding, [own])
+
+    def _missing(self) -> str:
+        """The processes that the service takes for dead, by name and address."""
+        try:
+            alive = _client().get_live_nodes(list(range(len(self.addresses))))
+        except jax.errors.JaxRuntimeError:
+            alive = dict.fromkeys(range(1, len(self.addresses)), 0)  # the service was the first's
+        return _listed(self, [i for i in range(len(self.addresses)) if i not in alive])
+
+
+def _listed(processes: Any, numbers: Sequence[int]) -> str:
+    shown = [f"{processes.names[i]} ({processes.addresses[i]})" for i in numbers]
+    return ", ".join(shown) or "a worker"
+
+
+def _numeric(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.int8) if array.dtype == np.bool_ else array
+
+
+@functools.cache
+def _summed(mesh: Mesh) -> Callable[..., Any]:
+    def body(*values: Any) -> Any:
+        return [jax.lax.psum(v[0], _AXIS) for v in values]
+
+    return _mapped(mesh, body)
+
+
+@functools.cache
+def _stacked(mesh: Mesh) -> Callable[..., Any]:
+    def body(value: Any) -> Any:
+        return [jax.lax.all_gather(value[0], _AXIS)]
+
+    return _mapped(mesh, body)
+
+
+def _mapped(mesh: Mesh, body: Callable[..., Any]) -> Callable[..., Any]:
+    split, whole = PartitionSpec(_AXIS), PartitionSpec()
+    return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=split, out_specs=whole, check_vma=False))
+
+
+def _client() -> Any:
+    return distributed.global_state.client
+
+
+_joined: list[Processes] = []
+
+
+def join(addresses: Sequence[str], index: int, names: Sequence[str], seconds: float) -> Processes:
+    """Joins the processes at these addresses, once for a process.
+
+    Raises DeadlineExceededError, with the names of those that have not come within `seconds`, and
+    RuntimeError for another cluster than the one joined before, or if jax is in use already.
+    """
+    if _joined:
+        if (_joined[0].addresses, _joined[0].index) != (tuple(addresses), index):
+            raise RuntimeError(
+                f"This process is worker {_joined[0].index} of {_joined[0].addresses} already; it cannot "
+                f"join {tuple(addresses)} too."
+            )
+        return _joined[0]
+    own = _wait_for_all(addresses, index, names, seconds)
+    try:
+        _initialize(addresses, index, seconds)
+    finally:
+        if own is not None:
+            own.close()
+    found = Processes(addresses, index, names)
+    _joined.append(found)
+    atexit.register(_leave, found)
+    return found
+
+
+def _initialize(addresses: Sequence[str], index: int, seconds: float) -> None:
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # So that the death of a process is an error in the others, which they can explain. The first has
+    # the service: jax ends the others if that stops.
+    jax.config.update("jax_enable_recoverability", True)
+    jax.distributed.initialize(
+        addresses[0],
+        len(addresses),
+        index,
+        cluster_detection_method="deactivate",
+        initialization_timeout=max(int(seconds), 1),
+        heartbeat_timeout_seconds=HEARTBEAT_SECONDS,
+    )
+
+
+def _wait_for_all(
+    addresses: Sequence[str], index: int, names: Sequence[str], seconds: float
+) -> socket.socket | None:
+    """Returns once every process accepts connections at its address; this one does meanwhile.
+
+    jax would end the process if one is missing, without saying which.
+    """
+    own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.bind(("", _port(addresses[index])))
+    own.listen(len(addresses))
+    missing = [i for i in range(len(addresses)) if i != index]
+    end = time.monotonic() + seconds
+    while missing:
+        missing = [i for i in missing if not _answers(addresses[i])]
+        if missing and time.monotonic() > end:
+            own.close()
+            shown = ", ".join([f"{names[i]} ({addresses[i]})" for i in missing])
+            raise DeadlineExceededError(
+                None,
+                None,
+                f"{shown} did not come within {seconds} s. Start a process for each worker of "
+                "TF_CONFIG, with the same cluster and its own task index.",
+            )
+        if missing:
+            time.sleep(0.1)
+    if index == 0:  # the port is the service's from now on
+        own.close()
+        return None
+    return own
+
+
+def _answers(address: str) -> bool:
+    host, port = address.rsplit(":", 1)[0], _port(address)
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _port(address: str) -> int:
+    return int(address.rsplit(":", 1)[1])
+
+
+def _leave(processes: Processes) -> None:
+    """At the end of the program: the first process, which has the service, goes last."""
+    if getattr(sys, "last_value", None) is None:
+        with contextlib.suppress(DeadlineExceededError):
+            processes.wait("end of the program", HEARTBEAT_SECONDS)
+    if processes.index == 0:
+        time.sleep(0.2)
+    jax.distributed.shutdown()
+
+
+__all__ = ["Processes", "join"]
