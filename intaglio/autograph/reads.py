@@ -434,14 +434,14 @@ def attribute(owner: Any, name: str, value: Any) -> None:
     recorder = _recorders.current
     if recorder is None or (id(owner), ATTRIBUTE, name) in recorder.known:
         return
-    if _is_stored(owner, name, value) and provenance.of(owner) is Provenance.OLDER:
+    if is_stored(owner, name, value) and provenance.of(owner) is Provenance.OLDER:
         recorder.place(owner, ATTRIBUTE, name, value, _callers)
 
 
 def tested(owner: Any, name: str, value: Any) -> None:
     """An attribute is compared with None."""
     recorder = _recorders.current
-    if recorder is None or not _is_stored(owner, name, value):
+    if recorder is None or not is_stored(owner, name, value):
         return
     if provenance.of(owner) is Provenance.OLDER:
         recorder.tested(owner, name, value, _callers)
@@ -580,7 +580,7 @@ def _wrote_contents(owner: Any) -> None:
 _stored: weakref.WeakKeyDictionary[type, dict[str, str]] = weakref.WeakKeyDictionary()
 
 
-def _is_stored(owner: Any, name: str, value: Any) -> bool:
+def is_stored(owner: Any, name: str, value: Any) -> bool:
     """True if an attribute is kept somewhere, and not computed."""
     if name.startswith("__"):
         return False
@@ -635,6 +635,6 @@ def _is_stored_in_class(owner: type, name: str) -> bool:
     return plain and found is not _GONE and not hasattr(described, "__get__")
 
 
-__all__ = ["Kept", "Place", "Read", "Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "item", "outer",
+__all__ = ["Kept", "Place", "Read", "Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "is_stored", "item", "outer",
     "recording",
     "tested", "wrote"]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from types import CodeType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -84,6 +84,13 @@ def is_ours(code: CodeType) -> bool:
     return name.startswith((PACKAGE, "<intaglio"))
 
 
+def running(frame: FrameType) -> Frame:
+    """The line that a frame executes; of instructions that belong to none, the first one of its code."""
+    code = frame.f_code
+    line: int | None = frame.f_lineno
+    return Frame(code.co_filename, line or code.co_firstlineno, code.co_name)
+
+
 def innermost() -> Frame | None:
     """The user's line that runs now, or None if there is none."""
     return next(iter(frames(capture(2)[:1])), None)
@@ -92,6 +99,14 @@ def innermost() -> Frame | None:
 def stack(skip: int = 1) -> Origin:
     """As `capture`, all frames of the user's."""
     return capture(skip + 1, sys.maxsize)
+
+
+def is_ours_by_name(code: CodeType) -> bool:
+    """As `is_ours`, remembered for each file."""
+    known = _ours.get(code.co_filename)
+    if known is None:
+        known = _ours[code.co_filename] = is_ours(code)
+    return known
 
 
 def frames(origin: Origin) -> list[Frame]:

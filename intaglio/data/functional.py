@@ -27,6 +27,7 @@ from intaglio.data.stage import (
     require,
 )
 from intaglio.data.threads import ParallelCalls, ahead, automatic, in_order, pool_size
+from intaglio.data.tracing import READS
 from intaglio.ir import walk
 from intaglio.opdef import late
 from intaglio.opdef.op import Op, op
@@ -39,6 +40,9 @@ def runner(
     shared: Shared, graph: Any, captured: Sequence[Any], name: str
 ) -> Callable[..., Element]:
     """The graph as a function of an element's components."""
+    reads = graph.derived.get(READS)
+    if reads is not None:
+        reads.check()
     run = shared.function(graph)
     rest = tuple(captured)
 

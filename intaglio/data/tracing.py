@@ -6,8 +6,13 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.autograph import unconverted_reads
+from intaglio.autograph.reads import Read, absorb, recording
+from intaglio.base.log import logger
 from intaglio.data import element
 from intaglio.data.options import DEBUGGED
+from intaglio.function import captures
+from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.conversion import converted_for_graphs
 from intaglio.function.user_errors import in_user_code
 from intaglio.ir.graph import Graph as FrozenGraph
@@ -25,6 +30,32 @@ def enable_debug_mode() -> None:
     if not door.level().eager:
         raise ValueError("Debug mode is only supported in eager mode.")
     DEBUGGED.set()
+
+
+# What the graph of a dataset's function has read of Python's state, among what is derived of it.
+READS = "reads of Python's state"
+
+
+class DatasetReads(TraceReads):
+    """What a dataset's function has read, which is looked at whenever an iterator begins."""
+
+    def __init__(self, name: str, reads: tuple[Read, ...]) -> None:
+        super().__init__(reads)
+        self._name = name
+
+    def check(self) -> None:
+        """Warns once of each value that has changed, or raises StaleCaptureError: see `intaglio.captures`."""
+        if POLICY.mode == "freeze" or self.is_fresh():
+            return
+        found = self.changed()
+        if not found:
+            return
+        advice = "Make the dataset again, or a tf.Variable of what changes."
+        text = captures.message(self._name, found, advice)
+        if POLICY.mode == "error":
+            raise captures.StaleCaptureError(text)
+        self.release(found)
+        logger().warning(text)
 
 
 class Traced:
@@ -55,15 +86,21 @@ class Traced:
         label = getattr(function, "__name__", "function").replace("<lambda>", "lambda")
         graph = FuncGraph(f"__inference_{name}_{label}_{next(_numbers)}")
         graph.seed = global_seed()
-        with graph.as_default():
-            values = _placeholders(graph, arguments)
-            result = _called(function, values)
-            self.value = _as_output(result, transformation)
-            self.structure = element.spec_of(self.value)
-            graph.outputs = [
-                raw.Identity(t, name="Identity")
-                for t in element.flat_tensors(self.structure, self.value)
-            ]
+        with recording(POLICY.check_arrays) as recorder:
+            with graph.as_default():
+                values = _placeholders(graph, arguments)
+                graph.observe_code = unconverted_reads.observer()
+                result = _called(function, values)
+                self.value = _as_output(result, transformation)
+                self.structure = element.spec_of(self.value)
+                graph.outputs = [
+                    raw.Identity(t, name="Identity")
+                    for t in element.flat_tensors(self.structure, self.value)
+                ]
+            reads = recorder.finished()
+        absorb(reads)
+        shown = getattr(function, "__qualname__", type(function).__qualname__)
+        self._reads = DatasetReads(f"{shown} in {transformation}", reads)
         self.recorded = graph
         if DEBUGGED.is_set() and not hasattr(self.structure, "element_spec"):
             self._run_as_python(function, arguments, transformation)
@@ -95,7 +132,10 @@ class Traced:
     @property
     def graph(self) -> FrozenGraph:
         """The graph that runs."""
-        return self.recorded.freeze_function()
+        frozen = self.recorded.freeze_function()
+        if self._reads.all:
+            frozen.derived[READS] = self._reads
+        return frozen
 
     @property
     def captures(self) -> list[Tensor]:

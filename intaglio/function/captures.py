@@ -158,13 +158,17 @@ def _set_effects(mode: str) -> None:
             function.captures_again()
 
 
-def message(name: str, changed: Sequence[Read]) -> str:
+_ADVICE = (
+    'Pass what changes as an argument, make it a tf.Variable, or call intaglio.captures("retrace").'
+)
+
+
+def message(name: str, changed: Sequence[Read], advice: str = _ADVICE) -> str:
     """What has changed, and what to write instead."""
     what = "; ".join([_change(r) for r in changed])
     return (
         f"{name} was traced with values that have changed since: {what}. The trace keeps the old ones, as in "
-        "TensorFlow. Pass what changes as an argument, make it a tf.Variable, or call "
-        'intaglio.captures("retrace").'
+        f"TensorFlow. {advice}"
     )
 
 

@@ -174,7 +174,8 @@ def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
         sizes = zip(old.shape.as_list(), new.shape.as_list(), strict=True)
         for axis, (before, after) in enumerate(sizes):
             if before != after:
-                yield Change(f"{path}.shape[{axis}]", str(before), str(after), _SHAPE)
+                advice = _OPEN if after is None else _SHAPE
+                yield Change(f"{path}.shape[{axis}]", str(before), str(after), advice)
     elif old.shape.rank != new.shape.rank:
         yield Change(f"{path}.shape", str(old.shape), str(new.shape), _RANK)
     if old.dtype == new.dtype and old.shape == new.shape:
@@ -184,6 +185,7 @@ def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
 _SHAPE = (
     "leave the dimension open with reduce_retracing=True, or with None for it in input_signature"
 )
+_OPEN = "this trace leaves the dimension open, and serves all its sizes"
 _READ = "a captured Python value; make it a tf.Variable, or pass it as an argument"
 _RANK = "give the function tensors of one rank, or input_signature of unknown rank"
 _COUNT = "each number of arguments has a trace of its own"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.autograph import declared_state
-from intaglio.base import nest
+from intaglio.autograph import declared_state, unconverted_reads
+from intaglio.base import nest, progress
 from intaglio.base.composite import CompositeTensor
 from intaglio.function.signature import Bound
 from intaglio.function.trace_types import from_value
@@ -41,8 +41,12 @@ def trace(
         arguments = _placeholders(graph, bound, types, has_values)
         args, kwargs = bound.call_with(arguments)
         state = declared_state.Begun()
+        graph.observe_code = unconverted_reads.observer()
         try:
-            result = function(*args, **kwargs)
+            with progress.shown(
+                f"tracing {graph.name}", lambda: f"{len(graph.nodes)} nodes so far"
+            ):
+                result = function(*args, **kwargs)
             graph.declared = state.assign()
         except Exception as e:
             reported = in_user_code(e) if converted else e
@@ -51,6 +55,7 @@ def trace(
             raise reported from None
         finally:
             state.restore()
+            graph.observe_code = None
         graph.example.clear()
         structure = nest.map_structure(lambda v: _as_output(v, shown), result)
         output_type = from_value(structure, Tracing())

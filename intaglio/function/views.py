@@ -131,7 +131,7 @@ class TraceViews(Inspected, PolymorphicFunction):
         no such attribute.
         """
         reads = [r for c in self._cache if c.reads is not None for r in c.reads.all]
-        found = {r.ident: r for r in reads if r.aspect != CLASS}
+        found = {r.ident: r for r in reads if r.aspect != CLASS and not r.is_lost}
         return tuple(found.values())
 
     @property

@@ -196,7 +196,7 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
         code = frame.f_code
         generated = GeneratedCode.of(frame)
         if generated is not None:
-            line = generated.at(frame.f_lineno)
+            line = generated.at(frame.f_lineno or 0)
             node = getattr(line, "node", None)
             if isinstance(node, Node) and not (name and found):
                 name = name or name_of(node)
@@ -206,8 +206,7 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
             if not name and not found:
                 name = _called(frame, code, functions)
         elif not (origins.is_ours(code) or code.co_filename.startswith("<frozen ")):
-            where = Frame(code.co_filename, frame.f_lineno, code.co_name)
-            found.append(Step(where, "" if found else name))
+            found.append(Step(origins.running(frame), "" if found else name))
         frame = frame.f_back
     return tuple(reversed(found))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base import progress
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, outer_control_flow, pipeline
@@ -53,7 +54,8 @@ def compiled(graph: Graph) -> interpreter.Compiled:
     if not constants_agree(graph):
         return interpreter.compiled(graph)
     try:
-        return _compiled(graph)
+        with progress.shown(f"compiling {graph.name}"):
+            return _compiled(graph)
     except OpError:  # which running it raises
         return interpreter.compiled(graph)
     except Exception as e:

@@ -18,6 +18,7 @@ usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip wi
        intaglio run -m MODULE [ARGUMENT ...]   a module, as `python -m` finds it
        intaglio run NOTEBOOK.ipynb [ARGUMENT ...]
        intaglio run - [ARGUMENT ...]           what standard input has
+       intaglio run --explain SCRIPT ...       then says why its functions were traced again
        intaglio explain | report SCRIPT [ARGUMENT ...]
        intaglio coverage SCRIPT ...            what it uses of tf.*, what of it is missing
        intaglio doctor | cache                 this environment; the compiled code on disk
@@ -69,6 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if argv[0] != "run":
         print(f"intaglio: no command {' '.join(argv)!r}\n\n{USAGE}", end="", file=sys.stderr)
         return _BAD_USAGE
+    if argv[1:2] == ["--explain"]:
+        return main(["explain", *argv[2:]])
     return run(argv[1:])
 
 

@@ -43,6 +43,8 @@ class Graph(GraphBuilder):
     """
 
     building_function = False
+    # Called whenever a node is made: notes what the code on the stack reads of Python's state.
+    observe_code: Callable[[], None] | None = None
     _unfeedable: frozenset[int] = frozenset()
     _unfetchable: frozenset[int] = frozenset()
 
@@ -272,6 +274,7 @@ class FuncGraph(Graph):
         # The values of the call that traces, for variables whose first value depends on them.
         self.example: dict[int, Any] = {}
         self.outer_graph: Any = getattr(door.level(), "graph", None)
+        self.observe_code = getattr(self.outer_graph, "observe_code", None)
         # Whether it is part of a function with `jit_compile=True`, which XLA compiles in TensorFlow.
         self.compiled_whole: bool = getattr(self.outer_graph, "compiled_whole", False)
         # The attributes of Python's objects that were declared as state, and that the trace uses.

@@ -67,6 +67,8 @@ class Recorder(Level):
             self._controlled.add(id(node))
         if op.stateful:
             graph.note_effects(node)
+        if graph.observe_code is not None:
+            graph.observe_code()
         return node.outputs
 
     def _waits_for(self, values: Sequence[SymbolicTensor]) -> tuple[Node, ...]:
