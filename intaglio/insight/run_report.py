@@ -91,7 +91,7 @@ class RunReport:
         memory = "" if self.memory is None else f", {self.memory / 1e6:.0f} MB at most"
         seconds = "" if self.times is None else f", {self.times.seconds:.2f} s"
         parts = [
-            f"<h1>{cell(self.command)}</h1><p>{len(rows)} traced functions{seconds}{memory}</p>",
+            f"<h1>{cell(self.command)}</h1><p>{len(rows)} traced function{'s' * (len(rows) != 1)}{seconds}{memory}</p>",
             table(heads, rows, (2, 3, 4, 5)),
         ]
         titles = {
