@@ -16,12 +16,13 @@ KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
 .PHONY: help run test test-lowest wheels keras-tests keras-smoke client-tests check types architecture bench \
 	bench-programs docs site release-check clean \
-	xla-tests hunt fuzz kills soak serving test-export demo
+	xla-tests hunt fuzz kills soak serving test-export export-tools demo
 
 help:
 	@echo "make run    set up .venv and run the main example"
 	@echo "make test   all tests; test-lowest with the oldest versions allowed (PYTHON=python3.11)"
-	@echo "make test-export  exported libraries on emulators of other processors and in node"
+	@echo "make test-export  exported libraries on emulators of other processors, in node and in a browser;"
+	@echo "            make export-tools installs these, for root on Debian"
 	@echo "make demo   the page of examples/web_digits, in demo/"
 	@echo "make wheels the distributions intaglio and tensorflow-intaglio, in dist/"
 	@echo "make keras-tests  Keras' own tests; KERAS_TESTS=folders under keras/src"
@@ -65,11 +66,22 @@ test-lowest:
 		-r $(LOWEST)/requirements.txt -e .
 	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile $(TESTS)
 
-# Libraries for other processors, which run under qemu-user (apt-get install qemu-user-static), in
-# node, and under AddressSanitizer; what is not installed is skipped, and named.
+# Libraries for other processors, which run under qemu-user, in node and in a browser, and under
+# AddressSanitizer; what is not installed is skipped, and named.
 test-export: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[export]"
 	$(BIN)/python -m pytest -n $(JOBS) -m targets -rs tests/export
+
+# What test-export runs libraries with, on Debian and its like, where this user may install it.
+EXPORT_TOOLS := cc:gcc qemu-aarch64-static:qemu-user-static node:nodejs chromium:chromium
+export-tools:
+	@missing=$$(for pair in $(EXPORT_TOOLS); do \
+		command -v $${pair%%:*} > /dev/null || echo $${pair##*:}; done); \
+	if test -z "$$missing"; then exit 0; fi; \
+	if test "$$(id -u)" = 0 && command -v apt-get > /dev/null; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing || \
+			echo "not installed:" $$missing; \
+	else echo "not installed:" $$missing; fi
 
 # The page with the network of `make run`, trained in a few seconds, as WebAssembly.
 demo: $(RUNS)

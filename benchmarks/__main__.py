@@ -129,6 +129,9 @@ def page(
         "",
         "![Seconds by size](curves.svg)",
         "",
+        "Measured by commands of their own: [families of ops](families.md), [programs](programs.md), "
+        "[exported libraries](libraries.md), [serving](serving.md).",
+        "",
     ]
     return "\n".join(lines)
 

@@ -17,10 +17,10 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import numpy as np
-from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
 
 from intaglio.base import errors
 from intaglio.saved_model import names
@@ -82,18 +82,21 @@ class Server:
         self._token = f"Bearer {token}".encode() if token else b""
         self._hosts = hosts
 
-    def application(self) -> Starlette:
+    def application(self) -> Router:
         """The ASGI application; when it is shut down, the scheduler and the models are closed."""
 
         @contextlib.asynccontextmanager
-        async def lifespan(application: Starlette) -> AsyncGenerator[None]:
+        async def lifespan(application: Any) -> AsyncGenerator[None]:
             yield
             self.models.stop()
             self.scheduler.close()
 
-        every = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-        routes = [Route("/{path:path}", self.handle, methods=every)]
-        return Starlette(routes=routes, lifespan=lifespan)
+        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+            response = await self.handle(Request(scope, receive))
+            await response(scope, receive, send)
+
+        # Without Starlette's middleware: `handle` answers every path, and every error.
+        return Router(default=respond, redirect_slashes=False, lifespan=lifespan)
 
     async def handle(self, request: Request) -> Response:
         """The response to any request."""

@@ -22,6 +22,8 @@ from intaglio.serve.servables import Arrays, Signature
 # What makes the body of a response of the outputs.
 Encode = Callable[[dict[str, np.ndarray]], bytes]
 Counted = Callable[[int], None]
+# A call that takes less than this is short: changing to a thread and back takes a good part of it.
+SHORT_SECONDS = 0.0005
 
 
 @dataclasses.dataclass(eq=False)
@@ -44,7 +46,7 @@ class Call:
     def result(self) -> bytes:
         """The response's body."""
         self.counted(self.rows or 1)
-        return self.encode(self.signature.run(self.arrays))
+        return self.encode(self.signature.timed(self.arrays))
 
 
 @dataclasses.dataclass(eq=False)
@@ -63,6 +65,7 @@ class Scheduler:
         self._max_rows = max_rows
         self._seconds = seconds
         self._open: dict[Hashable, _Batch] = {}
+        self._short: list[Call] = []
 
     def close(self) -> None:
         """Waits for the calls that run, and ends the threads."""
@@ -82,8 +85,21 @@ class Scheduler:
         if self._max_rows and signature.takes_rows and rows and rows < self._max_rows:
             self._join(call, rows, loop)
         else:
-            self._submit([call], loop)
+            self._start(call, loop)
         return await call.future
+
+    def _start(self, call: Call, loop: asyncio.AbstractEventLoop) -> None:
+        """Runs a call alone. Short ones that arrive at once share the change to a thread, nothing else."""
+        if call.signature.seconds.value > SHORT_SECONDS:
+            self._submit([[call]], loop)
+            return
+        if not self._short:
+            loop.call_soon(self._flush_short, loop)
+        self._short.append(call)
+
+    def _flush_short(self, loop: asyncio.AbstractEventLoop) -> None:
+        calls, self._short = self._short, []
+        self._submit([[call] for call in calls], loop)
 
     def _join(self, call: Call, rows: int, loop: asyncio.AbstractEventLoop) -> None:
         shapes = sorted([(name, a.shape[1:]) for name, a in call.arrays.items()])
@@ -103,12 +119,16 @@ class Scheduler:
     def _flush(self, key: Hashable, loop: asyncio.AbstractEventLoop) -> None:
         batch = self._open.pop(key)
         batch.timer.cancel()
-        self._submit(batch.calls, loop)
+        self._submit([batch.calls], loop)
 
-    def _submit(self, calls: list[Call], loop: asyncio.AbstractEventLoop) -> None:
+    def _submit(self, batches: list[list[Call]], loop: asyncio.AbstractEventLoop) -> None:
+        """Runs batches one after the other on a thread, and delivers their results together."""
+
         def work() -> None:
-            # Requests whose time has passed while they waited are not run.
-            results = _results([c for c in calls if not c.future.cancelled()])
+            results: list[tuple[Call, bytes | Exception]] = []
+            for calls in batches:
+                # Requests whose time has passed while they waited are not run.
+                results += _results([c for c in calls if not c.future.cancelled()])
             loop.call_soon_threadsafe(_deliver, results)
 
         self._pool.submit(work)
@@ -149,7 +169,7 @@ def _joined(calls: Sequence[Call]) -> list[bytes | Exception]:
     first = calls[0]
     first.counted(sum(sizes))
     arrays = {name: np.concatenate([c.arrays[name] for c in calls]) for name in first.arrays}
-    outputs = first.signature.run(arrays)
+    outputs = first.signature.timed(arrays)
     for name, output in outputs.items():
         if output.shape[:1] != (sum(sizes),):
             raise errors.InvalidArgumentError(

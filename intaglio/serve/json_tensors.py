@@ -180,21 +180,21 @@ def array(value: Any, dtype: DType) -> np.ndarray:
     # Level by level: every list has as many elements as the first one of its level.
     while leaves and isinstance(leaves[0], list):
         size = len(leaves[0])
-        for one in leaves:
-            if not isinstance(one, list):
-                raise invalid(
-                    f"JSON Value: {_shown(one)} found at incorrect level: {len(shape) + 1} in the "
-                    "JSON DOM. A list is expected there"
-                )
-            if len(one) != size:
-                raise invalid(
-                    f"Encountered list at unexpected size: {len(one)} at level: {len(shape)} expected "
-                    f"size: {size}"
-                )
+        if set(map(type, leaves)) != {list}:
+            wrong = next(v for v in leaves if not isinstance(v, list))
+            raise invalid(
+                f"JSON Value: {_shown(wrong)} found at incorrect level: {len(shape) + 1} in the "
+                "JSON DOM. A list is expected there"
+            )
+        if set(map(len, leaves)) != {size}:
+            other = next(len(v) for v in leaves if len(v) != size)
+            raise invalid(
+                f"Encountered list at unexpected size: {other} at level: {len(shape)} expected "
+                f"size: {size}"
+            )
         shape.append(size)
         leaves = list(itertools.chain.from_iterable(leaves))
-    nested = [one for one in leaves if isinstance(one, list)]
-    if nested:
+    if list in set(map(type, leaves)):
         raise invalid(f"Encountered list at unexpected level: {len(shape)} expected < {len(shape)}")
     return _flat(leaves, dtype).reshape(shape)
 

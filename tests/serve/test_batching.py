@@ -133,3 +133,21 @@ def test_cancelled_requests_do_not_run() -> None:
 
     asyncio.run(scenario())
     assert ran == [1.0]
+
+
+def test_short_calls_that_arrive_together_share_a_thread_and_not_a_call() -> None:
+    threads: list[int] = []
+
+    def run(arrays: Arrays) -> dict[str, np.ndarray]:
+        threads.append(threading.get_ident())
+        if arrays["x"][0, 0] == 3:
+            raise ValueError("three")
+        return _double(arrays)
+
+    signature = _signature(run)
+    signature.seconds.value = 0.0
+    found = _ask(Scheduler(4), signature, [[[i, i]] for i in range(9)])
+    assert len(set(threads)) == 1 and len(threads) == 9
+    assert isinstance(found.pop(3), ValueError)
+    assert found == [[2 * i, 2 * i] for i in range(9) if i != 3]
+    assert 0 < signature.seconds.value < 1
