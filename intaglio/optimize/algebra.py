@@ -170,8 +170,23 @@ def empty_transpose(x: Value, p: Value):
 
 @rule(lambda x, s, t: pat.Reshape(pat.Reshape(x, s), t))
 def merge_reshapes(x: Value, s: Value, t: Value):
-    """reshape(reshape(x, s), t)  ->  reshape(x, t)"""
-    return raw.Reshape(x, t)
+    """reshape(reshape(x, s), t)  ->  reshape(x, t)    if the -1 of t is the same for both"""
+    return raw.Reshape(x, t) if x.spec.count or _follows_from_count(t) else None
+
+
+def _follows_from_count(shape: Value) -> bool:
+    """Whether the number of elements alone determines the -1 of a shape.
+
+    Beside a 0 it is worked out from the sizes of the reshaped tensor that are not 0.
+    """
+    if shape.node.op.shape_only:
+        return True  # no -1
+    sizes = shape.spec.partial
+    if sizes is None:
+        return False
+    empty = {i for i, n in enumerate(sizes) if n in (0, None)}
+    found = {i for i, n in enumerate(sizes) if n in (-1, None)}
+    return not (empty and found) or (empty == found and len(empty) == 1)
 
 
 @rule(lambda x, s: pat.Reshape(x, s))
