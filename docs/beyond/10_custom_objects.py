@@ -51,4 +51,4 @@ class Plain:
 f(x, Plain())
 f(x, Plain())
 assert f.experimental_get_tracing_count() == 4
-assert "objects are told apart by ==" in f.explain()[-1].changes[0].advice
+assert "objects are compared by ==" in f.explain()[-1].changes[0].advice

@@ -32,7 +32,7 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Starts the graph outside of all blocks anew.
+    """Replaces the graph outside of all blocks with an empty one.
 
     Raises AssertionError inside of a block of another graph.
 

@@ -531,7 +531,7 @@ class Inference(AtomicFunction):
 
 
 def _accessed(level: door.Level, variable: Any) -> None:
-    """Tells tapes, or the graph being recorded, that a call uses the variable."""
+    """Notifies tapes, or the graph being recorded, that a call uses the variable."""
     for watcher in level.watchers:
         watch = getattr(watcher, "watch_variable", None)
         if watch is not None:

@@ -139,7 +139,7 @@ class retrace_budget(_Block):
     """In the block, a function may be traced again `limit` times in this thread.
 
     The first trace of a function is none, unless the same code with the same values around it was traced
-    in the block before: the function is made anew again and again. Then
+    in the block before: the function is created again at each call. Then
     `on_exceed` decides: `"raise"` raises RetraceBudgetError with the cause of every trace, `"warn"` logs them
     once, `"eager"` runs the Python function instead. With `per="call_site"` each line that calls the
     function has a budget of its own.
@@ -244,7 +244,7 @@ def may_trace(function: Any, where: Any, explained: Any) -> bool:
 def _spend(budget: _Budget, function: Any, where: Any, explained: Any) -> bool:
     detector = function._detector
     if not len(function._cache):
-        # A first trace, but perhaps of a function that was made anew with the same values around it.
+        # A first trace, but perhaps of a function created again with the same closure.
         earlier = budget.traced.setdefault(detector, [])
         again = any([e.is_same(function.python_function) for e in earlier])
         if not again:

@@ -54,7 +54,7 @@ last_error = LastError()
 
 
 def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
-    """Tells of an error that a node of a graph raised when it ran; `raised` is as it was."""
+    """Adds to an error that a node raised at run time its inputs and the path to it; `raised` is the original."""
     inputs = interpreter.failing_inputs(raised)
     last_error.node = node.traced_name
     last_error.inputs = {name: v for name, v in inputs.items() if _is_data(v)}
@@ -70,7 +70,7 @@ def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
 
 
 def note_trace(error: BaseException, trace: TracebackType | None) -> None:
-    """Tells the shapes of the names in the expression of the user's that raised an error."""
+    """Adds to an error of tracing the shapes of the names in the user's expression that raised it."""
     origin = causes.innermost(trace)
     if origin is None or not hasattr(error, "add_note"):
         return

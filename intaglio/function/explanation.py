@@ -190,7 +190,7 @@ _READ = "a captured Python value; make it a tf.Variable, or pass it as an argume
 _RANK = "give the function tensors of one rank, or input_signature of unknown rank"
 _COUNT = "each number of arguments has a trace of its own"
 _OBJECT = (
-    "objects are told apart by ==, as long as they live; pass the tensors that it holds, or call "
+    "objects are compared by ==, as long as they live; pass the tensors that it holds, or call "
     'intaglio.generalise("objects") for frozen data classes'
 )
 _OTHER = "each has a trace of its own"

@@ -33,7 +33,7 @@ class Policy:
 
     @property
     def objects(self) -> bool:
-        """Whether objects are told apart by what they hold."""
+        """Whether objects are compared by their contents."""
         return OPTIONS.structural_objects
 
 
@@ -63,11 +63,11 @@ class generalise:
     `range(n)`, a size) stays part of the trace: `f.generalised` names the line. The function may be traced twice then,
     with its Python side effects.
 
-    Functions: one that is made anew, with the same code, closure and options as an earlier one, takes its traces over, if
-    these had no side effects, made no variables, draw no random numbers, and have read nothing that has changed. What
-    libraries have read of Python's state is not known (docs/captures.md).
+    Functions: one with the same code, closure and options as an earlier one uses its traces, if these had no side
+    effects, created no variables, draw no random numbers, and have read nothing that has changed. What libraries have
+    read of Python's state is not known (docs/captures.md).
 
-    Objects: frozen data classes, those without a hash, and frozen sets are told apart by what they hold, as named
+    Objects: frozen data classes, those without a hash, and frozen sets are compared by their contents, as named
     tuples are; tensors in them are inputs, and the function gets a copy. TensorFlow compares such objects by `==` as
     long as the first one lives, and refuses data classes without a hash.
 

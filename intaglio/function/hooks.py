@@ -20,7 +20,7 @@ class FunctionHooks(Hooks):
     to_text: Callable[[Any], str]
     to_python: Callable[[Any], Any]
     picture: Callable[..., Any]
-    # What tracing made of each line; a trace as the first of the stages up to machine code.
+    # The ops and time of tracing by line; a trace as the first of the stages up to machine code.
     trace_profile: Callable[[Any], Any]
     stage: Callable[[Any], Any]
     # A recorded call once more, up to a line: `Function.replay`.

@@ -535,7 +535,7 @@ class Function(TraceViews):
 
     def _takes_over(self) -> bool:
         """Whether an earlier function was the same: its traces are this one's too from now on."""
-        shared = sharing.found(self)
+        shared = sharing.find(self)
         if shared is None:
             return False
         self._cache, self._created, self._initialized = shared, [], True
@@ -556,7 +556,7 @@ class Function(TraceViews):
             self._keep(key, concrete)
             self._initialized = True
             if GENERAL.functions:
-                sharing.offer(self)
+                sharing.publish(self)
             return concrete
         self._initialized = True
         # From now on threads do not wait for the first trace, but for that of their types.
@@ -659,7 +659,7 @@ class Function(TraceViews):
     # -- changed captures -----------------------------------------------------------------
 
     def captures_again(self) -> None:
-        """The policy about changed captures is another one: calls check them anew."""
+        """The policy about changed captures is another one: calls check them again."""
         self._entries = ()
         self._reported = set()
         for concrete in self._cache:

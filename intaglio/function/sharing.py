@@ -1,9 +1,9 @@
-"""Functions that are made anew, in a loop or at each call of another one, and share their traces: `generalise("functions")`.
+"""Traces shared by functions that are defined repeatedly, in a loop or by a function: `generalise("functions")`.
 
-A function is the same as an earlier one if its code is, its globals, the options of `tf.function`, and the values of its
-closure and defaults, objects by identity. It takes the traces over only if tracing it would give these again: they
-have made no variables and had no side effects, draw no random numbers, and all that they have read of Python's state
-is what it was.
+Two functions are equal if their code, globals, options of `tf.function`, and the values of their closures and defaults are;
+objects are compared by identity. A function uses the traces of an equal one only if tracing it would record the same: the
+traces have created no variables, had no side effects and draw no random numbers, and the Python state that they have
+read has not changed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from intaglio.base.locks import lasting_lock
 from intaglio.function.cache import TraceCache
 from intaglio.runtime.call_state import streams
 
-# The traces of so many functions are kept for others like them.
+# How many functions are published; the oldest is removed first.
 MAX_FUNCTIONS = 64
 
 
-class _Offer:
-    """The traces of a function, and what another one must have in common with it."""
+class _Published:
+    """The traces of a function, with what another function must be equal in to use them."""
 
     def __init__(self, function: Any) -> None:
         self._function = Kept(function.python_function)
@@ -49,29 +49,29 @@ def _is_repeatable(trace: Any) -> bool:
 
 
 _lock = lasting_lock()
-_offers: collections.OrderedDict[int, _Offer] = collections.OrderedDict()
+_published: collections.OrderedDict[int, _Published] = collections.OrderedDict()
 
 
 def _may_share(function: Any) -> bool:
-    """True for plain functions that AutoGraph converts: of others it is not known what they have read."""
+    """True for plain functions that AutoGraph converts: the reads of others are unknown."""
     python_function = function.python_function
     return type(python_function) is FunctionType and function.is_converted
 
 
-def offer(function: Any) -> None:
-    """Keeps a function's traces for others like it. Its first trace has made no variables."""
+def publish(function: Any) -> None:
+    """Lets equal functions use a function's traces. Its first trace has created no variables."""
     if not _may_share(function):
         return
     with _lock:
-        _offers[id(function._cache)] = _Offer(function)
-        if len(_offers) > MAX_FUNCTIONS:
-            _offers.popitem(last=False)
+        _published[id(function._cache)] = _Published(function)
+        if len(_published) > MAX_FUNCTIONS:
+            _published.popitem(last=False)
 
 
-def found(function: Any) -> TraceCache | None:
-    """The traces of an earlier function that is the same, or None."""
+def find(function: Any) -> TraceCache | None:
+    """The traces of an equal function, or None."""
     if not _may_share(function):
         return None
     with _lock:
-        earlier = [*_offers.values()]
+        earlier = [*_published.values()]
     return next((o.cache for o in reversed(earlier) if o.serves(function)), None)

@@ -96,7 +96,7 @@ class TraceViews(Inspected, PolymorphicFunction):
         return traces_of(self._list_all_concrete_functions())
 
     def trace_profile(self, trace: ConcreteFunction | None = None) -> Any:
-        """What tracing made of each line: ops, milliseconds, bytes, how often it ran; of the last trace.
+        """The cost of tracing by line: ops, milliseconds, bytes, how often it ran; of the last trace.
 
         Loops of Python that unroll into many nodes are named, with what to write instead. `save(path)`
         writes it for speedscope. Raises ValueError for a function without traces. TensorFlow has no such method.

@@ -1,4 +1,4 @@
-"""What tracing has made of each line of a program: `f.trace_profile()`."""
+"""The ops, time and memory of tracing, by line of the program: `f.trace_profile()`."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class TraceProfile(ShownInNotebooks, tuple[TracedLine, ...]):
 
 
 def trace_profile(thing: Any) -> TraceProfile:
-    """What tracing has made of each line of a function's last trace, or of a trace.
+    """The rows of a function's last trace, or of a trace, by line.
 
     The time of a node is that since the node before it; a line with a loop or branch of the graph has the
     time of the body too. Raises ValueError for a function without traces.

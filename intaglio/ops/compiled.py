@@ -8,6 +8,7 @@ what went before.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -111,7 +112,7 @@ def compiled_function(
     NumPy is `quick` too, no call waits.
     """
     done = _done.get(kind, 0)
-    enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _loaded else MIN_TOTAL_WORK
+    enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _compiler_loaded.is_set() else MIN_TOTAL_WORK
     if done < enough:
         _done[kind] = done = done + work
         if done < enough:
@@ -123,15 +124,15 @@ def compiled_function(
 
 # False compiles at once what could wait.
 IN_BACKGROUND = True
-# Not empty once a kernel has been asked for: the compiler is loaded, and another kernel costs little.
-_loaded: set[str] = set()
+# Set once a kernel has been requested: the compiler is loaded, and another kernel costs little.
+_compiler_loaded = threading.Event()
 
 
 def _selected(kind: str, *description: Any) -> Kernel | None:
-    _loaded.add("compiler")
+    _compiler_loaded.set()
     return HOOKS.select_kernel(kind, *description)
 
 
 def _when_ready(kind: str, *description: Any) -> Kernel | None:
-    _loaded.add("compiler")
+    _compiler_loaded.set()
     return HOOKS.kernel_when_ready(kind, *description)

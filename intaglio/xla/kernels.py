@@ -53,10 +53,10 @@ def _patches(x: Any, along: Sequence[windows.Axis]) -> Any:
     rank = len(along)
     for i, axis in enumerate(along):
         starts = np.arange(axis.out) * axis.stride
-        places = starts[:, None] + np.arange(axis.window) * axis.dilation
+        positions = starts[:, None] + np.arange(axis.window) * axis.dilation
         shape = [1] * (2 * rank)
-        shape[i], shape[rank + i] = places.shape
-        index.append(places.reshape(shape))
+        shape[i], shape[rank + i] = positions.shape
+        index.append(positions.reshape(shape))
     return wrapped(unwrapped(x)[tuple(index)])
 
 

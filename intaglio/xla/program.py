@@ -55,13 +55,15 @@ class Program:
         self.routes: dict[str, str] = {}
         self._streams = streams
         # The position of the first input with the same variable, for each that is a variable.
-        places: dict[int, int] = {}
+        first_inputs: dict[int, int] = {}
         self.variables = {
-            i: places.setdefault(id(a), i) for i, a in enumerate(arrays) if isinstance(a, Resource)
+            i: first_inputs.setdefault(id(a), i)
+            for i, a in enumerate(arrays)
+            if isinstance(a, Resource)
         }
         self.shapes = tuple([_shape(a) for a in arrays])
         self._specs = {i: arrays[i].spec for i in self.variables}
-        values = [p for p in places.values() if arrays[p].initialized]
+        values = [p for p in first_inputs.values() if arrays[p].initialized]
         changed = {self.variables.get(i) for i in resources.written(graph)}
         self._donated = [p for p in values if p in changed]
         self._read = [p for p in values if p not in changed]
@@ -317,11 +319,11 @@ def _shape(array: Any) -> Any:
 
 def _key(arrays: Sequence[Any]) -> tuple[Any, ...]:
     """The shapes of a call, and which of its variables are the same one."""
-    places: dict[int, int] = {}
+    first_inputs: dict[int, int] = {}
     key: list[Any] = []
     for index, array in enumerate(arrays):
         if isinstance(array, Resource):
-            key.append((places.setdefault(id(array), index), _shape(array)))
+            key.append((first_inputs.setdefault(id(array), index), _shape(array)))
         else:
             key.append(getattr(array, "shape", None))
     return tuple(key)

@@ -1,4 +1,4 @@
-"""`intaglio.generalise("functions")`: functions that are made anew share their traces, where it is safe."""
+"""`intaglio.generalise("functions")`: equal functions share their traces, where it is safe."""
 
 from __future__ import annotations
 
@@ -151,4 +151,4 @@ def test_off_by_default() -> None:
 def test_functions_that_are_dropped_do_not_pile_up() -> None:
     for i in range(sharing.MAX_FUNCTIONS + 10):
         _adding(i)(tf.constant(1))
-    assert len(sharing._offers) <= sharing.MAX_FUNCTIONS
+    assert len(sharing._published) <= sharing.MAX_FUNCTIONS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_small_and_large_arrays_have_one_value(op, dtype: str) -> None:
 
 def test_a_call_waits_for_machine_code_that_it_alone_pays_for(monkeypatch):
     monkeypatch.setattr(compiled, "_done", {})
-    monkeypatch.setattr(compiled, "_loaded", set())
+    monkeypatch.setattr(compiled, "_compiler_loaded", threading.Event())
     asked: list[str] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *kind: asked.append("now"))
     monkeypatch.setattr(HOOKS, "kernel_when_ready", lambda *kind: asked.append("later"))

@@ -56,7 +56,7 @@ class UnexportableNode(ExportError):
 
 
 class Lowering:
-    """Lowers graphs into one builder; `used` is told the route of each node."""
+    """Lowers graphs into one builder; `used` receives the route of each node."""
 
     def __init__(self, builder: Builder, used: Callable[[Node, str], None] | None = None) -> None:
         self.builder = builder

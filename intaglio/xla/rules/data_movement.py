@@ -62,8 +62,8 @@ def _split_sizes(value, size_splits, axis) -> Any:
 def _one_hot(indices, depth, on_value, off_value, axis) -> Any:
     count = int(known(depth, "the depth of OneHot"))
     axis = axis if axis >= 0 else indices.ndim
-    places = np.arange(count).reshape(-1, *(1,) * (indices.ndim - axis))
-    return jnp.where(jnp.expand_dims(indices, axis) == places, on_value, off_value)
+    positions = np.arange(count).reshape(-1, *(1,) * (indices.ndim - axis))
+    return jnp.where(jnp.expand_dims(indices, axis) == positions, on_value, off_value)
 
 
 @xla(raw.Range)
@@ -96,8 +96,8 @@ class _Ends:
     """The numbers of a slice: `begin`, `end` and `strides`, each known or computed by the program."""
 
     def __init__(self, node: Node, begin: Any, end: Any, strides: Any) -> None:
-        places = node.op.input_names.index("begin")
-        specs = [v.spec.partial for v in node.inputs[places : places + 3]]
+        first = node.op.input_names.index("begin")
+        specs = [v.spec.partial for v in node.inputs[first : first + 3]]
         self._values = [begin, end, strides]
         self._known = [None if s is None else list(s) for s in specs]
         self.count = len(begin)
@@ -241,8 +241,8 @@ def _scattered(array: Any, indices: Any, updates: Any, how: str) -> Any:
     """Rows of coordinates out of range are left out."""
     index = jnp.asarray(indices)
     index = jnp.where(index < 0, np.iinfo(index.dtype).max, index)
-    places = tuple([index[..., i] for i in range(index.shape[-1])])
-    return getattr(array.at[places], how)(updates, mode="drop")
+    positions = tuple([index[..., i] for i in range(index.shape[-1])])
+    return getattr(array.at[positions], how)(updates, mode="drop")
 
 
 def _tensor_scatter(op: Any, how: str, sign: int = 1) -> None:
@@ -260,13 +260,13 @@ _tensor_scatter(late.TensorScatterMin, "min")
 
 @xla(late.DynamicStitch, late.ParallelDynamicStitch)
 def _stitch(indices, data) -> Any:
-    places = [known(i, "the indices of DynamicStitch") for i in indices]
-    count = max([int(p.max(initial=-1)) for p in places]) + 1
-    tail = data[0].shape[places[0].ndim :]
+    positions = [known(i, "the indices of DynamicStitch") for i in indices]
+    count = max([int(p.max(initial=-1)) for p in positions]) + 1
+    tail = data[0].shape[positions[0].ndim :]
     result = jnp.zeros((count, *tail), data[0].dtype)
-    for place, rows in zip(places, data, strict=True):
-        if place.size:
-            last = {int(v): i for i, v in enumerate(place.reshape(-1))}
+    for at, rows in zip(positions, data, strict=True):
+        if at.size:
+            last = {int(v): i for i, v in enumerate(at.reshape(-1))}
             chosen = jnp.reshape(rows, (-1, *tail))[np.array(list(last.values()))]
             result = result.at[np.array(list(last))].set(chosen)
     return result

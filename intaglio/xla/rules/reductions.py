@@ -235,9 +235,9 @@ def _dense_bincount(input, size, weights, binary_output) -> Any:
     rows = jnp.reshape(input, (-1, input.shape[-1])) if input.ndim else jnp.reshape(input, (1, 1))
     each = jnp.reshape(weights, rows.shape) if weights.size else jnp.ones(rows.shape, weights.dtype)
     bins = jnp.zeros((len(rows), count), each.dtype)
-    places = (np.arange(len(rows))[:, None], _valid(rows, count))
+    indices_of_bins = (np.arange(len(rows))[:, None], _valid(rows, count))
     if binary_output:
-        bins = bins.at[places].set(1, mode="drop")
+        bins = bins.at[indices_of_bins].set(1, mode="drop")
     else:
-        bins = bins.at[places].add(each, mode="drop")
+        bins = bins.at[indices_of_bins].add(each, mode="drop")
     return bins if input.ndim == 2 else bins[0]

@@ -131,13 +131,13 @@ def _while(lowering, builder, input, cond: Graph, body: Graph) -> Any:
         raise Unexportable("a loop that changes the handle of a variable")
     inner = lowering.within()
     model = builder.model
-    places: list[Value] = []
+    formals: list[Value] = []
     for i in carried:
         start, dims = input[i], _lasting(input[i], body.outputs[i].dims)
         sequence = getattr(start, "is_sequence", False)
-        places.append(Value(model.name("carried"), np.dtype(start.dtype), dims, sequence))
+        formals.append(Value(model.name("carried"), np.dtype(start.dtype), dims, sequence))
     values = list(input)
-    for i, place in zip(carried, places, strict=True):
+    for i, place in zip(carried, formals, strict=True):
         values[i] = place
     following = inner.run(body, values)
     results = [_returned(inner.builder, following[i]) for i in carried]
@@ -148,12 +148,12 @@ def _while(lowering, builder, input, cond: Graph, body: Graph) -> Any:
     # An iteration's number is a tensor of one element in a body's declaration.
     number = Value(model.name("iteration"), INT64, ())
     goes_on = Value(model.name("condition"), BOOL, ())
-    inputs = [value_info(v, v.dims) for v in (number, goes_on, *places)]
-    results = [r._replace(dims=p.dims) for r, p in zip(results, places, strict=True)]
+    inputs = [value_info(v, v.dims) for v in (number, goes_on, *formals)]
+    results = [r._replace(dims=p.dims) for r, p in zip(results, formals, strict=True)]
     graph = _graph(inner.builder, "body", inputs, [again._replace(dims=()), *results])
     first = holds(builder, lowering.run(cond, input)[0])
     operands = ["", builder.name_of(first), *[builder.name_of(input[i]) for i in carried]]
-    outputs = [p._replace(name=model.name(builder.label)) for p in places]
+    outputs = [p._replace(name=model.name(builder.label)) for p in formals]
     found = list(input)
     if carried:
         builder.node("Loop", operands, [v.name for v in outputs], body=graph)

@@ -30,8 +30,8 @@ def gathered(builder: Any, params: Operand, indices: Operand, axis: int, batch_d
     inner = taken - batch_dims
     before = axis - batch_dims
     start = batch_dims + inner
-    places = [*range(batch_dims), *range(start, start + before), *range(batch_dims, start)]
-    return builder.transpose(found, [*places, *range(start + before, rank - 1 + inner)])
+    permutation = [*range(batch_dims), *range(start, start + before), *range(batch_dims, start)]
+    return builder.transpose(found, [*permutation, *range(start + before, rank - 1 + inner)])
 
 
 def gathered_by_rows(builder: Any, params: Operand, indices: Operand) -> Any:
