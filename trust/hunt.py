@@ -2,6 +2,9 @@
 
     python -m trust.hunt [--count N] [--seed S] [--jobs J] [--write] [--out FOLDER]
 
+With --write the run is added to the record of all runs (`hunts.json`), whose sums docs/trust.md has. Without
+--seed it begins after the seeds that the record has of this version of the generator.
+
 Seeds are shared out to child processes, so that a crash or a hang is one more verdict. What is
 found is shrunk and printed as a program to run. Exit status 1 means that something was wrong.
 """
@@ -16,6 +19,7 @@ import json
 import logging
 import os
 import pathlib
+import platform
 import queue
 import signal
 import subprocess
@@ -24,7 +28,7 @@ import threading
 import time
 from typing import Any
 
-from trust import page
+from trust import page, record
 
 # For a program, all its modes and the compiler's work: computing time of the process, since on a
 # machine with other work a program takes many times its own.
@@ -137,6 +141,7 @@ class Tally:
 
     def __init__(self, out: pathlib.Path | None) -> None:
         self.out = out
+        self.taken = 0  # seeds, one after the other
         self.programs = self.dropped = self.lines = self.compared = self.skipped = 0
         self.refused = 0
         self.kinds: collections.Counter[str] = collections.Counter()
@@ -146,6 +151,7 @@ class Tally:
     def add(self, verdict: dict[str, Any]) -> None:
         """Counts a verdict and prints a defect."""
         with self._lock:
+            self.taken += 1
             if verdict.get("dropped"):
                 self.dropped += 1
                 return
@@ -169,8 +175,29 @@ class Tally:
         if self.out is not None:
             (self.out / f"{verdict['seed']}.py").write_text(report, encoding="utf-8")
 
+    def run(self, first: int) -> record.Run:
+        """What the record gets of this run."""
+        from trust import generator
+
+        return record.Run(
+            record.today(),
+            platform.python_version(),
+            generator.VERSION,
+            first,
+            self.taken,
+            self.programs,
+            self.lines,
+            self.compared,
+            self.skipped,
+            self.refused,
+            self.kinds["wrong"],
+            self.kinds["internal"],
+            self.kinds["error"],
+            sum([self.kinds[k] for k in GIVEN_UP]),
+        )
+
     def table(self) -> str:
-        """The section of the page."""
+        """What is printed."""
         share = self.skipped / max(self.compared + self.skipped, 1)
         heads = ["programs", "lines", "elements compared", "left out (decided by rounding)",
                  "refused when traced", "wrong", "internal errors", "TensorFlow errors", "crashes, hangs"]  # fmt: skip
@@ -182,11 +209,17 @@ class Tally:
         return page.table(heads, [row])
 
 
+def _first_seed() -> int:
+    from trust import generator
+
+    return record.next_seed(record.load(), generator.VERSION)
+
+
 def main() -> int:
     """The command; 1 if there are defects."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m trust.hunt")
     parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--seed", type=int, help="the first seed")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4))
     parser.add_argument("--shrink", type=float, default=SHRINK_SECONDS, help="seconds a defect")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
@@ -200,8 +233,9 @@ def main() -> int:
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
     tally = Tally(options.out)
+    first = _first_seed() if options.seed is None else options.seed
     seeds: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for seed in range(options.seed, options.seed + options.count):
+    for seed in range(first, first + options.count):
         seeds.put(seed)
     end = time.monotonic() + options.seconds
 
@@ -220,8 +254,9 @@ def main() -> int:
             future.result()
     print(tally.table())
     if options.write:
-        command = f"python -m trust.hunt --seed {options.seed} --count {options.count}"
-        page.write("hunt", command, tally.table())
+        runs = record.added(record.load(), tally.run(first))
+        record.save(runs)
+        page.put("hunt", record.table(runs))
     return 1 if tally.seeds else 0
 
 

@@ -29,7 +29,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def write(section: str, command: str, text: str) -> None:
     """Puts what a command found into its section, with the command and the date."""
     stamp = f"{datetime.date.today():%Y-%m-%d}, Python {platform.python_version()}"
-    content = f"`{command}`, {stamp}:\n\n{text}"
+    put(section, f"`{command}`, {stamp}:\n\n{text}")
+
+
+def put(section: str, content: str) -> None:
+    """Replaces a section of the page."""
     new = replaced(PAGE.read_text(encoding="utf-8"), section, content)
     beside = PAGE.with_suffix(".tmp")
     beside.write_text(new, encoding="utf-8")
