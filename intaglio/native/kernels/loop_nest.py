@@ -69,7 +69,8 @@ def evaluate(
     values = {id(v): x for v, x in zip(graph.inputs, inputs[:count], strict=True)}
     known = {n.tobytes(): x for n, x in zip(numbers, inputs[count:], strict=True)}
     for node in graph.nodes:
-        if node.op is raw.Const:
+        # Arrays are axes; one that is an operand has to be an input.
+        if node.op is raw.Const and node.attrs["value"].size == 1:
             value = node.attrs["value"].reshape(-1)[0]
             shared = known.get(value.tobytes()) if value.dtype in FLOATING else None
             kind = kind_of(value.dtype)

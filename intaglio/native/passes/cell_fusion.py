@@ -12,11 +12,11 @@ from typing import Any
 
 from intaglio.base.dtypes import float32
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.recurrent_cell import Form, form_of, starts_of, value_of
 from intaglio.native.passes.elementwise_fusion import can_compile
-from intaglio.native.passes.outlining import Cluster, is_number, outline
+from intaglio.native.passes.outlining import Cluster, is_number, is_parameter, outline
 from intaglio.opdef import raw
 
 
@@ -35,10 +35,9 @@ def fuse_cells(body: Graph, fuel: Fuel | None = None) -> Graph:
     return outline(body, found, raw._FusedCell, _is_part, fuel)
 
 
-def _is_part(value: SymbolicTensor) -> bool:
-    """True for constants that are parameters of an op on a gate."""
-    node = value.node
-    return is_number(value) or (node.op is raw.Const and value.dtype.is_integer)
+def _is_part(node: Node, index: int) -> bool:
+    """True for inputs that are numbers, or parameters of an op on a gate."""
+    return is_number(node, index) or is_parameter(node, index)
 
 
 def _is_product(node: Node, stay: set[int]) -> bool:
@@ -105,8 +104,8 @@ def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> boo
     return all(
         v.dims == shape
         if id(v) in inside
-        else is_number(v) or (v.dtype is float32 and _reaches(v.dims, shape))
-        for v in node.inputs
+        else is_number(node, i) or (v.dtype is float32 and _reaches(v.dims, shape))
+        for i, v in enumerate(node.inputs)
     )
 
 

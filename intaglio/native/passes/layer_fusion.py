@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels import layers
 from intaglio.native.passes import normalization_fusion
-from intaglio.native.passes.outlining import Cluster, outline
+from intaglio.native.passes.outlining import Cluster, is_parameter, outline
 from intaglio.native.passes.use_def import Users, is_large, only_user, users_of
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -35,13 +35,13 @@ def fuse_layers(graph: Graph, fuel: Fuel | None = None) -> Graph:
             clusters.append(Cluster(1))
             clusters[-1].nodes += found
             taken.update([id(n) for n in found])
-    return outline(graph, clusters, raw._FusedLayers, _is_number, fuel)
+    return outline(graph, clusters, raw._FusedLayers, _is_part, fuel)
 
 
-def _is_number(value: SymbolicTensor) -> bool:
-    """True for the axes of a sum, which are part of a layer, and for what is nothing."""
-    constant = value.node.op is raw.Const
-    return constant and (value.dtype.is_integer or value.dims == (0,))
+def _is_part(node: Node, index: int) -> bool:
+    """True for the axes of a sum, which are part of a layer, and for arrays without elements."""
+    value = node.inputs[index]
+    return is_parameter(node, index) or (value.node.op is raw.Const and value.dims == (0,))
 
 
 # -- convolutions -------------------------------------------------------------------------

@@ -23,22 +23,38 @@ class Cluster:
         self.used = False
 
 
-def is_number(value: SymbolicTensor) -> bool:
-    """True for a constant without dims: it becomes part of the code."""
+# Says whether an input of a node, by its number, is a constant that becomes part of the body.
+Within = Callable[[Node, int], bool]
+
+
+def is_number(node: Node, index: int) -> bool:
+    """True for an input that is a constant without dims: it becomes part of the code."""
+    value = node.inputs[index]
     return value.node.op is raw.Const and value.dims == ()
+
+
+def is_parameter(node: Node, index: int) -> bool:
+    """True for an input that is constant axes, sizes or indices.
+
+    Integers may be elements as well: those of elementwise ops are, and what is reduced.
+    """
+    value = node.inputs[index]
+    if value.node.op is not raw.Const or not value.dtype.is_integer:
+        return False
+    return index > 0 if node.op.reduces else "scalar" not in node.op.rules
 
 
 def outline(
     graph: Graph,
     clusters: Sequence[Cluster],
     op: Op,
-    within: Callable[[SymbolicTensor], bool] = is_number,
+    within: Within = is_number,
     fuel: Fuel | None = None,
 ) -> Graph:
     """The graph with a node of type `op` for each cluster, everything after what it needs.
 
-    No cluster may depend on itself through nodes outside. `within` selects the constants that become
-    part of a body. The new node has the name and provenance of the cluster's last one.
+    No cluster may depend on itself through nodes outside. `within` selects the inputs of nodes that are
+    constants and become part of a body. The new node has the name and provenance of the cluster's last one.
     """
     fuel = fuel or Fuel()
     clusters = [c for c in clusters if fuel.burn()]
@@ -46,13 +62,7 @@ def outline(
 
 
 class _Outlining:
-    def __init__(
-        self,
-        graph: Graph,
-        clusters: Sequence[Cluster],
-        op: Op,
-        within: Callable[[SymbolicTensor], bool],
-    ) -> None:
+    def __init__(self, graph: Graph, clusters: Sequence[Cluster], op: Op, within: Within) -> None:
         self.old = graph
         self.op = op
         self.within = within
@@ -101,9 +111,9 @@ class _Outlining:
         if cluster is None:
             yield from node.control
         for member in [node] if cluster is None else cluster.nodes:
-            for value in member.inputs:
+            for index, value in enumerate(member.inputs):
                 inside = cluster is not None and (
-                    self.home.get(id(value.node)) is cluster or self.within(value)
+                    self.home.get(id(value.node)) is cluster or self.within(member, index)
                 )
                 if not inside:
                     yield value.node
@@ -139,24 +149,35 @@ class _Outlining:
         copies: dict[int, Node] = {}
         outer: list[SymbolicTensor] = []
         inputs: list[SymbolicTensor] = []
+        substituted: set[int] = set()
         known = {id(v) for n in cluster.nodes for v in n.outputs}
+        # Constants that are parts of the body; one may be an input of it for another node.
+        constants: dict[int, SymbolicTensor] = {}
         for node in cluster.nodes:
-            for value in node.inputs:
-                if id(value) in known:
+            taken: list[SymbolicTensor] = []
+            for index, value in enumerate(node.inputs):
+                if id(value) not in known and self.within(node, index):
+                    if id(value) not in constants:
+                        constants[id(value)] = self._constant(inner, value)
+                    taken.append(constants[id(value)])
                     continue
-                known.add(id(value))
-                if self.within(value):  # which has nothing to wait for
-                    constant = value.node
-                    inner.keep(constant, derived(constant, ()) if constant.control else constant)
-                    continue
-                inputs.append(_placeholder(value, f"input_{len(inputs)}"))
-                outer.append(value)
-                inner.substitute(value, inputs[-1])
+                if id(value) not in known and id(value) not in substituted:
+                    substituted.add(id(value))
+                    inputs.append(_placeholder(value, f"input_{len(inputs)}"))
+                    outer.append(value)
+                    inner.substitute(value, inputs[-1])
+                taken.append(inner.value(value))
             waits = tuple([copies[id(c)] for c in node.control if id(c) in copies])
-            copy = derived(node, inner.values(node.inputs), control=waits)
+            copy = derived(node, taken, control=waits)
             copies[id(node)] = inner.keep(node, copy)
         outputs = inner.values(results)
         return Graph(name, inputs, [*[v.node for v in inputs], *inner.nodes], outputs), outer
+
+    @staticmethod
+    def _constant(inner: Rewriter, value: SymbolicTensor) -> SymbolicTensor:
+        """A constant as part of a body, where it has nothing to wait for."""
+        constant = value.node
+        return inner.add(derived(constant, ()) if constant.control else constant).outputs[0]
 
 
 def _placeholder(value: SymbolicTensor, name: str) -> SymbolicTensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.outlining import Cluster, outline
@@ -35,8 +35,8 @@ def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     return graph if outlined is ordered else outlined
 
 
-def _is_constant(value: SymbolicTensor) -> bool:
-    return value.node.op is raw.Const
+def _is_constant(node: Node, index: int) -> bool:
+    return node.inputs[index].node.op is raw.Const
 
 
 def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]]:

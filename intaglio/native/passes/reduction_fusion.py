@@ -21,7 +21,7 @@ from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.kernels.reductions import has_code
 from intaglio.native.kernels.row_kernels import form_of
 from intaglio.native.passes.elementwise_fusion import has_vector_code
-from intaglio.native.passes.outlining import Cluster, outline
+from intaglio.native.passes.outlining import Cluster, is_number, is_parameter, outline
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
@@ -165,13 +165,16 @@ class _Fusion:
         waiting = [source]
         while waiting:
             value = waiting.pop()
-            if id(value.node) in inside or _is_part(value):
+            if id(value.node) in inside:
                 continue
             if self._absorbed(value, shape, inside):
-                inside[id(value.node)] = value.node
+                producer = inside[id(value.node)] = value.node
                 leaves.pop(id(value), None)
-                taken = value.node.inputs
-                waiting += taken[:1] if value.node.op is raw.BroadcastTo else taken
+                if producer.op is raw.BroadcastTo:
+                    waiting.append(producer.inputs[0])
+                    continue
+                taken = enumerate(producer.inputs)
+                waiting += [v for i, v in taken if not is_number(producer, i)]
             else:
                 leaves[id(value)] = value
         order = [n for n in self.old.nodes if id(n) in inside and n is not node]
@@ -225,9 +228,6 @@ def _is_cheap(node: Node) -> bool:
     return node.op is raw.BroadcastTo or node.op.cheap
 
 
-def _is_part(value: SymbolicTensor) -> bool:
-    """True for constants that are part of a body: single numbers, and axes."""
-    node = value.node
-    if node.op is not raw.Const:
-        return False
-    return value.dims == () or (value.dtype.is_integer and len(value.dims or ()) == 1)
+def _is_part(node: Node, index: int) -> bool:
+    """True for inputs that are part of a body: single numbers, and axes."""
+    return is_number(node, index) or is_parameter(node, index)

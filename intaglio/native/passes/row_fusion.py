@@ -13,7 +13,7 @@ from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.row_kernels import MAX_ROW_BYTES, form_of
 from intaglio.native.kernels.short_softmax import MAX_CLASSES
 from intaglio.native.passes.elementwise_fusion import can_compile
-from intaglio.native.passes.outlining import Cluster, outline
+from intaglio.native.passes.outlining import Cluster, is_parameter, outline
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -32,7 +32,7 @@ def fuse_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
     clusters: list[Cluster] = []
     for shape in _shapes(graph):
         clusters += _Search(graph, shape, taken).clusters()
-    return outline(graph, clusters, raw._FusedRows, _is_number, fuel)
+    return outline(graph, clusters, raw._FusedRows, _is_part, fuel)
 
 
 def _shapes(graph: Graph) -> list[tuple[int, ...]]:
@@ -63,12 +63,14 @@ def _shortest(op: Op) -> int:
     return MAX_CLASSES if op in SOFTMAX else MIN_ROW
 
 
-def _is_number(value: SymbolicTensor) -> bool:
-    """True for constants that are part of a kernel: single numbers, axes and shapes."""
-    node = value.node
-    if node.op is not raw.Const:
+def _is_part(node: Node, index: int) -> bool:
+    """True for inputs that are part of a kernel: single numbers, axes and shapes."""
+    value = node.inputs[index]
+    if value.node.op is not raw.Const:
         return False
-    return value.dtype.is_integer or (value.dtype is float32 and node.attrs["value"].size == 1)
+    is_single = value.node.attrs["value"].size == 1
+    number = is_single and (value.dtype is float32 or value.dtype.is_integer)
+    return number or is_parameter(node, index)
 
 
 class _Search:
