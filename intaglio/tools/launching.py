@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, TextIO
 
 # Seconds that the others have after one has failed.
 GRACE = 20.0
@@ -36,7 +36,11 @@ def launch(arguments: Sequence[str]) -> int:
     addresses = [f"127.0.0.1:{port}" for port in free_ports(options.workers)]
     command = [sys.executable, "-m", "intaglio", "run", options.script, *options.arguments]
     workers = [_started(command, addresses, i) for i in range(options.workers)]
-    writers = [_copied(worker, i) for i, worker in enumerate(workers)]
+    writers = [
+        _copied(i, source, copy)
+        for i, worker in enumerate(workers)
+        for source, copy in ((worker.stdout, sys.stdout), (worker.stderr, sys.stderr))
+    ]
     try:
         return _to_the_end(workers, options.grace)
     finally:
@@ -66,19 +70,19 @@ def _started(
     config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
     environment = {**os.environ, "TF_CONFIG": json.dumps(config), "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
 
-def _copied(worker: subprocess.Popen[bytes], index: int) -> threading.Thread:
-    """A thread that copies what a worker writes."""
+def _copied(index: int, source: IO[bytes] | None, copy: TextIO) -> threading.Thread:
+    """A thread that copies what a worker writes, line by line."""
+    assert source is not None  # the worker was started with pipes
 
-    def copy(stream: IO[bytes]) -> None:
-        for line in stream:
-            print(f"[{index}] {line.decode(errors='replace')}", end="", flush=True)
+    def run() -> None:
+        for line in source:
+            print(f"[{index}] {line.decode(errors='replace')}", end="", file=copy, flush=True)
 
-    assert worker.stdout is not None
-    thread = threading.Thread(target=copy, args=(worker.stdout,), daemon=True)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     return thread
 
