@@ -76,8 +76,21 @@ class _Configuration:
                 raise RuntimeError("Visible devices cannot be modified after being initialized")
             self.visible = devices
 
+    def reset(self) -> None:
+        """The host is whole again, and not in use."""
+        with self._lock:
+            self.divided, self.visible, self._in_use = None, [CPU], False
+
 
 _configuration = _Configuration()
+
+
+def reset_devices() -> None:
+    """Undivides the host, so that it can be divided anew; for tests of libraries.
+
+    Strategies and tensors keep the names of devices that they have.
+    """
+    _configuration.reset()
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:

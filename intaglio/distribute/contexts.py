@@ -80,7 +80,8 @@ class ReplicaContext:
             return tuple(strategy.extended.batch_reduce_to(op, pairs, options))
 
         def reduced(*values: Any) -> Any:
-            results = self.merge_call(merged, args=values)
+            # Not `values`, which in a graph are copies: one tensor of outside would be several.
+            results = self.merge_call(merged, args=tuple(flat))
             return results, lambda *gradients: self._all_reduced(op, [*gradients], options)
 
         if any(isinstance(part, IndexedSlices) for part in flat):

@@ -30,9 +30,13 @@ class _Ended(BaseException):
 class _Replica(ReplicaContext):
     """A replica and its thread."""
 
-    def __init__(self, strategy: Any, index: int, call: Callable[[], Any]) -> None:
+    def __init__(
+        self, strategy: Any, index: int, call: Callable[[], Any], variables: list[Any]
+    ) -> None:
         super().__init__(strategy, strategy.extended._replica_ids[index])
         self.index = index
+        # What the replicas of a run have created: the first creates, the others get the same.
+        self._variables, self._created = variables, 0
         self.result: Any = None
         self.error: BaseException | None = None
         self.merged: tuple[Any, ...] | None = None
@@ -69,6 +73,13 @@ class _Replica(ReplicaContext):
             self._is_ended = True
             self._go.release()
             self._thread.join()
+
+    def created(self, create: Callable[[], Any]) -> Any:
+        """A variable: the one that another replica has created as its n-th, or a new one."""
+        number, self._created = self._created, self._created + 1
+        if number == len(self._variables):
+            self._variables.append(create())
+        return self._variables[number]
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """`merge_fn(strategy, *args)`, called once for all replicas; returns this one's result.
@@ -136,7 +147,8 @@ def run(strategy: Any, function: Callable[..., Any], args: Any, kwargs: Any, cou
         own_args, own_kwargs = of_replica(index, args), of_replica(index, kwargs)
         return lambda: function(*own_args, **own_kwargs)
 
-    replicas = [_Replica(strategy, i, bound(i)) for i in range(count)]
+    variables: list[Any] = []
+    replicas = [_Replica(strategy, i, bound(i), variables) for i in range(count)]
     try:
         _to_the_end(strategy, replicas)
     finally:

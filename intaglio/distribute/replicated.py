@@ -153,6 +153,20 @@ class ReplicatedExtended(StrategyExtended):
             values = value.values
         return self._cross_device_ops.broadcast(self._of_all(op, values), destinations)
 
+    def batch_reduce_to(
+        self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
+    ) -> list[Any]:
+        """`reduce_to` of each (value, destinations). What is one tensor in all replicas stays it.
+
+        Replicas that sum a tensor of outside get the tensor, as with TensorFlow.
+        """
+        return [
+            self.reduce_to(reduce_op, value, where, options)
+            if isinstance(value, DistributedValues)
+            else self._cross_device_ops.broadcast(value, where)
+            for value, where in value_destination_pairs
+        ]
+
     def _gather_to(self, value: Any, destinations: Any, axis: int, options: Any = None) -> Any:
         values = value.values if isinstance(value, DistributedValues) else [value]
         return self._cross_device_ops.broadcast(self._gathered(values, axis), destinations)
@@ -214,12 +228,9 @@ class ReplicatedExtended(StrategyExtended):
             return next_creator(**kwargs)
         if len(self._devices) == 1 and self._num_replicas_in_sync == 1:
             return super().create(next_creator, **kwargs)
-        replica = get_replica_context()
+        replica: Any = get_replica_context()
         if replica is not None and len(self._devices) > 1:
-            return replica.merge_call(
-                lambda strategy, **own: self._copies(next_creator, of_replica(0, own)),
-                kwargs=kwargs,
-            )
+            return replica.created(lambda: self._copies(next_creator, kwargs))
         return self._copies(next_creator, kwargs)
 
     def _copies(self, next_creator: Any, kwargs: dict[str, Any]) -> Any:
@@ -240,6 +251,8 @@ class ReplicatedExtended(StrategyExtended):
         finally:
             _creating.is_on = False
         kind = self._kind_of(synchronization)
+        if synchronization is VariableSynchronization.AUTO:
+            synchronization = VariableSynchronization.ON_WRITE
         return kind(self._strategy, copies, synchronization, aggregation)
 
     @property

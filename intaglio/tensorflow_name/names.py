@@ -43,6 +43,7 @@ _V1_GRAPHS = _all("intaglio.compat_v1.default_graphs", "get_default_graph reset_
 PRIVATE: dict[str, dict[str, str]] = {
     # Keras: clear_session, the end of every epoch. Sonnet: the kind of LSTM
     "python.eager.context": {
+        "_reset_context": "intaglio.base.devices:reset_devices",
         "async_wait": f"{_CONTEXT}:async_wait",
         "context": f"{_CONTEXT}:context",
         **{f: f"{_CONTEXT}:{f}" for f in ("ensure_initialized", "get_config", "get_device_name")},

@@ -181,6 +181,14 @@ def _contexts(tf: Any, say: Callable[..., None], strategy: Any) -> None:
             return tf.constant(1.0)
         return tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(1.0))
 
+    outside = tf.constant([1.0, 2.0])
+
+    def shared() -> Any:
+        replica = tf.distribute.get_replica_context()
+        return replica.all_reduce("SUM", outside), replica.all_reduce("MEAN", [outside])
+
+    say("a tensor of outside", lambda: strategy.run(shared))
+    say("a tensor of outside, traced", lambda: strategy.run(tf.function(shared)))
     traced = tf.function(lambda: strategy.run(together))
     say("together", lambda: strategy.run(together))
     say("together, traced", lambda: strategy.run(tf.function(together)))
