@@ -139,6 +139,7 @@ docs: $(STAMP)
 	$(BIN)/python -m docs.clients
 	$(BIN)/python -m docs.error_codes
 	$(BIN)/python -m docs.xla
+	$(BIN)/python -m docs.onnx
 	$(BIN)/python -m docs.layer_diagrams
 	$(BIN)/python -m docs.type_stub
 	$(BIN)/python -m docs.pages --write

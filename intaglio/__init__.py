@@ -37,6 +37,7 @@ __getattr__, __dir__ = later.attributes(
         "export_onnx": "intaglio.export.onnx_models:export_onnx",
         "effects": "intaglio.function.captures:effects",
         "export_stablehlo": "intaglio.function.stablehlo:export_stablehlo",
+        "load_onnx": "intaglio.export.onnx_models:load_onnx",
         "load_stablehlo": "intaglio.function.stablehlo:load_stablehlo",
         "generalise": "intaglio.function.generalisation:generalise",
         "install_as_tensorflow": "intaglio.tensorflow_name.names:install_as_tensorflow",
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
     from intaglio.debugging.verification import Verification, VerificationError, verify
     from intaglio.debugging.watching import watch
     from intaglio.export.library import export_library
-    from intaglio.export.onnx_models import export_onnx
+    from intaglio.export.onnx_models import export_onnx, load_onnx
     from intaglio.export.signatures import ExportError
     from intaglio.function.captures import StaleCaptureError, captures, effects
     from intaglio.function.control import (
@@ -137,8 +138,9 @@ __all__ = [
     "fingerprint",
     "last_error",
     "last_retrace",
-    "overhead",
+    "load_onnx",
     "load_stablehlo",
+    "overhead",
     "ops",
     "random_state",
     "picture",

@@ -34,3 +34,19 @@ def export_onnx(
     """
     onnx.check_installed()
     return onnx.exported(source, path, args, opset, signature, weights)
+
+
+def load_onnx(path: str | os.PathLike[str]) -> Any:
+    """An ONNX model as a `tf.function`, which is differentiated and compiled like any other.
+
+    Its arguments have the names and shapes of the model's inputs, open dimensions included; it returns a
+    tensor, or a dict by the outputs' names if there are several. The weights are constants of the function.
+
+    The file is checked: its graph by ONNX' checker, the bytes of each tensor against its shape, and weights
+    beside the model are read only from files inside of its folder. Nothing in a model is run as code.
+
+    Raises ModelError, a ValueError, for a file that is no valid model and for nodes that have no
+    counterpart, naming them; OSError; ImportError without the package onnx.
+    """
+    onnx.check_installed()
+    return onnx.loaded(path)

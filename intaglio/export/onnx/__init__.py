@@ -2,7 +2,7 @@
 
 `exporting` finds a function and writes the file; `lowering` takes its graph node by node, by the rules in
 `rules`, by the op's elementwise expression (`scalars`) or by its expression in simpler ops; `builder` writes
-ONNX' nodes.
+ONNX' nodes. `loading` is the other direction.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from intaglio.base import later
 
 if TYPE_CHECKING:
     from intaglio.export.onnx.exporting import exported as exported
+    from intaglio.export.onnx.loading.loaded import loaded as loaded
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
-        __name__, {"exported": "intaglio.export.onnx.exporting:exported"}
+        __name__,
+        {
+            "exported": "intaglio.export.onnx.exporting:exported",
+            "loaded": "intaglio.export.onnx.loading.loaded:loaded",
+        },
     )
 
 INSTALL = 'ONNX files are read and written by the package onnx, which is not installed: pip install "intaglio[onnx]"'
