@@ -114,6 +114,21 @@ def may_have_code(op: Op) -> bool:
     return has_code(op) or op in UPDATES
 
 
+def may_be_native(op: Op) -> bool:
+    """True if nodes of an op may run as native code, for some dtypes and shapes.
+
+    Code of its own, an expression of other ops, an elementwise expression; graphs that it runs; and ops
+    that cost nothing.
+    """
+    expressions = ("native", "decompose", "scalar")
+    return (
+        op.free
+        or op.has_graphs
+        or may_have_code(op)
+        or any([rule in op.rules for rule in expressions])
+    )
+
+
 def _obstacle(node: Node) -> str:
     """Why a node certainly has no native code; nothing if it may have."""
     op = node.op

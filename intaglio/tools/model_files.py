@@ -23,7 +23,9 @@ from intaglio.base.errors import OpError
 from intaglio.data import record_files
 from intaglio.graphdef import load
 from intaglio.graphdef.example_messages import Example
+from intaglio.native.regions import may_be_native
 from intaglio.opdef import convert, raw
+from intaglio.opdef.op import Op
 from intaglio.saved_model import names, reader
 from intaglio.saved_model.checkpoint import load_checkpoint
 
@@ -90,9 +92,7 @@ def _saved_model(folder: str) -> Description:
             for key, signature in sorted(meta.signature_def.items())
             if key != names.INIT_SIGNATURE
         }
-        nodes = [*meta.graph_def.node]
-        for function in meta.graph_def.library.function:
-            nodes += function.node_def
+        nodes = _nodes_of_model(meta)
         graphs.append(
             {
                 "tags": [*meta.meta_info_def.tags],
@@ -108,6 +108,22 @@ def _saved_model(folder: str) -> Description:
     return found
 
 
+def _nodes_of_model(meta: Any) -> list[Any]:
+    """The nodes of a graph and its functions, without those that write and read the variables.
+
+    Loading a model does that without them. They are functions that two nodes call, or nodes of a name scope.
+    """
+    saver = meta.saver_def
+    scope, _, _ = saver.restore_op_name.rpartition("/")
+    calls = {saver.save_tensor_name.partition(":")[0], saver.restore_op_name}
+    nodes = [n for n in meta.graph_def.node if not (scope and n.name.startswith(f"{scope}/"))]
+    savers = {n.attr["f"].func.name for n in nodes if n.name in calls and "f" in n.attr}
+    for function in meta.graph_def.library.function:
+        if function.signature.name not in savers:
+            nodes += function.node_def
+    return nodes
+
+
 def _tensor_info(info: Any) -> Description:
     shape = None
     if not info.tensor_shape.unknown_rank:
@@ -117,19 +133,22 @@ def _tensor_info(info: Any) -> Description:
 
 def _ops(types: Iterable[str]) -> Description:
     counts = collections.Counter(types)
-    unknown = [name for name in counts if not _is_known(name)]
+    known = {name: op for name in counts if (op := _op(name)) is not None}
     found: Description = {"ops": dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))}
-    if unknown:
-        found["unknown ops"] = sorted(unknown)
+    for title, names_of_ops in (
+        ("ops without native code", [n for n, op in known.items() if not may_be_native(op)]),
+        ("unknown ops", [n for n in counts if n not in known]),
+    ):
+        if names_of_ops:
+            found[title] = sorted(names_of_ops)
     return found
 
 
-def _is_known(name: str) -> bool:
+def _op(name: str) -> Op | None:
     try:
-        raw.find(name)
+        return raw.find(name)
     except (AttributeError, KeyError):
-        return False
-    return True
+        return None
 
 
 def _graph_def(path: str) -> Description:

@@ -31,12 +31,15 @@ GROUP = 40
 EXPORTED = 1
 
 
+def _compiled(function: Any, **options: Any) -> Any:
+    return tf.function(function, jit_compile=True)
+
+
 def outcome(seed: int, folder: pathlib.Path) -> str:
     """What became of a program: "equal", "refused" with the function, or "not exported"."""
     program = draw(seed)
     variables = {n: tf.Variable(a, name=n) for n, a in program.variables.items()}
-    wrapped = tf.function(jit_compile=True)
-    f = load(program.source(), namespace(program, variables, wrapped))
+    f = load(program.source(), namespace(program, variables, _compiled))
     arguments = [tf.constant(a) for a in program.inputs[0]]
     try:
         concrete = tf.function(f, jit_compile=True).get_concrete_function(*arguments)

@@ -31,6 +31,14 @@ def test_saved_models(capsys: pytest.CaptureFixture[str]) -> None:
     assert inputs == {"x": {"dtype": "float32", "shape": [None, 3], "name": "predict_x:0"}}
     assert graph["ops"]["MatMul"] == 2
     assert "unknown ops" not in graph
+    for other in (
+        "ours",
+        "tensorflow_tables",
+    ):  # the nodes that save are in a scope, or in functions
+        (graph,) = printed(capsys, "show", str(pathlib.Path(MODEL).with_name(other)), "--json")[
+            "graphs"
+        ]
+        assert "unknown ops" not in graph
     kernel = found["variables"]["layers/0/w/.ATTRIBUTES/VARIABLE_VALUE"]
     assert kernel == {"dtype": "float32", "shape": [3, 4]}
     assert command.main(["show", MODEL]) == 0
@@ -44,6 +52,28 @@ def test_graph_defs(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
     found = printed(capsys, "show", str(tmp_path / "graph.pb"), "--json")
     assert found["inputs"] == {"x": {"dtype": "float32", "shape": [2, None]}}
     assert found["ops"]["Sqrt"] == 1
+    assert "ops without native code" not in found
+
+
+def test_ops_without_native_code_are_named(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = tf.TensorSpec([None], tf.string, name="words")
+    lengths = tf.function(lambda words: tf.nn.relu(tf.strings.length(words)) * 2)
+    graph = lengths.get_concrete_function(words).graph
+    tf.io.write_graph(graph, tmp_path, "graph.pb", as_text=False)
+    found = printed(capsys, "show", str(tmp_path / "graph.pb"), "--json")
+    assert found["ops without native code"] == ["StringLength"]
+    assert {"Mul", "Relu", "StringLength"} <= found["ops"].keys()
+
+
+def test_unknown_ops_are_named(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = tf.function(lambda: tf.constant(1.0) * 2).get_concrete_function().graph
+    message = graph.as_graph_def()
+    message.node[-1].op = "OpOfAnotherLibrary"
+    (tmp_path / "graph.pb").write_bytes(message.SerializeToString())
+    found = printed(capsys, "show", str(tmp_path / "graph.pb"), "--json")
+    assert found["unknown ops"] == ["OpOfAnotherLibrary"]
 
 
 def test_checkpoints(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
