@@ -28,6 +28,7 @@ from intaglio.native.passes.partitioning import expand_large, outline_regions
 from intaglio.native.passes.pooling_indices import keep_indices
 from intaglio.native.passes.reduction_fusion import fuse_broadcast_reductions, fuse_reductions
 from intaglio.native.passes.rematerialization import rematerialize
+from intaglio.native.passes.rolls import wrap_rolled
 from intaglio.native.passes.row_blocks import divide_rows
 from intaglio.native.passes.row_fusion import fuse_rows
 from intaglio.native.passes.store_forwarding import forward_stores
@@ -116,6 +117,8 @@ LOWERING_PASSES: list[Step] = [
     Step("cells", fuse_cells, NATIVE, is_repeated_body),
     # Before elementwise fusion: what only reductions take is no loop of its own.
     Step("reductions", fuse_reductions, NATIVE),
+    # After reductions, which take elementwise ops; before elementwise fusion, which takes the views.
+    Step("rolls", wrap_rolled, NATIVE),
     # Whatever elementwise ops are left become loops.
     Step("elementwise", fuse_elementwise, NATIVE),
     # After fusion, for checks have nothing that uses them: of the function itself, whose nested

@@ -63,7 +63,7 @@ raw.expect(
         "text.edit_distance": "EditDistance",
         "fused": (
             "_CheckIndices _FusedCell _FusedElementwise _FusedLayers _FusedReduction _FusedRows _Program _AddAt "
-            "_Perturb _View _ReluMaxPool _ReluMaxPoolGrad"
+            "_Perturb _View _Wrap _ReluMaxPool _ReluMaxPoolGrad"
         ),
         "image.box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "

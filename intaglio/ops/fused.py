@@ -135,6 +135,23 @@ class _View(Op):
 
 
 @op
+class _Wrap(Op):
+    """x with its opposite ends around it: so many elements before and after it along each axis."""
+
+    signature = "x: T; before: object, after: object -> y: T"
+    T = (*NUMERIC, bool_)
+    differentiable = False
+    internal = True
+
+    def infer(self, x: Spec, before, after) -> Spec:
+        dims = zip(before, x.shape or (), after, strict=False)
+        return Spec(x.dtype, tuple([None if n is None else b + n + a for b, n, a in dims]))
+
+    def kernel(self, x, before, after):
+        return np.pad(x, list(zip(before, after, strict=True)), "wrap")
+
+
+@op
 class _Perturb(Op):
     """x, each element times a random factor within some units of the last place of 1.
 

@@ -285,6 +285,33 @@ def view(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperan
     return [result]
 
 
+@lowering(raw._Wrap)
+def wrapped(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
+    """_Wrap: the value in the middle, then along each axis what is at the opposite end, the last
+    axis first: corners are parts of what is there by then."""
+    (source,) = inputs
+    before, after, dims = node.attrs["before"], node.attrs["after"], source.shape
+    pointer = w.pointer(source)
+    whole = tuple([b + n + a for b, n, a in zip(before, dims, after, strict=True)])
+    result = w.allocate(node.outputs[0], source.kind, whole)
+    steps = row_major_strides(whole)
+
+    def at(begin: Sequence[int]) -> str:
+        first = sum(b * s for b, s in zip(begin, steps, strict=True))
+        return w.within(result.pointer, first * source.kind.bytes)
+
+    copied(w, source.kind, pointer, at(before), dims, row_major_strides(dims), steps)
+    for axis in reversed(range(len(dims))):
+        n, b = dims[axis], before[axis]
+        for count, origin, there in ((b, n, 0), (after[axis], b, b + n)):
+            box = (*dims[:axis], count, *whole[axis + 1 :])
+            begin = [*before[:axis], origin, *[0] * (len(dims) - axis - 1)]
+            target = [*before[:axis], there, *begin[axis + 1 :]]
+            if count:
+                copied(w, source.kind, at(begin), at(target), box, steps, steps)
+    return [result]
+
+
 # -- copying between strides -----------------------------------------------------------------
 
 
