@@ -161,3 +161,18 @@ def linear_attention(tf: Any, inputs: Inputs) -> Any:
         return y, tape.gradient(loss, q)
 
     return step, tuple(tf.constant(inputs.normal(b, n, h, d)) for _ in range(3))
+
+
+@program()
+def mixture_of_experts(tf: Any, inputs: Inputs) -> Any:
+    """Two of some small experts for each token, weighted by a gate."""
+    n, d, e = inputs.size(500, 3000, 6), inputs.size(32, 96, 5), inputs.size(4, 12, 3)
+    gate, experts = tf.constant(inputs.weights(d, e)), tf.constant(inputs.weights(e, d, d))
+
+    def step(x: Any) -> Any:
+        shares, chosen = tf.math.top_k(tf.nn.softmax(x @ gate), 2)
+        shares = shares / tf.reduce_sum(shares, -1, keepdims=True)
+        weights = tf.reduce_sum(tf.one_hot(chosen, e) * shares[..., None], 1)
+        return tf.einsum("enf,ne->nf", tf.einsum("nd,edf->enf", x, experts), weights)
+
+    return step, (tf.constant(inputs.normal(n, d)),)

@@ -240,3 +240,20 @@ def maml_step(tf: Any, inputs: Inputs) -> Any:
 
     x = inputs.normal(tasks, n, 1)
     return step, (tf.constant(x), tf.constant(2 * x))
+
+
+@program()
+def pixel_labels(tf: Any, inputs: Inputs) -> Any:
+    """Losses and entropies of a segmentation into few classes."""
+    h, w, classes = inputs.size(60, 160, 5), inputs.size(60, 160, 6), inputs.size(3, 9, 3)
+
+    def step(logits: Any, labels: Any) -> Any:
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        shares = tf.nn.softmax(logits)
+        entropy = -tf.reduce_sum(shares * tf.nn.log_softmax(logits), -1)
+        return tf.reduce_mean(losses), entropy
+
+    return step, (
+        tf.constant(inputs.normal(2, h, w, classes)),
+        tf.constant(inputs.integers(classes, 2, h, w)),
+    )

@@ -232,3 +232,29 @@ def special_functions(tf: Any, inputs: Inputs) -> Any:
         return loss, tape.gradient(loss, [a, b])
 
     return step, tuple(tf.constant(inputs.uniform(n, low=0.5, high=3.0)) for _ in range(3))
+
+
+@program()
+def cumulative_distributions(tf: Any, inputs: Inputs) -> Any:
+    """Distribution functions of gamma and beta variables, and their p-values."""
+    n = inputs.size(2000, 12_000, 20)
+
+    def step(shape: Any, x: Any) -> Any:
+        share = x / (x + 3.0)
+        low, high = tf.math.igamma(shape, x), tf.math.igammac(shape, x)
+        return low, high, tf.math.betainc(shape, x + 1.0, share), tf.math.zeta(shape + 1.5, x)
+
+    return step, tuple(tf.constant(inputs.uniform(n, low=0.5, high=9.0)) for _ in range(2))
+
+
+@program(modes=("eager", "graph"))
+def special_integrals(tf: Any, inputs: Inputs) -> Any:
+    """Integrals of diffraction, radiation and plasma physics along a line."""
+    n = inputs.size(5000, 30_000, 20)
+
+    def step(x: Any) -> Any:
+        waves = tf.math.special.fresnel_cos(x), tf.math.special.fresnel_sin(x)
+        decays = tf.math.special.expint(x), tf.math.special.dawsn(x), tf.math.special.spence(x)
+        return *waves, *decays, tf.math.special.bessel_k0(x), tf.math.special.bessel_y1(x)
+
+    return step, (tf.constant(inputs.uniform(n, low=0.1, high=12.0)),)

@@ -134,3 +134,18 @@ def image_gradients(tf: Any, inputs: Inputs) -> Any:
         return x
 
     return step, (tf.constant(inputs.normal(h, w)),)
+
+
+@program()
+def upwind_advection(tf: Any, inputs: Inputs) -> Any:
+    """Differences against the flow, on a torus."""
+    h, w = inputs.size(100, 300, 17), inputs.size(100, 300, 18)
+
+    def step(u: Any) -> Any:
+        for _ in tf.range(12):
+            along = tf.where(u > 0, u - tf.roll(u, 1, 1), tf.roll(u, -1, 1) - u)
+            across = tf.where(u > 0, u - tf.roll(u, 1, 0), tf.roll(u, -1, 0) - u)
+            u = u - 0.05 * u * (along + across)
+        return u
+
+    return step, (tf.constant(inputs.normal(h, w)),)

@@ -125,3 +125,19 @@ def ragged_features(tf: Any, inputs: Inputs) -> Any:
         return tf.reduce_mean(vectors, axis=1), tf.reduce_max(rows, axis=1), both.row_lengths()
 
     return step, (tf.constant(values), tf.constant(lengths))
+
+
+@program(modes=("eager", "graph"))
+def address_patterns(tf: Any, inputs: Inputs) -> Any:
+    """Addresses told apart by patterns that match the whole."""
+    n, words = inputs.size(1000, 6000, 80), inputs.words(200)
+    addresses = [
+        f"https://{words[i % 200]}.com/{words[i * 7 % 200]}/{i}?q={words[i * 3 % 200]}"
+        for i in range(n)
+    ]
+    patterns = (r"https://[a-m].*", r"[a-z:/]+\.com/.*\?q=(a|b|c)[a-z]*", r".*/\d*[05]\?.*")
+
+    def step(texts: Any) -> Any:
+        return [tf.strings.regex_full_match(texts, pattern) for pattern in patterns]
+
+    return step, (tf.constant(addresses),)
