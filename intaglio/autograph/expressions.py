@@ -230,6 +230,9 @@ class Expressions(ast.NodeTransformer):
         if not isinstance(left, ast.Name):
             left.use = "tested"
             left = self.visit(left)
+        elif left.id in self.outer:
+            only_tested = located(ast.Constant(True), left)
+            left = ag("outer", left, thunk(copy.copy(left)), only_tested, at=left)
         test = ag("is_none", left, at=node)
         return test if isinstance(op, ast.Is) else ag("not_", test, at=node)
 

@@ -315,12 +315,12 @@ class Recorder:
             if not is_plain(part):
                 self.reach(part, Place(ITEM, None, key, place, place.origin))
 
-    def tested(self, owner: Any, key: Any, value: Any, origin: Any) -> None:
-        """Notes that an attribute is compared with None."""
-        ident = id(owner), ATTRIBUTE, key
+    def tested(self, owner: Any, kind: str, key: Any, value: Any, origin: Any) -> None:
+        """Notes that a variable or an attribute is compared with None."""
+        ident = id(owner), kind, key
         if ident in self.known or ident in self.written:
             return
-        place = self._place_of(owner, ATTRIBUTE, key, origin)
+        place = self._place_of(owner, kind, key, origin)
         if place is not None:
             self.keep.append(owner)
             self._read(place, IS_NONE, value is None)
@@ -409,15 +409,20 @@ def _callers() -> origins.Origin:
     return origins.capture(2)[:1]
 
 
-def outer(value: Any, variable: Callable[[], Any]) -> None:
-    """A name is read that is not the function's own; `variable` is a function that reads it too."""
+def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) -> None:
+    """A name is read that is not the function's own; `variable` is a function that reads it too.
+
+    It may be `only_tested`: compared with None.
+    """
     recorder = _recorders.current
     if recorder is None:
         return
     owner, kind, name = _variable(variable)
     if (id(owner), kind, name) in recorder.known:
         return
-    if kind == CELL or name in owner:  # not a built-in function
+    if only_tested:
+        recorder.tested(owner, kind, name, value, _callers)
+    elif kind == CELL or name in owner:  # not a built-in function
         recorder.place(owner, kind, name, value, _callers)
 
 
@@ -444,7 +449,7 @@ def tested(owner: Any, name: str, value: Any) -> None:
     if recorder is None or not is_stored(owner, name, value):
         return
     if provenance.of(owner) is Provenance.OLDER:
-        recorder.tested(owner, name, value, _callers)
+        recorder.tested(owner, ATTRIBUTE, name, value, _callers)
 
 
 def item(owner: Any, key: Any, value: Any) -> None:

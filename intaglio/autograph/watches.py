@@ -274,10 +274,13 @@ def _own_array(value: Any) -> Any:
     return copied
 
 
-def outer(value: Any, variable: Callable[[], Any]) -> Any:
-    """A name's value, where the name is not the function's own; `variable` is a function that reads it."""
-    reads.outer(value, variable)
-    return ld(value)
+def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) -> Any:
+    """A name's value, where the name is not the function's own; `variable` is a function that reads it.
+
+    It may be `only_tested`: compared with None, as it is.
+    """
+    reads.outer(value, variable, only_tested)
+    return value if only_tested else ld(value)
 
 
 def item(owner: Any, key: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from collections.abc import Callable
 from types import CellType
 from typing import Any
 
@@ -21,6 +22,9 @@ from intaglio.cpython.portable import PORTABLE
 REFERENCE_COUNT, TYPE = 0, 8
 # PyVarObject: `ob_size`, int64. A dict has its number of items there.
 SIZE = 16
+# PyDictObject: a number that every change of the dict replaces by a new one, of no other dict (PEP 509). Python
+# 3.14 has it no more.
+DICT_VERSION = 24
 # PyBytesObject: where its bytes begin; one zero byte follows them.
 BYTES_DATA = bytes.__basicsize__ - 1
 # PyTupleObject: where its items begin. Since Python 3.14 the tuple's hash precedes them.
@@ -155,6 +159,31 @@ def _containers_verified() -> bool:
     )
 
 
+def _versions_verified() -> bool:
+    """True if each kind of change gives a dict another version, and reading gives none."""
+    space: dict[str, Any] = {"x": 1}
+    exec("def write(value):\n global x\n x = value\ndef delete():\n global x\n del x", space)
+    write, delete = space["write"], space["delete"]
+    changes: list[Callable[[], Any]] = [
+        *[functools.partial(write, n) for n in range(64)],  # the interpreter specialises such code
+        lambda: space.update(x=2),
+        lambda: space.__setitem__("y", 3),
+        lambda: space.pop("y"),
+        delete,
+        lambda: space.setdefault("x", 4),
+        space.popitem,
+        space.clear,
+    ]
+    found = [_word(id(space) + DICT_VERSION)]
+    for change in changes:
+        change()
+        found.append(_word(id(space) + DICT_VERSION))
+        space.get("x")
+        if _word(id(space) + DICT_VERSION) != found[-1]:
+            return False
+    return len(set(found)) == len(found)
+
+
 def _verified() -> bool:
     """True if live objects of every kind have their fields at these offsets."""
     if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
@@ -175,3 +204,5 @@ def _verified() -> bool:
 
 
 AVAILABLE = _verified()
+# Whether a dict that has not changed is known by its version.
+DICTS_HAVE_VERSIONS = AVAILABLE and sys.version_info < (3, 14) and _versions_verified()

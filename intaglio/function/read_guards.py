@@ -148,8 +148,31 @@ def add_native(table: Any, reads: Sequence[Read]) -> None:
         return
     places: dict[int, int] = {}
     invalidate = table.invalidation()
-    for read in reads:
+    alone, rest = _globals_alone(reads)
+    for found in alone.values():
+        with table.unless_unchanged(found[0].place.source):
+            for read in found:
+                _add(table, read, _number(table, read.place, {}, invalidate), invalidate)
+    for read in rest:
         _add(table, read, _number(table, read.place, places, invalidate), invalidate)
+
+
+def _globals_alone(reads: Sequence[Read]) -> tuple[dict[int, list[Read]], list[Read]]:
+    """The reads of globals that nothing else is found through, by their dictionary; and the others.
+
+    Their values follow from the dictionary alone, of which one version tells that it has not changed.
+    """
+    parents = {id(read.place.parent) for read in reads}
+    alone: dict[int, list[Read]] = {}
+    rest: list[Read] = []
+    for read in reads:
+        place = read.place
+        by_identity = read.aspect in (VALUE, IS_NONE)
+        if place.kind == GLOBAL and by_identity and id(place) not in parents:
+            alone.setdefault(id(place.source), []).append(read)
+        else:
+            rest.append(read)
+    return alone, rest
 
 
 def _number(table: Any, place: Place, places: dict[int, int], lost: Callable[[], None]) -> int:

@@ -443,3 +443,29 @@ def test_under_retrace_every_call_is_as_python(steps):
                 t.k = float(str(t.k))
                 table["n"] += 1
             np.testing.assert_allclose(called(f, times=5), python(X))
+
+
+LIMIT = None
+
+
+def test_globals_that_are_only_compared_with_none():
+    global LIMIT
+
+    @tf.function
+    def f(x):
+        if LIMIT is None:
+            return x
+        return x * 2
+
+    with intaglio.captures("retrace"):
+        assert int(f(tf.constant(3))) == 3
+        assert [r.name for r in f.captures] == ["LIMIT"]
+        try:
+            LIMIT = 1
+            assert int(f(tf.constant(3))) == 6
+            LIMIT = 2  # is not None either
+            assert int(f(tf.constant(3))) == 6
+        finally:
+            LIMIT = None
+        assert int(f(tf.constant(3))) == 3
+    assert f.experimental_get_tracing_count() == 2

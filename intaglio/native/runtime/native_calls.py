@@ -8,7 +8,8 @@ guard fails it returns the caller's `miss`, and the call falls back on Python.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,7 +30,7 @@ MAX_STACK_BYTES = 1 << 15
 # The kinds of guards, by which a table's instructions begin; END ends them.
 END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
 # Those of what a trace has read of Python's state.
-KNOWN, CELL, ATTRIBUTE, ITEM, CLASS, DIFFERENT = range(9, 15)
+KNOWN, CELL, ATTRIBUTE, ITEM, CLASS, DIFFERENT, UNCHANGED, VERIFIED = range(9, 17)
 # The words before the instructions. After them come the results' dtypes, ranks and lengths, from
 # word `result_specs` on.
 HEADER = (
@@ -140,6 +141,24 @@ class GuardTable:
         """The number of an item of a dict, which `keep` keeps alive."""
         self.keep.append(keep)
         return self._part(KEY, source, key)
+
+    @contextmanager
+    def unless_unchanged(self, mapping: dict[Any, Any]) -> Generator[None]:
+        """The guards of the block are left out as long as the dict is as they found it last.
+
+        No guard after the block may use what those of the block have unpacked.
+        """
+        if not layout.DICTS_HAVE_VERSIONS:
+            yield
+            return
+        version = np.zeros(1, np.int64)
+        self.keep += [mapping, version]
+        words = [layout.address_of(mapping) + layout.DICT_VERSION, version.ctypes.data]
+        self.instructions += [UNCHANGED, *words, 0]
+        target = len(self.instructions) - 1
+        yield
+        self.instructions += [VERIFIED, *words]
+        self.instructions[target] = len(HEADER) + len(self.instructions)
 
     def item(self, source: int, key: Any) -> int:
         """The number of an item of a tuple, list or dict."""
@@ -303,6 +322,8 @@ class _Interpreter(ObjectEmitter):
             self._item,
             self._class,
             self._different,
+            self._unchanged,
+            self._verified,
         ]
         targets = " ".join([f"i64 {i}, label %kind{i}" for i in range(len(kinds))])
         kind = self._next()
@@ -429,6 +450,25 @@ class _Interpreter(ObjectEmitter):
     def _different(self) -> None:
         source, other = self._next_object(), self._next("ptr")
         self.guard(self.code.let(f"icmp ne ptr {source}, {other}"))
+
+    def _unchanged(self) -> None:
+        code = self.code
+        version, known = self._version()
+        target, at = self._next(), code.load("i64", self.cursor, 8)
+        same = code.let(f"icmp eq i64 {version}, {known}")
+        code.do(
+            f"store i64 {code.let(f'select i1 {same}, i64 {target}, i64 {at}')}, ptr {self.cursor}, align 8"
+        )
+
+    def _version(self) -> tuple[str, str]:
+        """The version of a dict, and the one that its guards have seen."""
+        code = self.code
+        return code.load("i64", self._next("ptr"), 8), code.load("i64", self._next("ptr"), 8)
+
+    def _verified(self) -> None:
+        code = self.code
+        version = code.load("i64", self._next("ptr"), 8)
+        code.do(f"store i64 {version}, ptr {self._next('ptr')}, align 8")
 
     def _constant(self) -> None:
         number = self._next()
