@@ -19,7 +19,7 @@ from intaglio import tf
 from intaglio.export.onnx.loading.values import ModelError
 from tests.export.onnx import node_tests
 
-PARTS = 16
+PARTS = 48
 WANTED = range(PARTS) if os.environ.get("INTAGLIO_ONNX_SAMPLES") == "all" else range(1)
 TEXT = page.PAGE.read_text(encoding="utf-8")
 
@@ -37,7 +37,7 @@ def test_onnx_own_tests_give_what_the_page_says(part):
             if bool(reason) != listed:
                 wrong.append(f"{test.name}: {reason or 'passes'}")
     assert not wrong, "run `python -m docs.onnx`:\n" + "\n".join(wrong)
-    assert count > 80
+    assert count > 20
 
 
 def _saved(tmp_path, nodes, inputs, outputs, initializers=(), **more):

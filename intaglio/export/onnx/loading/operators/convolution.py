@@ -46,10 +46,13 @@ def windows(c: Any, x: Any, sizes: Sequence[int]) -> Windows:
         return Windows(list(sizes), strides, dilations, [0] * count, [0] * count)
     before, after = [], []
     for i, extent in enumerate(dims(x)[2:]):
-        if extent is None:
+        reach = (sizes[i] - 1) * dilations[i] + 1
+        if extent is None and strides[i] > 1:
             raise ModelError(f"auto_pad={auto} on a dimension whose size is open")
-        outputs = -(-extent // strides[i])
-        missing = max((outputs - 1) * strides[i] + (sizes[i] - 1) * dilations[i] + 1 - extent, 0)
+        # With a step of 1 the padding is the same for every size.
+        size_here = 1 if extent is None else extent
+        outputs = -(-size_here // strides[i])
+        missing = max((outputs - 1) * strides[i] + reach - size_here, 0)
         less, more = missing // 2, missing - missing // 2
         before.append(less if auto == "SAME_UPPER" else more)
         after.append(more if auto == "SAME_UPPER" else less)

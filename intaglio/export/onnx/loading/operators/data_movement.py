@@ -220,6 +220,8 @@ def _pad(c, x, pads=None, value=None, axes=None) -> Any:
         x = _cropped(x, before, after)
         before, after = [max(v, 0) for v in before], [max(v, 0) for v in after]
     if mode == "constant":
+        if fixed is not None:
+            return raw.PadV2(x, np.array([before, after], np.int64).T, _number(value, x))
         both = raw.Transpose(raw.Pack([vector(before), vector(after)]), np.array([1, 0]))
         return raw.PadV2(x, both, _number(value, x))
     for axis, (front, behind) in enumerate(zip(before, after, strict=True)):
