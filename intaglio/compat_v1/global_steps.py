@@ -28,7 +28,9 @@ def create_global_step(graph: Any = None) -> Any:
         raise ValueError('"global_step" already exists.')
     with scopes.init_scope():
         created = Variable(0, trainable=False, name="global_step", dtype=int64)
-    home.add_to_collections([GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP], created)
+    for name in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP):
+        if not any(v is created for v in home.get_collection(name)):  # a graph has its own already
+            home.add_to_collection(name, created)
     return created
 
 

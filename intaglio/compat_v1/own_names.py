@@ -153,7 +153,21 @@ OWN: dict[str, dict[str, str]] = {
     | _all(
         "global_steps", "create_global_step get_global_step get_or_create_global_step global_step"
     )
+    | _all(
+        "learning_rates",
+        "cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay linear_cosine_decay "
+        "natural_exp_decay noisy_linear_cosine_decay piecewise_constant "
+        "piecewise_constant_decay=piecewise_constant polynomial_decay",
+    )
+    | _all("savers", "Saver import_meta_graph")
+    | _all("meta_graphs", "export_meta_graph")
+    | _all(
+        "checkpoints",
+        "checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes remove_checkpoint "
+        "update_checkpoint_state",
+    )
     | {
+        "SaverDef": f"{_SAVED}:SaverDef",
         "NewCheckpointReader": "intaglio.tf.train:load_checkpoint",
         "Checkpoint": "intaglio.tf.train:Checkpoint",
     },

@@ -307,6 +307,9 @@ def _new(
             return function() if shape is None else function(_list(shape), dtype=dtype)
 
     else:
+        if shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        dtype = None  # that of the value
 
         def value() -> Any:
             return initializer

@@ -20,7 +20,7 @@ framework/tensor: messages TensorProto VariantTensorDataProto
 framework/tensor_shape: messages TensorShapeProto
 framework/tensor_slice: saved_messages TensorSliceProto
 framework/types: messages DataType SerializedDType
-framework/variable: saved_messages VariableAggregation VariableSynchronization
+framework/variable: saved_messages SaveSliceInfoDef VariableAggregation VariableDef VariableSynchronization
 framework/versions: messages VersionDef
 protobuf/cluster: cluster_messages ClusterDef JobDef
 protobuf/config: config_messages CallableOptions ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions

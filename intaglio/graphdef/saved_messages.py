@@ -262,6 +262,21 @@ message FingerprintDef
   checkpoint_hash = 5 uint64
   uuid = 7 string
   version = 6 VersionDef
+message VariableDef
+  variable_name = 1 string
+  initializer_name = 2 string
+  snapshot_name = 3 string
+  save_slice_info_def = 4 SaveSliceInfoDef
+  is_resource = 5 bool
+  initial_value_name = 6 string
+  trainable = 7 bool
+  synchronization = 8 VariableSynchronization
+  aggregation = 9 VariableAggregation
+message SaveSliceInfoDef
+  full_name = 1 string
+  full_shape = 2 *int64
+  var_offset = 3 *int64
+  var_shape = 4 *int64
 enum VariableSynchronization
   VARIABLE_SYNCHRONIZATION_AUTO = 0
   VARIABLE_SYNCHRONIZATION_NONE = 1
@@ -301,3 +316,5 @@ SerializedDType = message_class("SerializedDType")
 TensorSpecProto = message_class("TensorSpecProto")
 CheckpointState = message_class("CheckpointState")
 OpList = message_class("OpList")
+SaverDef = message_class("SaverDef")
+VariableDef = message_class("VariableDef")

@@ -39,7 +39,7 @@ class GraphWriter:
         graph_def.versions.min_consumer = 12
         self.nodes = graph_def.node
         self.library = export.Library(graph_def.library)
-        self._taken: set[str] = set()
+        self._taken = {node.name.lower() for node in self.nodes}
         # The ops that keep the paths of assets.
         self.assigned: list[str] = []
         # Reads of those paths for the ops that run while they are kept, by the later reads.

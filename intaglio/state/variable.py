@@ -556,6 +556,21 @@ class ResourceVariable(Variable):
             )
         return wanted
 
+    @classmethod
+    def of_graph(
+        cls, handle: Any, first: Any, initializer: Node, snapshot: Any, trainable: bool
+    ) -> Variable:
+        """A variable whose nodes a plain graph has already: handle, first value, its assignment, a read."""
+        found: Variable = object.__new__(cls)
+        attrs = handle.node.attrs
+        found._handle, found._resource = handle, None
+        found._name, found._dtype, found._dims = handle.name, attrs["dtype"], attrs["shape"]
+        found._initial_value, found._initializer, found._snapshot = first, initializer, snapshot
+        found._trainable, found._constraint, found._validate_shape = trainable, None, True
+        modes = checked_modes(None, None, trainable, None)
+        found._synchronization, found._aggregation, _ = modes
+        return found
+
     def _record(self, first: Tensor, name: str) -> None:
         """The nodes of a variable that belongs to a plain graph."""
         self._initial_value = first

@@ -141,7 +141,17 @@ PRIVATE: dict[str, dict[str, str]] = {
         "tensor_list_concat_lists tensor_list_element_shape tensor_list_length tensor_list_push_back "
         "tensor_list_push_back_batch tensor_list_resize",
     ),
-    # tf_slim: readers of TensorFlow 1, which it derives from
+    # tf_slim: the old place of the names, and readers of TensorFlow 1, which it derives from
+    "python.training.checkpoint_management": {
+        **_all("intaglio.tf.train", "CheckpointManager get_checkpoint_state latest_checkpoint"),
+        **_all(
+            "intaglio.compat_v1.checkpoints",
+            "checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes "
+            "remove_checkpoint update_checkpoint_state",
+        ),
+    },
+    # tf2onnx imports it, and uses it for models of TensorFlow.js only
+    "python.framework.c_api_util": {},
     "python.ops.io_ops": _all(_ABSENT, "ReaderBase"),
     # pennylane
     "python.eager.record": _all(_INTERNALS, "should_record_backprop"),
