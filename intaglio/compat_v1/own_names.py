@@ -160,6 +160,7 @@ OWN: dict[str, dict[str, str]] = {
         "piecewise_constant_decay=piecewise_constant polynomial_decay",
     )
     | _all("savers", "Saver import_meta_graph")
+    | _all("session_run_hooks", "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues")
     | _all("meta_graphs", "export_meta_graph")
     | _all(
         "checkpoints",

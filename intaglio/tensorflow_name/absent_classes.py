@@ -21,7 +21,11 @@ AggregatingVariable = _absent("AggregatingVariable", _ONE_DEVICE)
 DistributedVariable = _absent("DistributedVariable", _ONE_DEVICE)
 MirroredVariable = _absent("MirroredVariable", _ONE_DEVICE)
 PartitionedVariable = _absent("PartitionedVariable", "variables are whole")
+_EVALUATION = "loops of evaluation in sessions are not there: write the loop with Session.run"
+EvaluateOnce = _absent("evaluate_once", _EVALUATION)
+EvaluationStep = _absent("get_or_create_eval_step", _EVALUATION)
 ReaderBase = _absent("ReaderBase", "files are read by tf.data")
+StopAfterNEvalsHook = _absent("StopAfterNEvalsHook", _EVALUATION)
 SyncOnReadVariable = _absent("SyncOnReadVariable", _ONE_DEVICE)
 TPUVariableMixin = _absent("TPUVariableMixin", _ONE_DEVICE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 # name -> symbol, of the libraries that register themselves here.
@@ -50,6 +51,17 @@ def get_canonical_name_for_symbol(
 def same(symbol: Any) -> Any:
     """The symbol: decorators of `tools.docs.doc_controls` mark what pages leave out."""
     return symbol
+
+
+def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
+    """The public names of a module (`tensorflow.python.util.all_util`)."""
+    return [name for name in dir(sys.modules[module_name]) if not name.startswith("_")]
+
+
+def remove_undocumented(
+    module_name: str, allowed_exception_list: Any = None, doc_string_modules: Any = None
+) -> None:
+    """Leaves the module as it is: names that its documentation does not have stay."""
 
 
 def nothing() -> None:

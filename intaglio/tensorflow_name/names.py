@@ -150,6 +150,14 @@ PRIVATE: dict[str, dict[str, str]] = {
             "remove_checkpoint update_checkpoint_state",
         ),
     },
+    # tf_slim imports these, and uses them for traces and for loops of evaluation in sessions only
+    "python.client.timeline": {},
+    "python.ops.variables": _all(_ABSENT, "PartitionedVariable"),
+    "python.training.evaluation": _all(
+        _ABSENT,
+        "_StopAfterNEvalsHook=StopAfterNEvalsHook _evaluate_once=EvaluateOnce "
+        "_get_or_create_eval_step=EvaluationStep",
+    ),
     # tf2onnx imports it, and uses it for models of TensorFlow.js only
     "python.framework.c_api_util": {},
     "python.ops.io_ops": _all(_ABSENT, "ReaderBase"),
@@ -309,6 +317,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         _EXPORTS,
         "api_export get_canonical_name_for_symbol get_symbol_from_name keras_export tf_export",
     ),
+    "python.util.all_util": _all(_EXPORTS, "make_all remove_undocumented"),
     "tools.docs.doc_controls": _all(
         _EXPORTS,
         "do_not_doc_inheritable=same do_not_generate_docs=same "
