@@ -263,9 +263,9 @@ def noisy_linear_cosine_decay(
         first = convert.to_tensor(learning_rate)
         at = raw.Minimum(_cast(step, first), _cast(decay_steps, first))
         fall = raw.Pow(raw.Add(_number(1.0, first), at), _number(variance_decay, first))
-        spread = raw.Sqrt(raw.RealDiv(_number(initial_variance, first), fall))
+        deviation = raw.Sqrt(raw.RealDiv(_number(initial_variance, first), fall))
         shape = np.zeros(0, np.int32)
-        noise = raw.Mul(spread, raw.RandomStandardNormal(shape, dtype=first.dtype))
+        noise = raw.Mul(deviation, raw.RandomStandardNormal(shape, dtype=first.dtype))
         done = _done(step, decay_steps, first)
         return raw.Mul(first, _on_a_line(done, noise, num_periods, alpha, beta))
 
