@@ -137,7 +137,124 @@ def convolutions() -> Calls:
     return lambda: step(tensor).numpy(), _descent(loss_of, start, x)
 
 
-ROWS = {"call": overhead, "transformer step": transformer, "convolutions step": convolutions}
+RESIDUAL = {
+    "stem": (3, 3, 3, 16),
+    **{f"block{i}_{j}": (3, 3, 16, 16) for i in range(3) for j in range(2)},
+    **{f"scale{i}": (16,) for i in range(3)},
+    "dense": (16, 10),
+}
+
+
+def residual() -> Calls:
+    """A step of gradient descent on a network of residual blocks with normalisation over the batch."""
+    x = np.random.default_rng(1).normal(size=(16, 16, 16, 3)).astype(np.float32)
+
+    def network(np_: Any, convolve: Any, relu: Any, mean: Any, rsqrt: Any, p: Any, x: Any) -> Any:
+        y = relu(convolve(x, p["stem"]))
+        for i in range(3):
+            z = relu(convolve(y, p[f"block{i}_0"]))
+            z = convolve(z, p[f"block{i}_1"])
+            z = z - mean(z, (0, 1, 2))
+            y = relu(y + z * rsqrt(mean(z * z, (0, 1, 2)) + 1e-3) * p[f"scale{i}"])
+        return np_.matmul(mean(y, (1, 2)), p["dense"])
+
+    def ours(p: Any, x: Any) -> Any:
+        def convolve(x: Any, w: Any) -> Any:
+            return tf.nn.conv2d(x, w, 1, "SAME")
+
+        y = network(tf, convolve, tf.nn.relu, tf.reduce_mean, tf.math.rsqrt, p, x)
+        return tf.reduce_mean(y * y)
+
+    def theirs(p: Any, x: Any) -> Any:
+        def convolve(x: Any, w: Any) -> Any:
+            form = ("NHWC", "HWIO", "NHWC")
+            return jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=form)
+
+        y = network(jnp, convolve, jax.nn.relu, jnp.mean, jax.lax.rsqrt, p, x)
+        return jnp.mean(y * y)
+
+    return _steps(ours, theirs, RESIDUAL, x)
+
+
+def _steps(ours: Any, theirs: Any, shapes: dict[str, tuple[int, ...]], x: Any) -> Calls:
+    """Steps of gradient descent on a loss, which each library has its own function for."""
+    start = parameters(shapes)
+    variables = {n: tf.Variable(v) for n, v in start.items()}
+    tensor = tf.constant(x)
+
+    @tf.function(jit_compile=True)
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = ours(variables, x)
+        gradients = tape.gradient(loss, list(variables.values()))
+        for variable, gradient in zip(variables.values(), gradients, strict=True):
+            variable.assign_sub(0.01 * tf.convert_to_tensor(gradient))
+        return loss
+
+    return lambda: step(tensor).numpy(), _descent(theirs, start, x)
+
+
+UNITS = 64
+RECURRENT = {"kernel": (32, 4 * UNITS), "recurrent": (UNITS, 4 * UNITS), "dense": (UNITS, 1)}
+
+
+def recurrent() -> Calls:
+    """A step of gradient descent on an LSTM over 32 positions."""
+    x = np.random.default_rng(1).normal(size=(32, 16, 32)).astype(np.float32)
+
+    def cell(sigmoid: Any, tanh: Any, split: Any, gates: Any, c: Any) -> tuple[Any, Any]:
+        i, f, g, o = split(gates, 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * tanh(g)
+        return sigmoid(o) * tanh(c), c
+
+    def ours(p: Any, x: Any) -> Any:
+        def split(x: Any, n: int, axis: int) -> Any:
+            return tf.split(x, n, axis)
+
+        h = c = tf.zeros((16, UNITS))
+        for t in tf.range(32):
+            gates = tf.matmul(x[t], p["kernel"]) + tf.matmul(h, p["recurrent"])
+            h, c = cell(tf.sigmoid, tf.tanh, split, gates, c)
+        return tf.reduce_mean(tf.matmul(h, p["dense"]) ** 2)
+
+    def theirs(p: Any, x: Any) -> Any:
+        def one(state: Any, row: Any) -> Any:
+            gates = row @ p["kernel"] + state[0] @ p["recurrent"]
+            return cell(jax.nn.sigmoid, jnp.tanh, jnp.split, gates, state[1]), None
+
+        zeros = jnp.zeros((16, UNITS))
+        (h, _), _ = jax.lax.scan(one, (zeros, zeros), x)
+        return jnp.mean((h @ p["dense"]) ** 2)
+
+    return _steps(ours, theirs, RECURRENT, x)
+
+
+EMBEDDED = {"table": (2000, 32), "dense": (32, 16), "out": (16, 1)}
+
+
+def embedding() -> Calls:
+    """A step of gradient descent on embeddings of 8 words each for 256 examples."""
+    words = np.random.default_rng(1).integers(0, 2000, (256, 8)).astype(np.int32)
+
+    def ours(p: Any, x: Any) -> Any:
+        pooled = tf.reduce_mean(tf.gather(p["table"], x), 1)
+        return tf.reduce_mean(tf.matmul(tf.nn.relu(tf.matmul(pooled, p["dense"])), p["out"]) ** 2)
+
+    def theirs(p: Any, x: Any) -> Any:
+        pooled = jnp.mean(jnp.take(p["table"], x, 0), 1)
+        return jnp.mean((jax.nn.relu(pooled @ p["dense"]) @ p["out"]) ** 2)
+
+    return _steps(ours, theirs, EMBEDDED, words)
+
+
+ROWS = {
+    "call": overhead,
+    "transformer step": transformer,
+    "convolutions step": convolutions,
+    "residual step": residual,
+    "LSTM step": recurrent,
+    "embeddings step": embedding,
+}
 
 
 def measured(calls: Calls, seconds: float) -> tuple[float, float, float, float]:

@@ -42,11 +42,12 @@ the samples of the ops.
 | rule | a function of `jax.lax` that is registered with the op, in `intaglio/xla/rules/` |
 | scalar | the op's elementwise expression, its rule `scalar` |
 | expression | the op's expression in other ops, its rule `native` or `decompose` |
-| kernel | the op's NumPy kernel, recorded on jax (`intaglio/xla/kernels.py`) |
+| kernel | the op's NumPy kernel, recorded on jax (`intaglio/xla/kernels.py`), on each of its paths where it asks for data |
 | known | only what is known when the program is compiled: its inputs must be |
 
-An op in the last table has no program: a function with it runs as without XLA, as a whole, with a warning that names
-the op and the line. `compile_report()` says so too. What follows from numbers that are known when a program is
+An op in the last table has no program. It divides a function: the interpreter computes it between the programs
+before and after it. A warning names the op and the line, `compile_report()` each crossing with its tensors. A loop or
+branch with such an op is computed there as a whole. What follows from numbers that are known when a program is
 compiled, such as shapes, is computed then, for every op. Sizes that an op takes from an argument of the function
 are known: a program is compiled for each value.
 

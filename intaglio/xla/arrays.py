@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from intaglio.base import later
+from intaglio.xla.paths import decided
 from intaglio.xla.values import Untraceable, is_traced
 
 Get = Callable[[Any], Any]
@@ -236,7 +237,19 @@ class Array:
         return value
 
     def __bool__(self) -> bool:
-        return bool(self._scalar())
+        value = self.value
+        if not is_traced(value):
+            return bool(value)
+        if value.size != 1:
+            raise ValueError("the truth value of an array with more than one element is ambiguous")
+        return decided(value != 0)
+
+    def __format__(self, form: str) -> str:
+        value = self.value
+        return "?" if is_traced(value) else format(value, form)
+
+    def __repr__(self) -> str:
+        return f"Array({self.value!r})"
 
     def __int__(self) -> int:
         return int(self._scalar())
@@ -385,7 +398,7 @@ METHODS = {
 def _sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
     """The sizes of a new shape, with the one that is -1 found from the number of elements."""
     rest = math.prod([d for d in sizes if d != -1])
-    if -1 in sizes and (not rest or total % rest):
+    if (not rest or total % rest) if -1 in sizes else rest != total:
         raise ValueError(f"cannot reshape array of size {total} into shape {sizes}")
     return tuple([total // max(rest, 1) if d == -1 else d for d in sizes])
 

@@ -10,6 +10,10 @@ from intaglio.base import shapes
 from intaglio.base.errors import OpError
 from intaglio.base.log import logger
 from intaglio.ir.graph import Graph
+from intaglio.opdef import raw
+from intaglio.runtime import interpreter
+from intaglio.xla import splitting
+from intaglio.xla.evaluator import NodeUntraceable
 from intaglio.xla.program import Programs
 
 Run = Callable[..., tuple[Any, ...]]
@@ -18,9 +22,11 @@ VERIFY = bool(os.environ.get("INTAGLIO_VERIFY"))
 
 
 class Compiled:
-    """A graph as a function of arrays. What XLA has no program for is run by another compiler.
+    """A graph as a function of arrays, by an XLA program.
 
-    `instead` makes that function, once it is needed.
+    A node that is no part of a program divides the graph: programs run before and after it, and the
+    interpreter between them. Where no node is the reason, all runs by another compiler, whose function
+    `instead` makes once it is needed.
     """
 
     native = True
@@ -38,23 +44,42 @@ class Compiled:
             return self._programs(*arrays)
         except OpError:  # with the node that raises it
             return self._make()(*arrays)
+        except NodeUntraceable as e:  # before anything ran
+            return self._divided(e, arrays)
         except Exception as e:
+            if VERIFY:
+                raise
             return self._fall_back(e)(*arrays)
+
+    def _divided(self, error: NodeUntraceable, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """A call of the graph divided by a node. Later calls go the same way, unless the arrays are wrong."""
+        graph = self._programs.graph
+        host = error.outermost
+        if host.op is raw.Placeholder or not any([n is host for n in graph.nodes]):
+            return self._fall_back(error)(*arrays)
+        run = Divided(graph, error)
+        results = run(*arrays)
+        if self._instead is None:
+            self._failure = str(error)
+            where = f" (line {error.node.frames[0].lineno})" if error.node.frames else ""
+            logger().warning(
+                "%s runs on the host, between XLA programs, in %s%s: %s",
+                error.node.op.name,
+                graph.name,
+                where,
+                error.reason,
+            )
+            self._instead = run
+        return results
 
     def _fall_back(self, error: Exception) -> Run:
         """What runs from now on."""
-        node = getattr(error, "node", None)
-        known = node is not None
-        if VERIFY and not known:
-            raise error
         if self._instead is None:
-            self._failure = str(error) if known else f"{type(error).__name__}: {error}"
-            where = f" (line {node.frames[0].lineno})" if known and node.frames else ""
+            self._failure = f"{type(error).__name__}: {error}"
             logger().warning(
-                "%s is no XLA program, and runs as without INTAGLIO_BACKEND=xla: %s%s",
+                "%s is no XLA program, and runs as without INTAGLIO_BACKEND=xla: %s",
                 self._programs.graph.name,
                 self._failure,
-                where,
             )
             self._instead = self._make()
         return self._instead
@@ -62,11 +87,15 @@ class Compiled:
     @property
     def shapes(self) -> tuple[str, ...]:
         """The shapes of the arguments of each program, those last used last."""
+        if isinstance(self._instead, Divided):
+            return self._instead.shapes
         return tuple([_shown(dims) for dims in self._programs.shapes])
 
     def report(self) -> str:
         """What the graph runs as, for `compile_report`."""
         name = self._programs.graph.name
+        if isinstance(self._instead, Divided):
+            return self._instead.report()
         if self._instead is not None:
             return f"{name}: no XLA program, for {self._failure}"
         programs = self._programs.programs
@@ -79,6 +108,58 @@ class Compiled:
     def ir(self, arrays: Sequence[Any], stage: str) -> Any:
         """The program for these arrays at a stage: see `Programs.ir`."""
         return self._programs.ir(arrays, stage)
+
+
+class Divided:
+    """A graph as XLA programs and what the host computes between them."""
+
+    def __init__(self, graph: Graph, error: NodeUntraceable) -> None:
+        self._graph = graph
+        self._reason = error.reason
+        self._node = error.node
+        before, host, after = splitting.split(graph, error.outermost)
+        self._crossings = len(host.takes), len(host.gives)
+        self._parts: list[tuple[splitting.Part, Run]] = []
+        for part in (before, host, after):
+            if part is not None:
+                run = interpreter.compiled(part.graph) if part is host else _part(part.graph)
+                self._parts.append((part, run))
+        self._constants = {
+            id(v): v.node.attrs["value"] for v in graph.outputs if splitting.is_constant(v)
+        }
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        values = dict(self._constants)
+        values.update(zip(map(id, self._graph.inputs), arrays, strict=True))
+        for part, run in self._parts:
+            found = run(*[values[id(v)] for v in part.takes])
+            values.update(zip(map(id, part.gives), found, strict=True))
+        return tuple([values[id(v)] for v in self._graph.outputs])
+
+    @property
+    def shapes(self) -> tuple[str, ...]:
+        """The shapes of the arguments of the programs of all parts."""
+        runs = [run for _, run in self._parts if isinstance(run, Compiled)]
+        return tuple([shown for run in runs for shown in run.shapes])
+
+    def report(self) -> str:
+        """What each part runs as, with what goes to the host and comes back."""
+        node = self._node
+        where = f" (line {node.frames[0].lineno})" if node.frames else ""
+        takes, gives = self._crossings
+        lines = [
+            f"{self._graph.name}: divided by {node.op.name}{where}, which the host computes: {self._reason};"
+            f" {takes} tensors go to the host and {gives} come back"
+        ]
+        for _, run in self._parts:
+            if isinstance(run, Compiled):
+                lines += [f"  {line}" for line in run.report().split("\n")]
+        return "\n".join(lines)
+
+
+def _part(graph: Graph) -> Run:
+    """A part without the node that divides the graph; it may have others."""
+    return Compiled(graph, lambda: interpreter.compiled(graph))
 
 
 def _shown(dims: Sequence[Any]) -> str:

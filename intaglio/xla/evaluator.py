@@ -40,6 +40,8 @@ class NodeUntraceable(Untraceable):
         super().__init__(f"{node.op.name}: {reason}")
         self.node = node
         self.reason = reason
+        # The node of the program's own graph, in whose branch or body this one may be.
+        self.outermost = node
 
 
 class Evaluator:
@@ -58,6 +60,7 @@ class Evaluator:
         """The outputs of a graph. Raises NodeUntraceable for a node without a program."""
         values = {id(v): operands for v, operands in zip(graph.inputs, inputs, strict=True)}
         before, self._values = self._values, values
+        node: Any = None
         try:
             for node in graph.nodes:
                 if node.op is raw.Const:
@@ -65,6 +68,9 @@ class Evaluator:
                 elif not (node.op is raw.Placeholder and id(node.outputs[0]) in values):
                     found = self.evaluate(node, [values[id(v)] for v in node.inputs])
                     values.update(zip(map(id, node.outputs), found, strict=True))
+        except NodeUntraceable as e:
+            e.outermost = node
+            raise
         finally:
             self._values = before
         return [values[id(v)] for v in graph.outputs]

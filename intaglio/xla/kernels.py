@@ -13,20 +13,23 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jax.errors import TracerArrayConversionError
 
 from intaglio.base.dtypes import from_numpy
 from intaglio.opdef import raw
-from intaglio.opdef.op import Op
+from intaglio.opdef.op import Op, Rule
 from intaglio.opdef.scalar import NumpyScalars
 from intaglio.ops import compiled
+from intaglio.ops.math import chebyshev
 from intaglio.ops.nn import windows
 from intaglio.ops.random import stateless
 from intaglio.runtime.interpreter import flat_result
 from intaglio.xla import random_bits
-from intaglio.xla.arrays import unwrapped, wrapped
+from intaglio.xla.arrays import Array, unwrapped, wrapped
 from intaglio.xla.numpy_module import MODULE
+from intaglio.xla.paths import selected, without_paths
 from intaglio.xla.values import Untraceable, is_traced
 
 # The packages whose functions kernels are composed of.
@@ -39,7 +42,9 @@ REFUSED = (TypeError, ValueError, ArithmeticError, NotImplementedError, Attribut
 
 
 def refusal(error: Exception) -> str:
-    """The first line of an error."""
+    """The first line of an error; what an array of the recording lacks is nothing to a reader."""
+    if isinstance(error, AttributeError):
+        return "it has steps that are not recorded"
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
 
 
@@ -60,8 +65,24 @@ def _patches(x: Any, along: Sequence[windows.Axis]) -> Any:
     return wrapped(unwrapped(x)[tuple(index)])
 
 
+def _pieces(x: Any, parts: Sequence[Any], otherwise: float = np.nan) -> Any:
+    """`chebyshev.pieces`: each function is computed everywhere, elsewhere on a number of its own."""
+    result = MODULE.full(x.shape, otherwise)
+    for mask, function in parts if x.size else ():
+        # Where none of a mask's numbers are, the function's own domain may end.
+        result = MODULE.where(mask, function(MODULE.where(mask, x, _inside(x, mask))), result)
+    return result
+
+
+def _inside(x: Any, mask: Any) -> Any:
+    """A number for which a mask is true, if there is one."""
+    value = jnp.asarray(unwrapped(x)).reshape(-1)
+    return Array(value[jnp.argmax(jnp.asarray(unwrapped(mask)).reshape(-1))])
+
+
 # Functions of ops that have a counterpart of their own.
 _REPLACED: dict[Any, Any] = {
+    chebyshev.pieces: _pieces,
     compiled.select_kernel: _none,
     compiled.compiled_function: _none,
     windows.patches: _patches,
@@ -139,13 +160,14 @@ def _retargeted(function: FunctionType) -> Any:
         function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
     copy.__kwdefaults__ = function.__kwdefaults__
-    if not function.__name__.lstrip("_").startswith("check"):
+    is_check = function.__name__.lstrip("_").startswith("check")
+    if not is_check or function.__annotations__.get("return") not in ("None", None):
         return copy
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
-            return copy(*args, **kwargs)
+            return without_paths(lambda: copy(*args, **kwargs))
         except Untraceable:  # XLA programs do not check their data
             return None
 
@@ -167,7 +189,7 @@ def _retargeted_op(op: Op) -> Any:
     copy.__dict__.update(op.__dict__)
     kernel = op.rules.get("kernel")
     copy.__dict__["kernel_fn"] = (
-        MethodType(own["kernel"], copy)
+        Rule(MethodType(own["kernel"], copy), op.called, op.attr_names).fn
         if kernel is not None and "kernel" in own
         else _counterpart(op.kernel_fn)
     )
@@ -196,15 +218,21 @@ def record(
     if wide:
         inputs = [x.astype(np.float32) if x.dtype == narrow else x for x in inputs]
     kernel = _kernel(op)
+
+    def run() -> list[Any]:
+        copies = [wrapped(unwrapped(x)) for x in inputs]
+        result = kernel(*_arguments(op, copies, values, attrs, operands))
+        return [unwrapped(v) for v in flat_result(op, result)]
+
     try:
-        result = kernel(*_arguments(op, inputs, values, attrs, operands))
+        # What has a state would be changed by each path.
+        found = run() if operands or op.stateful else selected(run)
     except Untraceable:
         raise
     except TracerArrayConversionError as e:
         raise Untraceable("NumPy code reads the elements") from e
     except REFUSED as e:
         raise Untraceable(f"its kernel: {refusal(e)}") from e
-    found = [unwrapped(v) for v in flat_result(op, result)]
     if wide:
         found = [v.astype(narrow) if v.dtype == np.float32 else v for v in found]
     return [v if is_traced(v) else np.asarray(v) for v in found]

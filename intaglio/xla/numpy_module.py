@@ -230,6 +230,19 @@ class ScalarType:
         return hash(self.real)
 
 
+def _sliding_windows(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
+    if axis is None or np.ndim(axis) or np.ndim(window_shape):
+        raise Untraceable("windows along several axes")
+    along = int(axis) % x.ndim
+    starts = np.arange(x.shape[along] - int(window_shape) + 1)
+    index = starts[:, None] + np.arange(int(window_shape))
+    return jnp.moveaxis(jnp.take(x, index, along), along + 1, -1)
+
+
+# Functions that jax.numpy does not have.
+_MISSING: dict[str, Callable[..., Any]] = {"sliding_window_view": _sliding_windows}
+
+
 class Module:
     """The namespace. `np.name` is NumPy's own unless it works on arrays."""
 
@@ -259,7 +272,7 @@ class Module:
             return ScalarType(real)
         if isinstance(real, type) or not callable(real):
             return real
-        return _function(name, real, getattr(self._traced, name, None))
+        return _function(name, real, _MISSING.get(name) or getattr(self._traced, name, None))
 
     def ufunc(self, ufunc: Any) -> Any:
         """The counterpart of a ufunc object."""
@@ -530,7 +543,13 @@ def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     values = unwrapped((x, weights, minlength))
     if not any_traced(values):
         return wrapped(np.bincount(*values))
-    raise Untraceable("the result of bincount has as many elements as the data says")
+    if is_traced(values[2]) or not values[2]:
+        raise Untraceable("the result of bincount has as many elements as the data says")
+    # Kernels that name a length have no numbers beyond it.
+    index = jnp.asarray(values[0]).reshape(-1)
+    each = 1 if values[1] is None else jnp.asarray(values[1]).reshape(-1).astype(np.float64)
+    kind = np.int64 if values[1] is None else np.float64
+    return Array(jnp.zeros(int(values[2]), kind).at[index].add(each, mode="drop"))
 
 
 def _repeat(array: Any, repeats: Any, axis: Any = None) -> Any:

@@ -25,7 +25,8 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
 from intaglio.xla import kernels, rules
-from intaglio.xla.evaluator import Evaluator
+from intaglio.xla.evaluator import Evaluator, NodeUntraceable
+from intaglio.xla.lists import List
 from intaglio.xla.state import State, Variable
 from intaglio.xla.values import Untraceable
 
@@ -68,9 +69,11 @@ class Program:
         self._donated = [p for p in values if p in changed]
         self._read = [p for p in values if p not in changed]
         self.written: tuple[Any, ...] = ()
-        left_out = {*self.variables, *self._constants}
+        # What is no array, such as a list of the host: a node that takes one is no part of the program.
+        self._objects = [i for i, a in enumerate(arrays) if not _is_passed(a)]
+        left_out = {*self.variables, *self._constants, *self._objects}
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
-        self.is_plain = not self.variables and not self._constants and not streams
+        self.is_plain = not left_out and not streams
         function = self._outputs if self.is_plain else self._traced
         self._run = jax.jit(function, donate_argnums=() if self.is_plain else (0,))
 
@@ -84,13 +87,18 @@ class Program:
         inputs: list[Any] = [None] * len(self.shapes)
         for index, array in zip(self._passed, arrays, strict=True):
             inputs[index] = array
+        for index in self._objects:
+            inputs[index] = _HostObject()
         for index, value in self._constants.items():
             inputs[index] = value
         for index, place in self.variables.items():
             inputs[index] = Variable(place, self._specs[place])
         found = Evaluator(state, self._note).run(self.graph, inputs)
-        if any(isinstance(v, Variable) or not hasattr(v, "dtype") for v in found):
-            raise Untraceable("it returns what is no array")
+        for value, result in zip(self.graph.outputs, found, strict=True):
+            if isinstance(result, (Variable, List)) or not hasattr(result, "dtype"):
+                raise NodeUntraceable(
+                    value.node, "its result, which leaves the program, is no array"
+                )
         changed = {k: None for k in state.written if isinstance(k, int)}
         self.written = tuple({**dict.fromkeys(self._donated), **changed})
         outputs = [jnp.asarray(v) for v in found]
@@ -150,6 +158,17 @@ class Program:
         if self.is_plain:
             return self._run.lower(*arrays)
         return self._run.lower(*self.arguments(arrays, words))
+
+
+class _HostObject:
+    """An argument that is no array, while a program is traced."""
+
+
+def _is_passed(array: Any) -> bool:
+    """True for an array of numbers, and for a variable."""
+    if isinstance(array, Resource):
+        return True
+    return isinstance(array, (np.ndarray, np.generic, jax.Array)) and array.dtype != object
 
 
 class Programs:
@@ -314,7 +333,7 @@ def streams_of(graph: Graph) -> list[Node]:
 def _shape(array: Any) -> Any:
     if isinstance(array, Resource):
         return array.read().shape if array.initialized else None
-    return array.shape
+    return getattr(array, "shape", None)
 
 
 def _key(arrays: Sequence[Any]) -> tuple[Any, ...]:

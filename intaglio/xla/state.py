@@ -142,5 +142,9 @@ class Counters:
         self._state.write(self._key, jnp.stack([later.key, later.low, later.high]))
         return here
 
+    def exchange(self, *args: Any) -> Any:
+        """Raises Untraceable: how far the stream is moved depends on what is drawn."""
+        raise Untraceable("how many random numbers it draws depends on them")
+
 
 __all__ = ["Counters", "Resource", "State", "Stream", "Variable"]

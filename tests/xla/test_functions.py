@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
 
@@ -396,15 +394,6 @@ def test_sizes_among_the_arguments_are_part_of_the_program():
     for n in (3, 5, 3):
         np.testing.assert_array_equal(run(tf.constant(n)), np.arange(n) ** 2.0)
     assert "XLA programs" in run.compile_report()
-
-
-def test_what_xla_has_no_program_for_runs_without_it(caplog):
-    run = tf.function(lambda x: tf.unique(x)[0] * 2, jit_compile=True)
-    with caplog.at_level(logging.WARNING):
-        for _ in range(2):
-            np.testing.assert_array_equal(run(tf.constant([1.0, 2.0, 1.0])), [2.0, 4.0])
-    assert caplog.text.count("is no XLA program") == 1
-    assert "no XLA program, for Unique" in run.compile_report()
 
 
 def test_errors_name_the_node():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.extraction import Within, extracted
+from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -21,10 +22,6 @@ class Cluster:
         self.needs = needs
         # Nodes outside depend on it, and know what it needs: that must not grow any more.
         self.used = False
-
-
-# Says whether an input of a node, by its number, is a constant that becomes part of the body.
-Within = Callable[[Node, int], bool]
 
 
 def is_number(node: Node, index: int) -> bool:
@@ -124,7 +121,8 @@ class _Outlining:
             v for n in cluster.nodes for v in n.outputs if self.users.get(id(v), set()) - own_ids
         ]
         last = cluster.nodes[-1]
-        body, outer = self._body(cluster, results, f"{last.name}_fused")
+        name = f"{last.name}_fused"
+        body, outer = extracted(self.old, cluster.nodes, results, name, self.within)
         inputs = self.new.values(outer)
         attrs = {
             "body": body,
@@ -137,51 +135,3 @@ class _Outlining:
         self.new.absorb(cluster.nodes, fused)
         for old, value in zip(results, fused.outputs, strict=True):
             self.new.substitute(old, value)
-
-    def _body(
-        self, cluster: Cluster, results: list[SymbolicTensor], name: str
-    ) -> tuple[Graph, list[SymbolicTensor]]:
-        """The graph of a cluster, and the values outside that its inputs are.
-
-        Its nodes are copies, in their order; constants may be part of it.
-        """
-        inner = Rewriter(self.old)
-        copies: dict[int, Node] = {}
-        outer: list[SymbolicTensor] = []
-        inputs: list[SymbolicTensor] = []
-        substituted: set[int] = set()
-        known = {id(v) for n in cluster.nodes for v in n.outputs}
-        # Constants that are parts of the body; one may be an input of it for another node.
-        constants: dict[int, SymbolicTensor] = {}
-        for node in cluster.nodes:
-            taken: list[SymbolicTensor] = []
-            for index, value in enumerate(node.inputs):
-                if id(value) not in known and self.within(node, index):
-                    if id(value) not in constants:
-                        constants[id(value)] = self._constant(inner, value)
-                    taken.append(constants[id(value)])
-                    continue
-                if id(value) not in known and id(value) not in substituted:
-                    substituted.add(id(value))
-                    inputs.append(_placeholder(value, f"input_{len(inputs)}"))
-                    outer.append(value)
-                    inner.substitute(value, inputs[-1])
-                taken.append(inner.value(value))
-            waits = tuple([copies[id(c)] for c in node.control if id(c) in copies])
-            copy = derived(node, taken, control=waits)
-            copies[id(node)] = inner.keep(node, copy)
-        outputs = inner.values(results)
-        return Graph(name, inputs, [*[v.node for v in inputs], *inner.nodes], outputs), outer
-
-    @staticmethod
-    def _constant(inner: Rewriter, value: SymbolicTensor) -> SymbolicTensor:
-        """A constant as part of a body, where it has nothing to wait for."""
-        constant = value.node
-        return inner.add(derived(constant, ()) if constant.control else constant).outputs[0]
-
-
-def _placeholder(value: SymbolicTensor, name: str) -> SymbolicTensor:
-    """The input of a body that a value from outside is."""
-    spec = value.spec.like() if value.dtype.is_numpy_compatible else value.spec
-    attrs = {"dtype": spec.dtype, "shape": spec.shape}
-    return Node(raw.Placeholder, (), attrs, name, [spec], graph=value.node.graph).outputs[0]

@@ -22,7 +22,7 @@ CHUNK_PIXELS = 1 << 14
 WORK_PER_PIXEL = 60
 
 
-def in_chunks(function: Any, pixels: np.ndarray, name: str = "", number: float = 0.0) -> np.ndarray:
+def in_chunks(function: Any, pixels: np.ndarray, name: str = "", number: Any = 0.0) -> np.ndarray:
     """`function(red, green, blue)` -> three planes, for pixels [..., 3] of any dtype.
 
     Half precision is computed in single. `name` and `number` are those of the kernel that computes the
@@ -32,7 +32,7 @@ def in_chunks(function: Any, pixels: np.ndarray, name: str = "", number: float =
     if name and dtype == np.float32 and pixels.size:
         run = compiled_function("colors", WORK_PER_PIXEL * pixels.size, name)
         if run is not None:
-            return run(pixels, number)
+            return run(pixels, float(number))
     wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
     result = np.empty(pixels.shape, dtype)
     flat, out = pixels.reshape(-1, 3), result.reshape(-1, 3)
@@ -279,7 +279,7 @@ class AdjustHue(Adjustment):
             hue -= np.floor(hue)
             return [least + span * ramp for ramp in ramps_of(hue)]
 
-        return in_chunks(moved, images, "hue", float(delta))
+        return in_chunks(moved, images, "hue", delta)
 
 
 @op
@@ -295,4 +295,4 @@ class AdjustSaturation(Adjustment):
             hue, saturation, value = hsv_of(red, green, blue)
             return rgb_of(hue, np.clip(saturation * np.float32(scale), 0, 1), value)
 
-        return in_chunks(scaled, images, "saturation", float(scale))
+        return in_chunks(scaled, images, "saturation", scale)
