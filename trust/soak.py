@@ -1,7 +1,7 @@
 """Long runs: whether memory grows, results stay right, and nothing waits for ever.
 
 `python -m trust.soak [--count SCALE] [--write]`; 1 is the whole of it, about ten minutes, and 0.01 a
-short form. Each row runs in a process of its own. Memory is the slope of a line through the resident
+short form. Each row runs in a process of its own. Memory is the slope of a line through the anonymous
 size, in bytes per call, after the first third of the calls: the smaller one of two halves.
 """
 
@@ -341,11 +341,12 @@ GROWING = frozenset(["retraces"])
 SHORT = ("eager", "dispatched", "compiled", "dropped", "tapes", "interrupts", "threads", "forks")
 
 
-def resident() -> int:
-    """The bytes of memory that the process has."""
+def anonymous_memory() -> int:
+    """The bytes of memory that the process has; those of files, which the kernel may take back, are left out."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
+            pages, shared = map(int, file.read().split()[1:3])
+        return (pages - shared) * resource.getpagesize()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -384,7 +385,7 @@ def measured(row: Row, scale: float) -> Result:
         wrong += run(each)
         gc.collect()
         if part >= WARM_PARTS:
-            sizes.append(resident())
+            sizes.append(anonymous_memory())
     seconds = time.perf_counter() - start
     return Result(each * PARTS, slope(sizes, each), wrong, seconds)
 

@@ -45,7 +45,7 @@ def overhead(function: Any, *args: Any, **kwargs: Any) -> Overhead:
     what cannot be called, and what the function raises.
 
     >>> import intaglio
-    >>> f = tf.function(lambda x: x + 1.0)
+    >>> f = tf.function(lambda x: x + 1.0, jit_compile=True)
     >>> intaglio.overhead(f, tf.constant(1.0)).path
     'machine code'
     """

@@ -129,7 +129,7 @@ def test_a_function_defined_again_is_reported(caplog):
     assert "is a new one: make it once" in caplog.text
 
 
-def test_notes_say_what_else_decides() -> None:
+def test_notes_say_what_else_decides(no_other_traces: None) -> None:
     f = tf.function(lambda x, rate: x * rate)
     assert f.explain().notes == ()
     with intaglio.generalise("numbers"):

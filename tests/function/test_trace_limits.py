@@ -14,12 +14,8 @@ def ones(n):
 
 
 @pytest.fixture(autouse=True)
-def no_others():
-    """Functions of other tests have traces too: a new trace, the only one allowed, removes them all."""
-    gc.collect()
-    with intaglio.trace_cache(max_traces=1):
-        tf.function(lambda x: x)(ones(1))
-    gc.collect()
+def _alone(no_other_traces):
+    """Limits count the traces of all functions."""
 
 
 def kept(f):

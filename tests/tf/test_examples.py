@@ -13,6 +13,7 @@ import pytest
 import intaglio
 from docs import coverage
 from intaglio import tf
+from intaglio.base.devices import reset_devices
 from intaglio.numpy_api import np_config
 from tests.architecture.sources import PACKAGE, ROOT, text_of
 from tests.printing import Checker
@@ -61,6 +62,7 @@ def test_examples(name):
         tried = _tried(module, names)
     finally:
         np_config.disable_numpy_behavior()
+        reset_devices()  # an example divides the host
     assert not tried.failed
 
 
