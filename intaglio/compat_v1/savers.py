@@ -287,7 +287,7 @@ def by_name(var_list: Any) -> dict[str, Any]:
 
 def _values(sess: Any, variables: Mapping[str, Any]) -> dict[str, np.ndarray]:
     if scopes.executing_eagerly():
-        return {name: np.asarray(v._resource.read()) for name, v in variables.items()}
+        return {name: v._saved_value() for name, v in variables.items()}
     return {name: _stored(v) for name, v in sess.run(dict(variables)).items()}
 
 

@@ -12,11 +12,20 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.distribute.contexts import ReduceOp, current, get_replica_context, replica_of
+import numpy as np
+
+from intaglio.distribute.contexts import (
+    ReduceOp,
+    cross_replica,
+    current,
+    get_replica_context,
+    replica_of,
+)
 from intaglio.distribute.cross_device_ops import reduced
 from intaglio.distribute.values import DistributedValues
-from intaglio.opdef import convert, door
+from intaglio.opdef import convert, door, raw
 from intaglio.runtime.eager import register_reader
+from intaglio.state import deferred
 from intaglio.state.creation import VariableAggregation, VariableSynchronization
 from intaglio.state.variable import ResourceVariable, Variable
 
@@ -25,7 +34,10 @@ _FIRST, _NONE = VariableAggregation.ONLY_FIRST_REPLICA, VariableAggregation.NONE
 
 
 class DistributedVariable(Variable, DistributedValues):
-    """A variable with a copy on each replica of this process."""
+    """A variable with a copy on each replica of this process.
+
+    Raises ValueError for the mean of what is no floating-point number.
+    """
 
     def __init__(
         self,
@@ -34,6 +46,11 @@ class DistributedVariable(Variable, DistributedValues):
         synchronization: VariableSynchronization,
         aggregation: VariableAggregation,
     ) -> None:
+        if aggregation is _MEAN and not values[0].dtype.is_floating:
+            raise ValueError(
+                "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is "
+                "not supported, please use a different aggregation or dtype"
+            )
         self._values = tuple(values)
         self._distribute_strategy = strategy
         self._synchronization = synchronization
@@ -44,6 +61,9 @@ class DistributedVariable(Variable, DistributedValues):
         container = weakref.ref(self)
         for value in values:
             value._distributed_container = container  # type: ignore[attr-defined]  # as TensorFlow's have
+            if deferred.RESTORATIONS:
+                # The first copy has been read for the others, when nothing led to the variable yet.
+                deferred.delay(value)
 
     @property
     def distribute_strategy(self) -> Any:
@@ -99,6 +119,16 @@ class DistributedVariable(Variable, DistributedValues):
             )
         memo[id(self)] = copied
         return copied
+
+    # -- checkpoints -----------------------------------------------------------------------
+
+    def _saved_value(self) -> np.ndarray:
+        return self._values[0]._saved_value()
+
+    def _restore(self, value: Any) -> None:
+        # Of all copies, also where a replica creates the object that has the variable.
+        with cross_replica(self._distribute_strategy):
+            self.assign(value)
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -195,6 +225,12 @@ class SyncOnReadVariable(DistributedVariable):
     def numpy(self) -> Any:
         return self._copy.numpy() if self._is_plain else self._aggregated().numpy()
 
+    def _saved_value(self) -> np.ndarray:
+        if self._aggregation is _FIRST:
+            return super()._saved_value()
+        with cross_replica(self._distribute_strategy):
+            return self._aggregated().numpy()
+
     def _aggregated(self) -> Any:
         if self._aggregation is _NONE:
             raise ValueError(
@@ -221,11 +257,8 @@ class SyncOnReadVariable(DistributedVariable):
         return self.value()
 
     def _share(self, value: Any, count: int) -> Any:
-        """What each of `count` copies has of a sum."""
-        tensor = convert.to_tensor(value, self._dtype)
-        return (
-            tensor / count if self._dtype.is_floating or self._dtype.is_complex else tensor // count
-        )
+        """What each of `count` copies has of a sum; of integers, rounded towards zero."""
+        return raw.Cast(convert.to_tensor(value, self._dtype) / count, DstT=self._dtype)
 
 
 _WRITERS = (

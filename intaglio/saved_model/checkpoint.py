@@ -100,9 +100,7 @@ class Checkpoint(AutoTrackable):
         graph = ObjectGraph(self._top, self._find)
         values: dict[str, Any] = {}
         for number, variable in graph.variables():
-            if variable._resource is None:
-                raise ValueError(f"The variable {variable!r} belongs to a graph.")
-            values[graph.key(number)] = variable._resource.read()
+            values[graph.key(number)] = variable._saved_value()
         for number, holder in graph.holders():
             found = holder._checkpoint_values()
             graph.value_names[number] = [*found]

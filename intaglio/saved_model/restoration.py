@@ -155,7 +155,7 @@ class Restoration:
                         f"Received incompatible tensor with shape {shapes.text(dims)} when attempting to restore variable with "
                         f"shape {shapes.text(variable._dims)} and name {variable.name}."
                     )
-                variable.assign(from_array(self.bundle.array(key)))
+                variable._restore(from_array(self.bundle.array(key)))
                 self._note(variable)
 
     def _restore_values(self, value: Any, node: Any) -> None:

@@ -312,6 +312,16 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self.value().__array__(dtype)
 
+    def _saved_value(self) -> np.ndarray:
+        """What checkpoints keep of the variable. Raises ValueError for a variable of a graph."""
+        if self._resource is None:
+            raise ValueError(f"The variable {self!r} belongs to a graph.")
+        return np.asarray(self._resource.read())
+
+    def _restore(self, value: Tensor) -> None:
+        """Takes the value that a checkpoint has kept, of the variable's dtype and shape."""
+        self.assign(value)
+
     def eval(self, session: Any = None) -> Any:
         """The value in a session, the default one if None. Raises RuntimeError eagerly."""
         self._in_graphs_only("This operation")
