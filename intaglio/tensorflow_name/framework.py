@@ -15,7 +15,9 @@ from intaglio.base.dtypes import float32
 from intaglio.base.shapes import TensorShape
 from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.opdef import convert, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
+from intaglio.trace import scopes
 
 # What control flow is here: one op for each loop and branch.
 ENABLE_CONTROL_FLOW_V2 = True
@@ -103,6 +105,27 @@ def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: Any = No
     if isinstance(value, CompositeTensor):
         return value
     return convert.to_tensor(value, dtype=dtype, name=name)
+
+
+def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
+    """The output, which is computed only after operations and tensors; eagerly it is returned as it is.
+
+    The output may be a tensor or a composite one. Raises TypeError for a dependency that is no op or tensor.
+    """
+    if scopes.executing_eagerly():
+        return output_tensor
+    first = list(dependencies)
+    with (
+        scopes.name_scope(name or "control_dependency") as scope,
+        scopes.control_dependencies(first),
+    ):
+        output = convert_to_tensor_or_composite(output_tensor)
+        if isinstance(output, IndexedSlices):
+            values = raw.Identity(output.values, name=scope)
+            return IndexedSlices(values, output.indices, output.dense_shape)
+        if isinstance(output, CompositeTensor):
+            return nest.map_structure(raw.Identity, output, expand_composites=True)
+        return raw.Identity(output, name=scope)
 
 
 def broadcast_weights(weights: Any, values: Any) -> Any:

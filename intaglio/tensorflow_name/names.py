@@ -158,8 +158,8 @@ PRIVATE: dict[str, dict[str, str]] = {
         "_StopAfterNEvalsHook=StopAfterNEvalsHook _evaluate_once=EvaluateOnce "
         "_get_or_create_eval_step=EvaluationStep",
     ),
-    # tf2onnx imports it, and uses it for models of TensorFlow.js only
-    "python.framework.c_api_util": {},
+    # tf2onnx: the outputs of ops in models of TensorFlow.js
+    "python.framework.c_api_util": _all("intaglio.tensorflow_name.op_definitions", "ApiDefMap"),
     "python.ops.io_ops": _all(_ABSENT, "ReaderBase"),
     # pennylane
     "python.eager.record": _all(_INTERNALS, "should_record_backprop"),
@@ -235,7 +235,10 @@ PRIVATE: dict[str, dict[str, str]] = {
         "intaglio.compat_v1.variable_scopes",
         "VariableScope get_variable get_variable_scope variable_scope",
     ),
-    "python.ops.control_flow_ops": _all(_INTERNALS, "get_enclosing_xla_context=no_callback"),
+    "python.ops.control_flow_ops": {
+        **_all(_INTERNALS, "get_enclosing_xla_context=no_callback"),
+        **_all(_FRAMEWORK, "with_dependencies"),
+    },
     # Tests of tf_keras, tf-agents, larq
     "python.framework.test_util": _all(
         "intaglio.testing.marks",

@@ -11,7 +11,7 @@ import pytest
 from intaglio import tf
 from intaglio.compat_v1 import renamed
 from intaglio.compat_v1.default_graphs import get_default_graph
-from intaglio.tensorflow_name import framework, inspection, structures
+from intaglio.tensorflow_name import framework, inspection, op_definitions, structures
 from tests.tensorflow_name.process import printed_by
 
 
@@ -249,3 +249,30 @@ def test_test_cases_turn_what_they_compare_into_arrays() -> None:
         found = case._GetNdArray(value)
         assert isinstance(found, np.ndarray)
         assert found.tolist() == [1, 2]
+
+
+def test_with_dependencies_is_computed_after_them() -> None:
+    with tf.Graph().as_default():
+        first, second = tf.constant(1.0, name="first"), tf.constant(2.0, name="second")
+        after = framework.with_dependencies([first.op], second)
+        named = framework.with_dependencies([first], second, name="n")
+        rows = framework.with_dependencies([first], tf.IndexedSlices(second, tf.constant([0])))
+        parts = framework.with_dependencies([first], tf.sparse.from_dense([[1.0]]))
+        for wrong in (None, object()):
+            with pytest.raises(TypeError, match=r"Can not convert a .* into a Tensor or Operation"):
+                framework.with_dependencies([wrong], second)
+    assert after.name == "control_dependency:0"
+    assert after.op.control_inputs == [first.op]
+    assert named.name == "n:0"
+    assert rows.values.name == "control_dependency_1:0"
+    assert parts.values.name == "control_dependency_2/Identity_1:0"
+    values = [2.0]
+    assert framework.with_dependencies([1], values) is values
+
+
+def test_definitions_of_ops_name_their_outputs() -> None:
+    known = op_definitions.ApiDefMap()
+    assert {"AddV2", "TopKV2"} <= set(known.op_names())
+    assert [o.name for o in known.get_op_def("TopKV2").output_arg] == ["values", "indices"]
+    with pytest.raises(ValueError, match="No op_def found for op name NoSuchOp"):
+        known.get_op_def("NoSuchOp")
