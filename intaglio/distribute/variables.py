@@ -25,7 +25,7 @@ from intaglio.distribute.cross_device_ops import reduced
 from intaglio.distribute.values import DistributedValues
 from intaglio.opdef import convert, door, raw
 from intaglio.runtime.eager import register_reader
-from intaglio.state import deferred
+from intaglio.state import deferred, one_device
 from intaglio.state.creation import VariableAggregation, VariableSynchronization
 from intaglio.state.variable import ResourceVariable, Variable
 
@@ -73,6 +73,8 @@ class DistributedVariable(Variable, DistributedValues):
     @property
     def _copy(self) -> Any:
         """The copy that the running code means: its replica's, or the first."""
+        if one_device.is_traced_for():
+            return self._values[0]
         return self._values[replica_of(self._distribute_strategy) or 0]
 
     # What a variable is made of is the copy's.
@@ -92,7 +94,7 @@ class DistributedVariable(Variable, DistributedValues):
 
     @property
     def _is_for_all(self) -> bool:
-        return replica_of(self._distribute_strategy) is None
+        return not one_device.is_traced_for() and replica_of(self._distribute_strategy) is None
 
     def __repr__(self) -> str:
         return self._listed(repr)
@@ -121,6 +123,10 @@ class DistributedVariable(Variable, DistributedValues):
         return copied
 
     # -- checkpoints -----------------------------------------------------------------------
+
+    @property
+    def _copies(self) -> tuple[Any, ...]:
+        return self._values
 
     def _saved_value(self) -> np.ndarray:
         return self._values[0]._saved_value()
@@ -157,7 +163,8 @@ class MirroredVariable(DistributedVariable):
     def _write(self, method: str, *args: Any, **kwargs: Any) -> Any:
         replica = get_replica_context()
         is_updating = current().updating is not None
-        if self._is_for_all or is_updating or replica is None or self._aggregation is _NONE:
+        is_own = is_updating or one_device.is_traced_for() or self._aggregation is _NONE
+        if self._is_for_all or replica is None or is_own:
             return super()._write(method, *args, **kwargs)
 
         def merged(strategy: Any, *values: Any, **options: Any) -> Any:

@@ -29,8 +29,9 @@ from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.options import LoadOptions
 from intaglio.saved_model.resource_reader import ResourceReader
 from intaglio.saved_model.restored import SignatureMap, Unusable, set_child, user_object
+from intaglio.state.creation import VariableAggregation, VariableSynchronization
 from intaglio.state.trackable_resource import Asset
-from intaglio.state.variable import ResourceVariable, Variable
+from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope, name_scope
 
 
@@ -179,18 +180,22 @@ class _Loader:
             raise UnsupportedFileError(
                 f"The variable '{proto.name}' is distributed, which is not read."
             )
-        value = self._value(proto.name, key, dtype, dims)
-        variable = ResourceVariable(
-            from_array(value),
+        value = from_array(self._value(proto.name, key, dtype, dims))
+        variable = Variable(
+            value,
             trainable=proto.trainable,
             name=proto.name or None,
             dtype=dtype,
             shape=TensorShape(dims),
-            synchronization=proto.synchronization,
-            aggregation=proto.aggregation,
+            synchronization=_mode(VariableSynchronization, proto.synchronization),
+            aggregation=_mode(VariableAggregation, proto.aggregation),
         )
-        if key is None and variable._resource is not None:
-            variable._resource.clear()
+        if key is not None:
+            variable._restore(value)  # of a sum, each copy has its share
+            return variable
+        for copy in variable._copies:
+            if copy._resource is not None:
+                copy._resource.clear()
         return variable
 
     def _value(self, name: str, key: str | None, dtype: DType, dims: Dims) -> np.ndarray:
@@ -294,6 +299,13 @@ def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, dict[
                 seen.add(child.node_id)
                 work.append((child.node_id, other))
     return found
+
+
+def _mode(kind: Any, number: int) -> Any:
+    """How copies are brought together, by its number. Raises MalformedError if there is no such way."""
+    if number not in [member.value for member in kind]:
+        raise MalformedError(f"there is no tf.{kind.__name__} {number}")
+    return kind(number)
 
 
 def _constant(name: str, nodes: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from intaglio.opdef import convert
 from intaglio.opdef.tensor import Tensor
 from intaglio.saved_model import names, object_graph
 from intaglio.saved_model.restored import SignatureMap
+from intaglio.state import one_device
 from intaglio.type_specs.type_spec import TensorSpec
 
 
@@ -53,12 +54,12 @@ def _default(root: Any) -> ConcreteFunction | None:
     except Exception:  # a property of a model that has not been built, in TensorFlow too
         named = None
     if isinstance(named, Function) and named.input_signature is not None:
-        return named.get_concrete_function()
+        return _concrete(named)
     found = object_graph.children(root) | object_graph.functions_of(root)
     concrete: dict[int, ConcreteFunction] = {}
     for function in found.values():
         if isinstance(function, Function) and function.input_signature is not None:
-            function = function.get_concrete_function()
+            function = _concrete(function)
         if isinstance(function, ConcreteFunction) and _valid(function):
             concrete[id(function)] = function
     return next(iter(concrete.values())) if len(concrete) == 1 else None
@@ -68,11 +69,21 @@ def _concrete(function: Any) -> ConcreteFunction:
     if isinstance(function, ConcreteFunction):
         return function
     if isinstance(function, Function) and function.input_signature is not None:
-        return function.get_concrete_function()
+        return of_one_device(function, function.get_concrete_function())
     raise ValueError(
         f"Expected a TensorFlow function for which to generate a signature, but got {function}. Only `tf.functions` with "
         "an input signature or concrete functions can be used as a signature."
     )
+
+
+def of_one_device(function: Function, trace: ConcreteFunction) -> ConcreteFunction:
+    """The trace, or one for a single device if the variables of the trace have copies on several."""
+    if not any(getattr(v, "_distributed_container", None) for v in trace.graph.variables):
+        return trace
+    has_signature = function.input_signature is not None
+    args, kwargs = ((), {}) if has_signature else trace.structured_input_signature
+    with one_device.tracing():
+        return function.fresh().get_concrete_function(*args, **kwargs)
 
 
 def _valid(function: ConcreteFunction) -> bool:

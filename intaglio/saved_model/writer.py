@@ -70,6 +70,8 @@ class _Model:
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root = root
         self.options = options
+        # The traces of functions, by the function's identity.
+        self.traces: dict[int, list[ConcreteFunction]] = {}
         self.signatures = model_signatures.of_model(root, signatures)
         self.graph = ObjectGraph(root, self._children)
         self.message = SavedModel(saved_model_schema_version=names.SCHEMA_VERSION)
@@ -91,7 +93,7 @@ class _Model:
     def _children(self, value: Any) -> dict[str, Any]:
         """Attributes, the functions of classes, and the traces of functions."""
         if isinstance(value, Function):
-            return {f"trace_{i}": t for i, t in enumerate(traces_of(value))}
+            return {f"trace_{i}": t for i, t in enumerate(self._traces(value))}
         found = object_graph.children(value, "savedmodel")
         if resources.is_resource(value):
             return {**found, **resources.functions_of(value)}
@@ -100,17 +102,22 @@ class _Model:
             return {**found, **object_graph.functions_of(value), "signatures": self.signatures}
         return {**found, **object_graph.functions_of(value)}
 
+    def _traces(self, function: Function) -> list[ConcreteFunction]:
+        found = self.traces.get(id(function))
+        if found is None:
+            found = [model_signatures.of_one_device(function, t) for t in traces_of(function)]
+            self.traces[id(function)] = found
+        return found
+
     def _fill(self) -> None:
         saver: list[tuple[str, str, Variable]] = []
         self.values: dict[str, np.ndarray] = {}
         for number, variable in self.graph.variables():
-            resource = variable._resource
-            if resource is None:
-                raise ValueError(f"The variable {variable!r} belongs to a graph.")
-            self.resources[id(resource)] = number
-            handle = self.tensor_names[number] = self.writer.variable(variable)
             key = self.graph.key(number)
-            self.values[key] = np.asarray(resource.read())
+            self.values[key] = variable._saved_value()
+            for copy in variable._copies:
+                self.resources[id(copy._resource)] = number
+            handle = self.tensor_names[number] = self.writer.variable(variable)
             saver.append((key, handle, variable))
         self._resources_and_assets()
         for function in self.signatures.values():
@@ -140,7 +147,7 @@ class _Model:
         aliases = self.meta_graph.meta_info_def.function_aliases
         for alias, function in self.options.function_aliases.items():
             single = isinstance(function, ConcreteFunction)
-            for trace in [function] if single else traces_of(function):
+            for trace in [function] if single else self._traces(function):
                 aliases[self.writer.function(trace.frozen)] = alias
 
     def _check_tracked(self, function: ConcreteFunction) -> None:
@@ -243,7 +250,7 @@ class _Model:
     def _of_resource(self, number: int, name: str) -> ConcreteFunction:
         """The trace of a function of a resource."""
         found = dict(self.graph.children[number])[name]
-        return traces_of(self.graph.objects[found])[0]
+        return self._traces(self.graph.objects[found])[0]
 
     def _keep_table(self, number: int, table: Any) -> None:
         kept = [f.get_concrete_function() for f in resources.table_functions(table)]
@@ -294,7 +301,7 @@ class _Model:
                 node.variable.device = value.device
         elif isinstance(value, Function):
             node.function.SetInParent()
-            for trace in traces_of(value):
+            for trace in self._traces(value):
                 node.function.concrete_functions.append(self._fill_concrete(trace))
             fill_function_spec(node.function.function_spec, value)
             self.graph.fill_children(number, node.dependencies)

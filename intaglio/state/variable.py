@@ -312,6 +312,11 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self.value().__array__(dtype)
 
+    @property
+    def _copies(self) -> tuple[Variable, ...]:
+        """The variables that this one consists of: itself, where there are no replicas."""
+        return (self,)
+
     def _saved_value(self) -> np.ndarray:
         """What checkpoints keep of the variable. Raises ValueError for a variable of a graph."""
         if self._resource is None:

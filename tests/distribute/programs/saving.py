@@ -15,12 +15,17 @@ DTYPES = ("float32", "int32", "float16", "complex64")
 
 
 def main(tf: Any, say: Callable[..., None]) -> None:
-    config = tf.config
-    parts = [config.LogicalDeviceConfiguration() for _ in range(COUNT)]
-    config.set_logical_device_configuration(config.list_physical_devices("CPU")[0], parts)
+    divide(tf)
     with tempfile.TemporaryDirectory() as folder:
         for part in (_checkpoints, _deferred, _shares):
             part(tf, say, folder)
+
+
+def divide(tf: Any) -> None:
+    """Makes the host as many logical CPUs as the programs need."""
+    config = tf.config
+    parts = [config.LogicalDeviceConfiguration() for _ in range(COUNT)]
+    config.set_logical_device_configuration(config.list_physical_devices("CPU")[0], parts)
 
 
 def strategy_of(tf: Any, count: int) -> Any:
@@ -34,7 +39,7 @@ def scope_of(strategy: Any) -> AbstractContextManager[Any]:
     return nullcontext() if strategy is None else strategy.scope()
 
 
-def _variables(tf: Any, strategy: Any, aggregations: Any = AGGREGATIONS[:3]) -> dict[str, Any]:
+def variables_of(tf: Any, strategy: Any, aggregations: Any = AGGREGATIONS[:3]) -> dict[str, Any]:
     """Variables of each kind by name; those that are written on replicas differ between these."""
     found: dict[str, Any] = {}
     with scope_of(strategy):
@@ -53,7 +58,9 @@ def _variables(tf: Any, strategy: Any, aggregations: Any = AGGREGATIONS[:3]) -> 
     return found
 
 
-def _fill(tf: Any, strategy: Any, variables: dict[str, Any]) -> None:
+def fill(tf: Any, strategy: Any, variables: dict[str, Any]) -> None:
+    """Writes another value on each replica."""
+
     def step() -> None:
         replica = tf.distribute.get_replica_context()
         number = tf.cast(replica.replica_id_in_sync_group, tf.float32)
@@ -63,7 +70,8 @@ def _fill(tf: Any, strategy: Any, variables: dict[str, Any]) -> None:
     strategy.run(step)
 
 
-def _shown(variables: dict[str, Any]) -> dict[str, Any]:
+def shown(variables: dict[str, Any]) -> dict[str, Any]:
+    """The values of all copies, by name."""
     return {
         n: [c.numpy().tolist() for c in getattr(v, "values", [v])] for n, v in variables.items()
     }
@@ -73,10 +81,10 @@ def _checkpoints(tf: Any, say: Callable[..., None], folder: str) -> None:
     paths: dict[int, str] = {}
     for count in (1, 2, 3):
         strategy = strategy_of(tf, count)
-        variables = _variables(tf, strategy)
-        _fill(tf, strategy, variables)
+        variables = variables_of(tf, strategy)
+        fill(tf, strategy, variables)
         path = paths[count] = tf.train.Checkpoint(**variables).write(f"{folder}/of_{count}")
-        say(f"{count}: copies", lambda v=variables: _shown(v))
+        say(f"{count}: copies", lambda v=variables: shown(v))
         reader = tf.train.load_checkpoint(path)
         for name in variables:
             key = f"{name}/.ATTRIBUTES/VARIABLE_VALUE"
@@ -84,32 +92,32 @@ def _checkpoints(tf: Any, say: Callable[..., None], folder: str) -> None:
         say(f"{count}: keys", lambda p=path: tf.train.list_variables(p))
     for of, path in paths.items():
         for count in range(COUNT + 1):
-            variables = _variables(tf, strategy_of(tf, count))
+            variables = variables_of(tf, strategy_of(tf, count))
             status = tf.train.Checkpoint(**variables).read(path)
             status.assert_consumed()
-            say(f"{of} on {count}", lambda v=variables: _shown(v))
+            say(f"{of} on {count}", lambda v=variables: shown(v))
     strategy = strategy_of(tf, 2)
     with strategy.scope():
         for dtype in ("int32", "complex64", "bool"):
             mean = tf.VariableAggregation.MEAN
             zero = np.zeros(2, dtype)
             say(f"mean of {dtype}", lambda z=zero, m=mean: tf.Variable(z, aggregation=m))
-    variables = _variables(tf, strategy, ["NONE"])
+    variables = variables_of(tf, strategy, ["NONE"])
     say(
         "without aggregation", lambda: len(tf.train.Checkpoint(**variables).write(f"{folder}/none"))
     )
-    variables = _variables(tf, strategy)
+    variables = variables_of(tf, strategy)
     with strategy.scope():
         saved = tf.train.Checkpoint(**variables)
         saved.restore(saved.save(f"{folder}/in_scope"))
-        say("in the scope", lambda: _shown(variables))
+        say("in the scope", lambda: shown(variables))
         say("counter", lambda: saved.save_counter)
 
 
 def _deferred(tf: Any, say: Callable[..., None], folder: str) -> None:
     strategy = strategy_of(tf, 2)
-    variables = _variables(tf, strategy)
-    _fill(tf, strategy, variables)
+    variables = variables_of(tf, strategy)
+    fill(tf, strategy, variables)
     names = list(variables)
     path = tf.train.Checkpoint(
         module=tf.train.Checkpoint(**variables), rows=[variables[n] for n in names]
@@ -117,25 +125,25 @@ def _deferred(tf: Any, say: Callable[..., None], folder: str) -> None:
     for count in (0, 1, 2, 3):
         module, rows = tf.Module(), []
         status = tf.train.Checkpoint(module=module).read(path)
-        made = _variables(tf, strategy_of(tf, count))
+        made = variables_of(tf, strategy_of(tf, count))
         for name, variable in made.items():
             setattr(module, name, variable)
-        say(f"attributes later on {count}", lambda m=made: _shown(m))
+        say(f"attributes later on {count}", lambda m=made: shown(m))
         status.expect_partial()
         owner = tf.Module()
         owner.rows = rows
         status = tf.train.Checkpoint(root=owner).read(path)
-        made = _variables(tf, strategy_of(tf, count))
+        made = variables_of(tf, strategy_of(tf, count))
         for variable in made.values():
             owner.rows.append(variable)
-        say(f"elements later on {count}", lambda m=made: _shown(m))
+        say(f"elements later on {count}", lambda m=made: shown(m))
         status.expect_partial()
 
 
 def _shares(tf: Any, say: Callable[..., None], folder: str) -> None:
     """What a copy gets of a sum that is assigned to all."""
-    variables = _variables(tf, strategy_of(tf, 2), ["SUM"])
+    variables = variables_of(tf, strategy_of(tf, 2), ["SUM"])
     for name, variable in variables.items():
         for value in (-3, 5):
             variable.assign(np.array([value, 2], variable.dtype.as_numpy_dtype))
-            say(f"assigned {value} to {name}", lambda v=variable, n=name: _shown({n: v}))
+            say(f"assigned {value} to {name}", lambda v=variable, n=name: shown({n: v}))
