@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Sequence
 from typing import IO, Any, NamedTuple
 
+from intaglio.autodiff.registered import GradientName
 from intaglio.export.interface import Interface
 from intaglio.export.signatures import Captured, ExportedFunction
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -40,6 +41,8 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Op):
             return raw.find, (obj.name,)
+        if isinstance(obj, GradientName):  # a function of this process; the code is its result's
+            return str, (str.__str__(obj),)
         if isinstance(obj, Graph):  # nodes first: each then refers to earlier ones
             return _graph, (obj.nodes, obj.inputs, obj.outputs, obj.name)
         if isinstance(obj, SymbolicTensor):

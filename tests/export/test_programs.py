@@ -77,6 +77,30 @@ def test_loop(tmp_path: pathlib.Path) -> None:
     compare(models.loop(), tmp_path, *calls)
 
 
+@tf.custom_gradient
+def _clipped(x: Any) -> Any:
+    return tf.tanh(x), lambda dy: tf.clip_by_value(dy, -1.0, 1.0)
+
+
+@tf.recompute_grad
+def _recomputed(x: Any) -> Any:
+    return tf.sin(x) * x
+
+
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_gradients_of_the_program(tmp_path: pathlib.Path, differentiated: bool) -> None:
+    """Nodes that carry a Python function for their gradient: only a tape in the function calls it."""
+
+    @tf.function(input_signature=[tf.TensorSpec([5], name="x")], jit_compile=True)
+    def f(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = 3.0 * _clipped(x) + _recomputed(x)
+        return tape.gradient(y, x) if differentiated else y
+
+    compare(f.get_concrete_function(), tmp_path, {"x": normal(5)})
+
+
 def test_steps_of_training(tmp_path: pathlib.Path) -> None:
     """Variables are updated in the context, and read by the other function."""
     functions = models.training()
