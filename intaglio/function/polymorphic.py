@@ -48,7 +48,7 @@ from intaglio.function.signature import (
     failed_binding,
     typed,
 )
-from intaglio.function.trace_types import from_value
+from intaglio.function.trace_types import cast_for, from_value
 from intaglio.function.tracing import trace
 from intaglio.function.user_errors import without_our_frames
 from intaglio.function.views import TraceViews
@@ -60,7 +60,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.variable_creation import Sites, refusal
 from intaglio.type_specs.trace_type import TraceType, Tracing
-from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 # What `experimental_attributes` may name. TensorFlow 2.21 was asked for it.
 ATTRIBUTES = (
@@ -477,15 +477,8 @@ class Function(TraceViews):
                 if len(bound.values) > len(types)
                 else f"missing a required argument: {'args'!r}"
             )
-        cast: list[Any] = []
-        for kind, value in zip(types, bound.values, strict=True):
-            if not (context.for_signature and isinstance(value, TypeSpec)):
-                cast.append(kind.cast(value))
-            elif value.is_subtype_of(kind):
-                cast.append(value)
-            else:
-                raise TypeError(f"Can not cast {value!r} to {kind!r}")
-        return cast
+        pairs = zip(types, bound.values, strict=True)
+        return [cast_for(kind, value, context) for kind, value in pairs]
 
     def _shown_signature(self) -> str:
         return str(self._signature) if self._constraints is None else str(self.function_type)

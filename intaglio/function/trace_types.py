@@ -195,7 +195,8 @@ class Container(TraceType):
             raise ValueError(
                 f"Expected {value!r} to have {len(self.parts)} elements, for {self!r}."
             )
-        return self._make([p.cast(v, cast_context) for p, v in zip(self.parts, items, strict=True)])
+        pairs = zip(self.parts, items, strict=True)
+        return self._make([cast_for(p, v, cast_context) for p, v in pairs])
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -207,6 +208,20 @@ class Container(TraceType):
         if found is None:
             found = self._hash = hash((type(self), self._identity(), self.parts))
         return found
+
+
+def cast_for(kind: TraceType, value: Any, context: Tracing | None) -> Any:
+    """A value as one of the type; in structures for a signature, a spec that is a subtype stays.
+
+    Raises TypeError or ValueError for what cannot be cast.
+    """
+    if isinstance(kind, Container):
+        return kind.cast(value, context)
+    if context is None or not context.for_signature or not isinstance(value, TypeSpec):
+        return kind.cast(value)
+    if not value.is_subtype_of(kind):
+        raise TypeError(f"Can not cast {value!r} to {kind!r}")
+    return value
 
 
 class List(Container):

@@ -293,3 +293,19 @@ def test_the_part_that_does_not_fit_is_named(spec, value, note):
     with pytest.raises(TypeError, match="Binding inputs to") as e:
         f(value)
     assert e.value.__notes__ == [note]
+
+
+def test_specs_in_structures_fit_a_signature() -> None:
+    """As TensorFlow 2.21 answers: Keras asks for the trace of a signature by the signature."""
+    pair = [tf.TensorSpec([None, 4]), tf.TensorSpec([None, 3])]
+    for signature in (pair, tuple(pair), {"a": pair[0], "b": (pair[1],)}):
+        f = tf.function(tf.nest.flatten, input_signature=[signature], autograph=False)
+        again = f.get_concrete_function(signature)
+        assert again is f.get_concrete_function()
+    f = tf.function(lambda v: v[0][:, :3] + v[1], input_signature=[pair])
+    exact = f.get_concrete_function([tf.TensorSpec([2, 4]), tf.zeros([2, 3])])
+    assert exact is f.get_concrete_function(pair)
+    assert f([tf.ones([2, 4]), tf.ones([2, 3])]).numpy().tolist() == [[2.0] * 3] * 2
+    for wrong in (tf.TensorSpec([2, 5]), tf.TensorSpec([2, 3], tf.float64)):
+        with pytest.raises(TypeError, match="Can not cast TensorSpec"):
+            f.get_concrete_function([tf.TensorSpec([2, 4]), wrong])
