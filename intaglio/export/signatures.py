@@ -107,7 +107,7 @@ def _concrete(function: Any, name: str) -> ConcreteFunction:
     if isinstance(function, ConcreteFunction):
         return function
     if _is_keras_model(function):
-        return _of_keras(function)
+        return of_keras(function)
     if isinstance(function, TracedFunction):
         try:
             return function.get_concrete_function()
@@ -123,14 +123,18 @@ def _concrete(function: Any, name: str) -> ConcreteFunction:
     )
 
 
-def _of_keras(model: Any) -> ConcreteFunction:
-    """A Keras model as it predicts."""
-    if not model.inputs:
-        raise ExportError("the Keras model was never called: call it, or give it an Input.")
-    specs = [
-        TensorSpec(tuple(v.shape), v.dtype, name=c_name(str(v.name).split(":")[0]))
-        for v in model.inputs
-    ]
+def of_keras(model: Any, specs: Sequence[Any] | None = None) -> ConcreteFunction:
+    """A Keras model as it predicts, for inputs of these specs; without any, those that it was built for.
+
+    Raises ExportError if there are none.
+    """
+    if specs is None:
+        if not model.inputs:
+            raise ExportError("the Keras model was never called: call it, or give it an Input.")
+        specs = [
+            TensorSpec(tuple(v.shape), v.dtype, name=c_name(str(v.name).split(":")[0]))
+            for v in model.inputs
+        ]
     single = len(specs) == 1
 
     def predict(*inputs: Any) -> Any:

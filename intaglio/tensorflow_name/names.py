@@ -7,7 +7,9 @@ import are in `PRIVATE`.
 
 from __future__ import annotations
 
+import sys
 import types
+from importlib.util import find_spec
 from pathlib import Path
 
 from intaglio.base import alias
@@ -358,6 +360,8 @@ _METADATA = Path(__file__).parents[1] / "tools" / "environment" / "tensorflow.di
 ALIAS = alias.Alias(
     "tensorflow", "intaglio.tf", PrivateNames(PRIVATE), absent.module_message, _METADATA
 )
+_TF2ONNX = "intaglio.tensorflow_name.tf2onnx"
+CONVERTER = alias.Alias("tf2onnx", _TF2ONNX, {}, absent.converter_message)
 
 
 def _name_classes(module: types.ModuleType) -> None:
@@ -369,6 +373,8 @@ def _name_classes(module: types.ModuleType) -> None:
 
 def _install_files_and_classes() -> None:
     keras_files.install()
+    if "tf2onnx" not in sys.modules and find_spec("tf2onnx") is None:
+        alias.install(CONVERTER)
     for module in ("intaglio.runtime.eager", "intaglio.ir.graph"):
         after_import(module, _name_classes)
 

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.export.onnx.exporting import converted as converted
     from intaglio.export.onnx.exporting import exported as exported
+    from intaglio.export.onnx.exporting import write as write
     from intaglio.export.onnx.loading.loaded import loaded as loaded
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "converted": "intaglio.export.onnx.exporting:converted",
             "exported": "intaglio.export.onnx.exporting:exported",
             "loaded": "intaglio.export.onnx.loading.loaded:loaded",
+            "write": "intaglio.export.onnx.exporting:write",
         },
     )
 

@@ -44,18 +44,31 @@ def exported(
     weights: str | None,
 ) -> pathlib.Path:
     """Writes the model; gives its path. See `intaglio.export_onnx`."""
+    if weights not in (None, "inside", "beside"):
+        raise ExportError(f"weights={weights!r} is neither 'inside' nor 'beside'.")
+    return write(converted(source, args, opset, signature), path, weights)
+
+
+def converted(
+    source: Any, args: Sequence[Any] | None, opset: int | None, signature: str | None
+) -> onnx.ModelProto:
+    """The model of what `intaglio.export_onnx` takes, as a message."""
+    opset = DEFAULT_OPSET if opset is None else opset
     if not FIRST_OPSET <= opset <= onnx.defs.onnx_opset_version():
         raise ExportError(
             f"opset={opset}: models are written for opset {FIRST_OPSET} to "
             f"{onnx.defs.onnx_opset_version()}, which is the last one that onnx {onnx.__version__} has."
         )
-    if weights not in (None, "inside", "beside"):
-        raise ExportError(f"weights={weights!r} is neither 'inside' nor 'beside'.")
-    function = _function(source, args, signature)
-    written = model_of(function, opset)
+    return model_of(_function(source, args, signature), opset)
+
+
+def write(
+    model: onnx.ModelProto, path: str | os.PathLike[str], weights: str | None
+) -> pathlib.Path:
+    """Writes a message beside the path, then there; gives the path. See `intaglio.export_onnx`."""
     place = pathlib.Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    _write(written, place, weights)
+    _write(model, place, weights)
     return place
 
 
@@ -212,4 +225,4 @@ def _write_weights(model: onnx.ModelProto, path: pathlib.Path) -> None:
                 tensor.external_data.add(key=key, value=value)
 
 
-__all__ = ["exported", "model_of", "model_of_graph", "rules"]
+__all__ = ["converted", "exported", "model_of", "model_of_graph", "rules", "write"]
