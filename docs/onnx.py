@@ -72,14 +72,32 @@ def _operators() -> str:
     lines = [
         "## Operators that are loaded",
         "",
-        "In all versions from opset 7 on. Operators that ONNX defines by a function of others load besides, and so do "
-        "functions of the model.",
+        "Operators that ONNX defines by a function of others load besides, and so do functions of the model.",
+        "",
+        *_checked(),
         "",
         "| domain | operators |",
         "| --- | --- |",
     ]
     lines += [f"| {d} | {', '.join(sorted(names))} |" for d, names in sorted(domains.items())]
     return "\n".join([*lines, "", ""])
+
+
+def _checked() -> list[str]:
+    """What the tests cover of the versions and operators."""
+    versions: set[int] = set()
+    tested: set[str] = set()
+    for test in node_tests.all_tests():
+        versions.update(o.version for o in test.model.opset_import if o.domain in ("", "ai.onnx"))
+        tested.update(node.op_type for node in test.model.graph.node)
+    shown = ", ".join(map(str, sorted(versions)))
+    untested = ", ".join(f"`{n}`" for n in sorted({n for _, n in OPERATORS} - tested))
+    return [
+        f"What is checked of versions is what the tests above have: each model declares one version of ai.onnx, and "
+        f"these are {shown}. An operator is tested in the form that it has in its tests' versions, mostly the latest. "
+        "Rules also read what earlier versions have as attributes, but not every operator has been "
+        f"tested in every version. No node of these tests is of {untested}."
+    ]
 
 
 def _ops() -> str:
