@@ -21,6 +21,7 @@ import jax
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.operand_shapes import refused
 from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 from intaglio.xla import kernels, registry, scalars
@@ -84,6 +85,8 @@ class Evaluator:
         if self._is_known(node, inputs):
             result = interpreter.call_kernel(node.op, inputs, node.attrs, node)
             return [np.asarray(v) for v in interpreter.flat_result(node.op, result)]
+        if _is_refused(node, inputs):  # what the program would broadcast
+            raise NodeUntraceable(node, "it raises an error for these shapes")
         reason = ""
         for route in ROUTES:
             try:
@@ -169,6 +172,17 @@ class Evaluator:
             if result.dtype != value.dtype.numpy:
                 raise Untraceable(f"its kernel gives {result.dtype}, not {value.dtype.name}")
         return results
+
+
+def _is_refused(node: Node, inputs: Sequence[Any]) -> bool:
+    """True for operands of unlike shapes that an op of one element at a time refuses."""
+    op = node.op
+    if len(inputs) < 2 or op.batching == "broadcast":
+        return False
+    if "scalar" not in op.rules and op.batching != "alike":
+        return False
+    dims = [getattr(v, "shape", None) for v in inputs]
+    return any(d != dims[0] for d in dims) and refused(node, dims)
 
 
 # What keeps an op out of a program, by its trait `reaches_outside`.

@@ -35,6 +35,8 @@ def select(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
     if x.shape != y.shape:
         raise Unsupported("values of unlike shapes to choose from")
     if condition.shape not in ((), x.shape):
+        if len(x.shape) < 2 or condition.shape != x.shape[:1]:
+            raise Unsupported("conditions that are neither those of elements nor of rows")
         ones = (1,) * (len(x.shape) - 1)
         condition = condition.reshaped((*condition.shape, *ones))
     operands = [condition, x, y]

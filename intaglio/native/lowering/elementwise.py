@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.operand_shapes import refused
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes, strided_axes
@@ -32,6 +33,10 @@ def elementwise(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
     if "scalar" not in node.op.rules or not all(isinstance(h, ArrayOperand) for h in inputs):
         raise Unsupported(node.op.name)
     shape = broadcast(inputs)
+    dims = [h.shape for h in inputs]
+    alike = all(s == shape for s in dims) or node.op.batching == "broadcast"
+    if not alike and refused(node, dims):
+        raise Unsupported(f"{node.op.name} of shapes that it refuses")
     if is_small(shape):
         return _small(w, shape, inputs, lambda s, args: [apply(s, node, args)])
     return loop(w, node.outputs, alone(node), inputs, shape)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base.dtypes import float32
-from intaglio.ir import walk
+from intaglio.ir import operand_shapes, walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.recurrent_cell import Form, form_of, starts_of, value_of
@@ -97,6 +97,8 @@ def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> boo
             whole = node.inputs[value_of(node)].dims == form.wide
             return same and whole and all(s % form.columns == 0 for s in starts)
     if "scalar" not in node.op.rules or len(node.outputs) != 1 or can_compile(node):
+        return False
+    if not operand_shapes.are_accepted(node):
         return False
     shape = node.outputs[0].dims
     if shape not in (form.wide, form.narrow):

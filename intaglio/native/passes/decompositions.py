@@ -6,6 +6,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.operand_shapes import refused
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 from intaglio.trace.graph import record
@@ -19,6 +20,8 @@ def expression(node: Node) -> Graph | None:
     rule = node.op.rules.get("native")
     values = (*node.inputs, *node.outputs)
     if rule is None or not all(shapes.known(v.dims) for v in values):
+        return None
+    if refused(node, [v.dims for v in node.inputs]):
         return None
     specs = [(v.dtype, v.dims, "x") for v in node.inputs]
 

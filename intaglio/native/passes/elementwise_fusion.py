@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.ir import walk
+from intaglio.ir import operand_shapes, walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.sizes import is_small, numeric
@@ -112,7 +112,7 @@ MAX_CACHED_NODES = 4096
 
 def has_vector_code(node: Node) -> bool:
     """True if the node can be part of a loop over elements."""
-    return is_elementwise(node.op) and not can_compile(node)
+    return is_elementwise(node.op) and operand_shapes.are_accepted(node) and not can_compile(node)
 
 
 def is_elementwise(op: Op) -> bool:
@@ -239,7 +239,7 @@ class _Search:
         dims = node.outputs[0].dims
         if not self.small and shapes.known(dims) and is_small(dims):
             return False
-        return is_elementwise(op) and self.fits(node)
+        return is_elementwise(op) and operand_shapes.are_accepted(node) and self.fits(node)
 
     def _fuse_into_group(self, node: Node, needs: int) -> None:
         """Adds the node to the merged clusters of its inputs, or to a new one."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
+from intaglio.ir import operand_shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.row_kernels import MAX_ROW_BYTES, form_of
@@ -139,6 +140,8 @@ class _Search:
             seen = form_of(value.dims, self.shape)
             if value.dtype is not float32 or not seen:
                 return False
+        if not operand_shapes.are_accepted(node):
+            return False
         if op in SOFTMAX or op in (raw.BroadcastTo, raw.AddN):
             return True
         return not can_compile(node)
