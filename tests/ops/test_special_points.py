@@ -56,3 +56,21 @@ def test_slopes_of_igamma() -> None:
         tape.watch(x)
         y = tf.math.igamma(_float64(1.0), x)
     np.testing.assert_allclose(tape.gradient(y, x), [NAN, NAN, np.exp(-1)])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("count", [1, 4096])  # large arrays are machine code eagerly, too
+def test_polygamma_where_powers_are_subnormal(jit: bool, count: int) -> None:
+    x = [55.0, 60.0, 61.0, 62.0, 63.0, 65.0, 76.0, 80.0]
+    # TensorFlow 2.21: tf.math.polygamma of float64, each of these orders.
+    wanted = {
+        170: [-1902074638.0017693, -665.8967588080567, -39.40093662690932, -2.3003985788575716]
+        + [-0.0] * 4,
+        171: [INF] * 3 + [NAN] * 5,
+        172: [-INF] * 2 + [NAN] * 6,
+    }
+    run = tf.function(tf.math.polygamma, jit_compile=True) if jit else tf.math.polygamma
+    for order, values in wanted.items():
+        given = _float64(np.tile(x, count))
+        result = run(_float64(order), given).numpy()
+        np.testing.assert_allclose(result, np.tile(values, count), rtol=1e-11)

@@ -213,6 +213,15 @@ def zeta(x: Any, q: Any) -> Any:
     return np.where(regular, total, np.where(far, 0.0, edge))
 
 
+def _negative_power(a: Any, s: Any) -> Any:
+    """a ** -s, 0 where that is subnormal, as TensorFlow's kernels and machine code have it.
+
+    Times a factorial that is infinite that makes NaN, not infinity.
+    """
+    power = a**-s
+    return np.where(power < np.finfo(np.float64).tiny, 0.0, power)
+
+
 def _zeta(s: Any, a: Any) -> Any:
     """`zeta` of finite arrays s > 1 and a > 0, by Euler and Maclaurin."""
     total = np.zeros(s.shape)
@@ -222,12 +231,12 @@ def _zeta(s: Any, a: Any) -> Any:
         going &= a < enough
         if not going.any():
             break
-        term = np.where(going, a**-s, 0.0)
+        term = np.where(going, _negative_power(a, s), 0.0)
         total = total + term
         a = np.where(going, a + 1, a)
         # Where powers are steep the first terms are all there is.
         going &= ~(np.abs(term) < EPS * np.abs(total))
-    power = a**-s
+    power = _negative_power(a, s)
     rest = a * power / (s - 1) + 0.5 * power
     factor = s * power / a
     for k, b in enumerate(BERNOULLI, 1):
