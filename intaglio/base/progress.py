@@ -23,6 +23,7 @@ AFTER = 2.0  # seconds after which work is shown
 INTERVAL = 0.5
 VARIABLE = "INTAGLIO_PROGRESS"
 MAX_COLUMNS = 100
+THREAD = "intaglio-progress"  # its name; it lasts as long as the process
 
 
 class _Work(NamedTuple):
@@ -63,9 +64,7 @@ class _Display:
         with self._lock:
             self._work.append(work)
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._watch, name="intaglio-progress", daemon=True
-                )
+                self._thread = threading.Thread(target=self._watch, name=THREAD, daemon=True)
                 self._thread.start()
         self._wake.set()
 

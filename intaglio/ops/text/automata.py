@@ -42,7 +42,7 @@ class _Step(NamedTuple):
     """A state of the nondeterministic automaton: it reads a byte of a set, or goes on at once.
 
     `when` is a condition on the position: "start", "end", or nothing. A set is a number whose bits are
-    the codes.
+    the codes; bit 128 is all characters beyond ASCII, after which the state is OTHER.
     """
 
     targets: list[int]
@@ -157,11 +157,13 @@ class _Parser:
         return self.character(ord(code))
 
     def character(self, code: int) -> _Part:
-        """One character; no text of ASCII has others."""
-        return self.set_of(1 << code if code < ASCII else 0)
+        """One character."""
+        return self.set_of(1 << min(code, ASCII))
 
     def set_of(self, codes: int) -> _Part:
         """A byte of a set."""
+        if not codes:  # a step without codes reads nothing
+            raise NoAutomaton("a set without characters")
         return lambda to: self.step([to], codes)
 
     def _codes(self) -> int:
@@ -170,9 +172,8 @@ class _Parser:
             found = _RANGE.match(self.text, self.at)
             if not found:
                 raise NoAutomaton("a set of another form")
-            first, last = int(found[1], 16), min(int(found[2], 16), ASCII - 1)
-            if first < ASCII:
-                codes |= (1 << (last + 1)) - (1 << first)
+            first, last = [min(int(found[n], 16), ASCII) for n in (1, 2)]
+            codes |= (1 << (last + 1)) - (1 << first)
             self.at = found.end()
         return codes
 
