@@ -1,1 +1,1 @@
-"""Strategies that share work among devices, as far as one device goes."""
+"""Strategies that share work among devices of the host and among processes; clusters by name."""
