@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import IO, Any, NamedTuple
 
 from intaglio.autodiff.registered import GradientName
+from intaglio.base import later
 from intaglio.export.interface import Interface
 from intaglio.export.signatures import Captured, ExportedFunction
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -40,7 +41,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Op):
-            return raw.find, (obj.name,)
+            return _op, (obj.name, type(obj).__module__)
         if isinstance(obj, GradientName):  # a function of this process; the code is its result's
             return str, (str.__str__(obj),)
         if isinstance(obj, Graph):  # nodes first: each then refers to earlier ones
@@ -57,6 +58,13 @@ class _Pickler(pickle.Pickler):
                 _where(obj),
             )
         return NotImplemented
+
+
+def _op(name: str, module: str) -> Op | None:
+    """The op; its layer, such as that of datasets, is imported if this process has not needed it yet."""
+    if not raw.is_declared(name):
+        later.named(module)
+    return raw.find(name)
 
 
 def _where(node: Node) -> str:

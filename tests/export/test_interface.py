@@ -73,6 +73,11 @@ def called(x: Any) -> Any:
     return tf.numpy_function(lambda a: a, [x], tf.float32)
 
 
+def over_a_dataset(x: Any) -> Any:
+    """Its ops are of a layer that the process which compiles does not import by itself."""
+    return tf.data.Dataset.from_tensor_slices(x).reduce(tf.zeros([3]), lambda a, row: a + row)
+
+
 def spectrum(x: Any) -> Any:
     return tf.linalg.svd(x, compute_uv=False)
 
@@ -90,6 +95,7 @@ def text(x: Any) -> Any:
             called,
             r"\(test_interface.py:\d+\) calls Python, which a library cannot. Write the function",
         ),
+        (over_a_dataset, r"ReduceDataset '\w+' \(test_interface.py:\d+\)"),
         (spectrum, r"Svd 'Svd' \(test_interface.py:\d+\)"),
         (
             text,
