@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler"),
 ]
 COUNT = int(os.environ.get("EXPORT_PROGRAMS", "200"))
-GROUP = 40
+GROUP = 100
 # At least so many of a group have native code for every op; most draw one that has none.
 EXPORTED = 1
 
