@@ -66,7 +66,7 @@ class _Declarations:
                 outer, _, inner = name.rpartition(".")
                 scope = self.messages[outer] if outer else self.file
                 current = scope.enum_type.add(name=inner)
-            elif kind == "message":
+            elif kind == "message" and not name.startswith("= "):
                 current = self._message(name)
             elif isinstance(current, descriptor_pb2.EnumDescriptorProto):
                 label, number = line.split(" = ")
@@ -168,8 +168,8 @@ def as_text(message: Any) -> str:
 
 
 def parsed_text(kind: Any, text: str, what: str) -> Any:
-    """Text as a message. Raises MalformedError if it is none; `what` names it."""
+    """Text as a message, without the fields that are not declared. Raises MalformedError if it is none."""
     try:
-        return text_format.Parse(text, kind())
+        return text_format.Parse(text, kind(), allow_unknown_field=True)
     except text_format.ParseError as e:
         raise MalformedError(f"{what} is not a {kind.DESCRIPTOR.name}: {e}") from None

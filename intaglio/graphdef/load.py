@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 from intaglio.base.dtypes import as_dtype, resource
 from intaglio.base.files import LOCAL_PATHS
 from intaglio.graphdef import messages, tensors
+from intaglio.graphdef.dataflow import functionalized
 from intaglio.graphdef.export import GRADIENT
 from intaglio.graphdef.node_checks import (
     OUTPUT_SHAPES,
@@ -27,7 +28,7 @@ from intaglio.graphdef.tensors import MalformedError
 from intaglio.ir import implementations
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.opdef import door, raw
+from intaglio.opdef import convert, door, raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.signature import REQUIRED
 from intaglio.opdef.spec import Spec
@@ -190,9 +191,17 @@ def _argument_spec(proto: Any, index: int) -> Spec:
 class _Reader:
     """Adds nodes in an order in which every input comes first."""
 
-    def __init__(self, functions: Functions, nodes: Sequence[Any], prefix: str = "") -> None:
+    def __init__(
+        self,
+        functions: Functions,
+        nodes: Sequence[Any],
+        prefix: str = "",
+        replaced: Mapping[str, Any] | None = None,
+    ) -> None:
         self.functions = functions
         self.prefix = prefix
+        # What stands for outputs ("op", "op:1") and, behind "^", for operations that others wait for.
+        self.replaced = dict(replaced or {})
         self.protos: dict[str, Any] = {}
         for proto in nodes:
             if not _NODE_NAME.match(proto.name):
@@ -268,9 +277,13 @@ class _Reader:
         for arg, item in zip(op.sig.outputs, grouped, strict=False):
             for i, value in enumerate(item if isinstance(item, list) else [item]):
                 self.values[f"{name}:{arg.name}:{i}"] = value
+        for i in range(len(outputs) if self.replaced else 0):
+            own = name if i == 0 else f"{name}:{i}"
+            if own in self.replaced:
+                self.values[own] = self.values[f"{name}:{i}"] = self.replaced[own]
 
     def _control(self, text: str, user: str) -> Node:
-        found = self.nodes.get(text[1:])
+        found = self.replaced[text] if text in self.replaced else self.nodes.get(text[1:])
         if found is None:
             raise MalformedError(f"node '{user}' waits for '{text[1:]}', which does not exist")
         return found
@@ -328,7 +341,8 @@ def import_graph_def(
 
     Args:
       graph_def: a GraphDef message (ours or TensorFlow's) or its bytes.
-      input_map: replacements by tensor name: `{"x:0": tensor}`.
+      input_map: what others take instead of a tensor, by its name: `{"x:0": tensor}`; behind `^` what
+        they wait for instead of an operation.
       return_elements: names of operations ("op") and tensors ("op:0") to return.
       name: the scope; "import" if None, no scope if "".
 
@@ -336,7 +350,7 @@ def import_graph_def(
       MalformedError: (a ValueError) the message contradicts itself.
       ValueError: an op is unknown, a requested name does not exist, or no graph is open.
     """
-    proto = as_own_message(graph_def)
+    proto = functionalized(as_own_message(graph_def))
     recorder: Any = door.level()
     if recorder.eager:
         raise ValueError(
@@ -344,36 +358,30 @@ def import_graph_def(
         )
     scope = "import" if name is None else name
     with recorder.scoped(scope) if scope else contextlib.nullcontext(""):
-        reader = _Reader(Functions(proto.library), proto.node, recorder.scope if scope else "")
-        replaced = dict(input_map or {})
-        reader.values.update(_renamed(replaced))
-        _drop_replaced(reader, replaced)
+        prefix = recorder.scope if scope else ""
+        replaced = {k.removesuffix(":0"): _replacement(k, v) for k, v in (input_map or {}).items()}
+        reader = _Reader(Functions(proto.library), proto.node, prefix, replaced)
         reader.read_all()
+    strangers = [k for k in input_map or () if not _has(reader, k)]
+    if strangers:
+        raise ValueError(
+            f"Attempted to map inputs that were not found in graph_def: [{', '.join(strangers)}]"
+        )
     if return_elements is None:
         return None
     return [_element(reader, text) for text in return_elements]
 
 
-def _renamed(renamed: Mapping[str, Any]) -> dict[str, Any]:
-    """Replacements under both spellings of a first output."""
-    named: dict[str, Any] = {}
-    for key, tensor in renamed.items():
-        named[key] = tensor
-        if key.endswith(":0"):
-            named[key[:-2]] = tensor
-        elif ":" not in key:
-            named[f"{key}:0"] = tensor
-    return named
+def _replacement(key: str, value: Any) -> Any:
+    """The tensor that stands for an output, or the operation for which others wait instead."""
+    tensor = value if isinstance(value, (SymbolicTensor, Node)) else convert.to_tensor(value)
+    if key[:1] != "^":
+        return tensor
+    return tensor.node if isinstance(tensor, SymbolicTensor) else tensor
 
 
-def _drop_replaced(reader: _Reader, replaced: Mapping[str, Any]) -> None:
-    """Nodes with one output that is replaced need not be read."""
-    for key in replaced:
-        op = reader.protos.get(_node_of(key))
-        if op is None:
-            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{key}]")
-        if op.op == raw.Placeholder.name:
-            del reader.protos[_node_of(key)]
+def _has(reader: _Reader, key: str) -> bool:
+    return key[1:] in reader.nodes if key[:1] == "^" else key in reader.values
 
 
 def _element(reader: _Reader, text: str) -> Any:
@@ -459,3 +467,52 @@ def _called_functions(graph: Any, proto: Any) -> Functions:
     if any(v.WhichOneof("value") == "func" for v in proto.attr.values()):
         return Functions(graph.as_graph_def().library)
     return Functions(messages.FunctionDefLibrary())
+
+
+# -- a part of a graph -----------------------------------------------------------------------
+
+
+def add_part(
+    functions: Functions,
+    nodes: Mapping[str, Any],
+    fetches: Sequence[str],
+    values: Mapping[str, SymbolicTensor],
+) -> list[Any]:
+    """Adds the nodes that fetches need to the graph being recorded; returns the fetches' elements.
+
+    `nodes` are NodeDefs by name; `values` has tensors of the graph that stand for some of their outputs,
+    by name ("op:0"): what only those need is left out. Raises as `import_graph_def`, KeyError for a fetch that
+    does not exist.
+    """
+    replaced = {k.removesuffix(":0"): v for k, v in values.items()}
+    needed = part_of(nodes, fetches, replaced)
+    reader = _Reader(functions, [n for name, n in nodes.items() if name in needed], "", replaced)
+    for name, value in replaced.items():
+        reader.values[name] = value
+        reader.values.setdefault(f"{name}:0" if ":" not in name else name, value)
+        reader.nodes.setdefault(_node_of(name), value.node)
+    reader.read_all()
+    return [_element(reader, text) for text in fetches]
+
+
+def part_of(
+    nodes: Mapping[str, Any], fetches: Sequence[str], replaced: Mapping[str, Any]
+) -> set[str]:
+    """The names of the nodes that fetches need, where some outputs are known. Raises KeyError."""
+    needed: set[str] = set()
+    work = [text.removesuffix(":0") for text in fetches]
+    waited = {_node_of(name) for name in replaced}
+    while work:
+        text = work.pop()
+        name = _node_of(text)
+        if text in replaced or name in needed or (text[:1] == "^" and name in waited):
+            continue
+        if name not in nodes:
+            kind = "Tensor" if ":" in text else "Operation"
+            raise KeyError(
+                f"The name {text!r} refers to a{'n' if kind[0] == 'O' else ''} {kind} which does not exist. "
+                f"The operation, {name!r}, does not exist in the graph."
+            )
+        needed.add(name)
+        work += [i.removesuffix(":0") for i in nodes[name].input]
+    return needed

@@ -15,7 +15,7 @@ framework/graph: messages GraphDef
 framework/node_def: messages NodeDef
 framework/op_def: messages OpDef
 framework/resource_handle: messages ResourceHandleProto
-framework/summary: event_messages Summary SummaryMetadata DataClass
+framework/summary: event_messages HistogramProto Summary SummaryDescription SummaryMetadata DataClass
 framework/tensor: messages TensorProto VariantTensorDataProto
 framework/tensor_shape: messages TensorShapeProto
 framework/tensor_slice: saved_messages TensorSliceProto
@@ -32,7 +32,7 @@ protobuf/saver: saved_messages SaverDef
 protobuf/struct: saved_messages BoundedTensorSpecProto StructuredValue TensorSpecProto TypeSpecProto
 protobuf/tensorflow_server: cluster_messages ServerDef
 protobuf/trackable_object_graph: saved_messages TrackableObjectGraph
-util/event: event_messages Event
+util/event: event_messages Event LogMessage SessionLog TaggedRunMetadata
 """
 # The enum whose values a file's module has as names of its own, and their prefix.
 VALUES = {"framework/types": ("DataType", "DT_")}
