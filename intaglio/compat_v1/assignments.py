@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Generator
 from typing import Any
 
-from intaglio.base import log, nest
+from intaglio.base import later, log, nest
 from intaglio.composite_ops.math import arithmetic
 from intaglio.opdef import convert, raw
 from intaglio.trace import choices, scopes
@@ -42,8 +42,7 @@ def _scatter(op: Callable[[], Any]) -> Callable[..., Any]:
         ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: Any = None
     ) -> Any:
         value = convert.to_tensor(updates, dtype=ref.dtype.base_dtype)
-        op()(ref.handle, indices, value)
-        return ref
+        return ref._changed(op()(ref.handle, indices, value, name=name))
 
     function.__name__ = function.__qualname__ = "scatter"
     function.__doc__ = "Changes rows of a variable; returns the variable."
@@ -93,8 +92,9 @@ def while_loop(
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
     """The input; in a graph, with a shape that says only what `shape` says."""
-    value = convert.to_tensor(input)
-    return value if scopes.executing_eagerly() else raw.PlaceholderWithDefault(value, shape=shape)
+    if scopes.executing_eagerly():
+        return convert.to_tensor(input)
+    return raw.PlaceholderWithDefault(input, shape=shape, name=name)
 
 
 class name_scope:  # TensorFlow's name
@@ -143,4 +143,9 @@ def Print(  # TensorFlow's name
         shown = [str(convert.to_tensor(value).numpy()) for value in nest.flatten(data)]
         log.logger().info("%s%s", message or "", "".join(f"[{text}]" for text in shown))
         return input_
-    return raw.Print(convert.to_tensor(input_), [convert.to_tensor(d) for d in data])
+    parts: list[Any] = [message or ""]
+    for value in data:
+        parts += ["[", convert.to_tensor(value), "]"]
+    written = later.named("intaglio.tf:print")(*parts, sep="", summarize=summarize or 3)
+    with scopes.control_dependencies([written]):
+        return raw.Identity(convert.to_tensor(input_), name=name)

@@ -6,7 +6,8 @@ Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_default_grap
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from intaglio.opdef import door
@@ -29,6 +30,15 @@ def get_default_graph() -> Graph:
     """The graph that is being recorded; outside of graphs one that ops do not go to by themselves."""
     level = door.level()
     return level.graph if isinstance(level, Recorder) else _default.graph
+
+
+@contextmanager
+def graph_mode() -> Generator[None]:
+    """Ops of the block are recorded: into the graph whose block this is in, else into the default graph."""
+    levels = door.stack().levels
+    recorder = next((lv for lv in reversed(levels) if isinstance(lv, Recorder)), None)
+    with _default.graph.as_default() if recorder is None else door.pushed(recorder):
+        yield
 
 
 def reset_default_graph() -> None:

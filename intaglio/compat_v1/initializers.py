@@ -183,6 +183,21 @@ class _Scaled(VarianceScaling):
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
+class UniformUnitScaling(Initializer):
+    """Uniform, so that a product with inputs of variance 1 has variance `factor` squared."""
+
+    def __init__(
+        self, factor: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32
+    ) -> None:
+        super().__init__(dtype)
+        self.factor, self.seed = factor, seed
+
+    def _values(self, dims: Any, dtype: DType) -> Any:
+        size = max(1.0, math.prod(float(d) for d in dims[:-1]))
+        limit = math.sqrt(3 / size) * self.factor
+        return stateful.uniform(dims, -limit, limit, dtype, seed=self.seed)
+
+
 class GlorotUniform(_Scaled):
     """Uniform, scaled by the mean of inputs and outputs (Glorot and Bengio, 2010)."""
 

@@ -117,7 +117,11 @@ def get_total_loss(
     found = get_losses(scope)
     if add_regularization_losses:
         found += get_regularization_losses(scope)
-    return raw.AddN(found)
+    if not found:
+        raise ValueError(
+            "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
+        )
+    return raw.AddN(found, name=name)
 
 
 def _pair(labels: Any, predictions: Any) -> tuple[Any, Any]:
@@ -279,3 +283,34 @@ def sparse_softmax_cross_entropy(
     if factors.shape.rank is not None and factors.shape.rank == (loss.shape.rank or 0) + 1:
         factors = raw.Squeeze(factors, axis=[-1])
     return compute_weighted_loss(loss, factors, scope, loss_collection, reduction)
+
+
+def mean_pairwise_squared_error(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    scope: str | None = None,
+    loss_collection: Any = GraphKeys.LOSSES,
+) -> Any:
+    """The mean, over pairs of elements of an example, of the squared difference of their errors.
+
+    Weights are a scalar, or one for each example. Raises ValueError for shapes that do not fit.
+    """
+    with scopes.name_scope(scope or "mean_pairwise_squared_error"):
+        wanted = raw.Cast(convert.to_tensor(labels), DstT=float32)
+        found = raw.Cast(convert.to_tensor(predictions), DstT=float32)
+        found.shape.assert_is_compatible_with(wanted.shape)
+        factors = raw.Cast(convert.to_tensor(weights), DstT=float32)
+        errors = raw.Sub(found, wanted)
+        axes = raw.Range(1, raw.Rank(errors), 1)
+        present = raw.Cast(raw.NotEqual(factors, raw.ZerosLike(factors)), DstT=float32)
+        count = raw.Sum(raw.BroadcastTo(present, raw.Shape(errors)), axes, keep_dims=True)
+        squares = raw.Sum(raw.Square(errors), axes, keep_dims=True)
+        total = raw.Sum(errors, axes, keep_dims=True)
+        first = 2.0 * raw.DivNoNan(squares, raw.Maximum(count - 1.0, 0.0))
+        second = 2.0 * raw.DivNoNan(raw.Square(total), raw.Maximum(count * (count - 1.0), 0.0))
+        loss = reductions.reduce_sum(raw.Mul(first - second, factors))
+        some = raw.Greater(reductions.reduce_sum(count), 0.0)
+        result = raw.SelectV2(some, loss, raw.ZerosLike(loss))
+        add_loss(result, loss_collection)
+        return result

@@ -15,9 +15,12 @@ import numpy as np
 from intaglio.base import files
 from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.graphdef import declarations, tensors
+from intaglio.graphdef.dataflow import functionalized
 from intaglio.graphdef.declarations import MalformedError
 from intaglio.graphdef.load import import_graph_def
+from intaglio.graphdef.ref_variables import with_handles
 from intaglio.graphdef.saved_messages import MetaGraphDef, VariableDef
+from intaglio.graphdef.transitive_users import transitive_users
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.saved_model.graph_writer import GraphWriter
@@ -129,41 +132,46 @@ def imported(
     Raises ValueError (MalformedError) for a message that contradicts itself.
     """
     graph = get_default_graph()
-    scope = _own_scope(meta_graph)
-    if scope is not None:  # a Saver takes the place of these ops
-        kept = [n for n in meta_graph.graph_def.node if not n.name.startswith(scope)]
-        graph_def = type(meta_graph.graph_def)()
-        graph_def.CopyFrom(meta_graph.graph_def)
-        del graph_def.node[:]
-        graph_def.node.extend(kept)
-    else:
-        graph_def = meta_graph.graph_def
+    graph_def, _ = with_handles(_without_savers(meta_graph))
+    graph_def = functionalized(graph_def, with_gradients=False)
     import_graph_def(graph_def, input_map=input_map, name=import_scope or "")
+    left_out = {n.name for n in meta_graph.graph_def.node} - {n.name for n in graph_def.node}
     prefix = f"{import_scope}/" if import_scope else ""
     variables: dict[str, Any] = {}
     for name in meta_graph.collection_def:
-        for value in _values(graph, meta_graph.collection_def[name], prefix, variables, name):
+        collection = meta_graph.collection_def[name]
+        for value in _values(graph, collection, prefix, variables, name, left_out):
             graph.add_to_collection(name, value)
     return variables
 
 
 def _values(
-    graph: Graph, collection: Any, prefix: str, variables: dict[str, Any], name: str
+    graph: Graph,
+    collection: Any,
+    prefix: str,
+    variables: dict[str, Any],
+    name: str,
+    left_out: set[str],
 ) -> list[Any]:
     kind = collection.WhichOneof("kind")
     if kind == "node_list":
-        return [graph.as_graph_element(prefix + text) for text in collection.node_list.value]
-    if kind == "bytes_list":
+        texts = [t for t in collection.node_list.value if t.partition(":")[0] not in left_out]
+        return [graph.as_graph_element(prefix + text) for text in texts]
+    if kind == "bytes_list" and name not in _OTHER_MESSAGES:
         found: list[Any] = []
         for data in collection.bytes_list.value:
             proto = declarations.parsed(VariableDef, data, f"collection {name}")
-            if not proto.variable_name or not proto.is_resource:
-                return []  # other messages: queue runners, contexts of loops
+            if not proto.variable_name:
+                return []
             if proto.variable_name not in variables:
                 variables[proto.variable_name] = _variable(graph, proto, prefix)
             found.append(variables[proto.variable_name])
         return found
-    return [] if kind in (None, "any_list") else list(getattr(collection, kind).value)
+    return [] if kind in (None, "any_list", "bytes_list") else list(getattr(collection, kind).value)
+
+
+# Collections whose messages are no VariableDefs, and which no program here reads.
+_OTHER_MESSAGES = ("cond_context", "while_context", "queue_runners", "savers")
 
 
 def _variable(graph: Graph, proto: Any, prefix: str) -> Variable:
@@ -184,10 +192,40 @@ def _variable(graph: Graph, proto: Any, prefix: str) -> Variable:
     )
 
 
+# What reads and writes checkpoints: a Saver takes the place of these ops.
+_SAVING = frozenset(
+    ["SaveV2", "RestoreV2", "MergeV2Checkpoints", "ShardedFilename", "Save", "Restore"]
+)
+
+
+def _without_savers(meta_graph: Any) -> Any:
+    """The graph without the ops of savers, and without what needs these."""
+    scope = _own_scope(meta_graph)
+    nodes = meta_graph.graph_def.node
+    savers = [
+        n.name for n in nodes if n.op in _SAVING or (scope is not None and n.name.startswith(scope))
+    ]
+    if not savers:
+        return meta_graph.graph_def
+    dropped = transitive_users(nodes, savers)
+    graph_def = type(meta_graph.graph_def)()
+    graph_def.CopyFrom(meta_graph.graph_def)
+    del graph_def.node[:]
+    graph_def.node.extend([n for n in nodes if n.name not in dropped])
+    return graph_def
+
+
 def _own_scope(meta_graph: Any) -> str | None:
     """The scope of the ops by which the file's own saver saves and restores, or None if it has none."""
     scope, slash, _ = meta_graph.saver_def.restore_op_name.rpartition("/")
     return scope + slash if slash else None
+
+
+def by_saved_name(meta_graph: Any, variables: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The variables that the graph's own saver saves, all of them if it has none, by the names of the file."""
+    named = {v._shared_name.removeprefix(prefix): v for v in variables.values()}
+    saved = saved_names(meta_graph)
+    return named if saved is None else {name: named[name] for name in saved if name in named}
 
 
 def saved_names(meta_graph: Any) -> list[str] | None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors, nest
-from intaglio.compat_v1 import checkpoints, meta_graphs
+from intaglio.compat_v1 import checkpoints, logging, meta_graphs
 from intaglio.compat_v1.global_steps import global_step as step_of
 from intaglio.compat_v1.variable_scopes import GraphKeys, get_collection, global_variables
 from intaglio.graphdef.declarations import parsed
@@ -216,6 +216,7 @@ class Saver:
         prefix = os.fsdecode(save_path)
         if not checkpoints.checkpoint_exists(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
+        logging.info("Restoring parameters from %s", prefix)
         file = bundle.Bundle(prefix)
         keys = _keys(file, variables)
         values = {n: self._fitting(n, v, file.array(keys[n])) for n, v in variables.items()}

@@ -23,6 +23,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.base.shapes import TensorShape, compatible
 from intaglio.compat_v1 import default_graphs
 from intaglio.compat_v1.values import RaggedTensorValue, SparseTensorValue
+from intaglio.function.user_errors import detected_at, session_failure
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import raw
@@ -30,7 +31,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.tensor import RaggedTensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
-from intaglio.runtime.resources import MANAGER
+from intaglio.runtime.resources import MANAGER, Resource
 from intaglio.sparse.tensor import SparseTensor
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import Graph
@@ -241,11 +242,18 @@ class BaseSession:
         for key, value in feed_dict.items():
             target = key.deref() if hasattr(key, "deref") else key
             for tensor, part in _parts_of_feed(target, value):
-                element: Any = self._graph.as_graph_element(tensor, allow_operation=False)
+                element: Any = self._feedable(tensor)
                 if not self._graph.is_feedable(element):
                     raise ValueError(f"Tensor {element.name} may not be fed.")
                 found.append((element, _array_for(element, part)))
         return found
+
+    def _feedable(self, key: Any) -> Any:
+        try:
+            return self._graph.as_graph_element(key, allow_operation=False)
+        except (KeyError, TypeError, ValueError) as e:
+            text = e.args[0] if e.args else e
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
 
     def _values(self, elements: list[Any], feeds: list[tuple[SymbolicTensor, Any]]) -> list[Any]:
         key = (
@@ -257,7 +265,13 @@ class BaseSession:
         if run is None:
             run = self._parts[key] = self._compiled(elements, [t for t, _ in feeds])
         fed = {id(t): array for t, array in feeds}
-        computed = iter(run(*[array for _, array in feeds]))
+        try:
+            computed = iter(run(*[array for _, array in feeds]))
+        except Exception as e:
+            reported = session_failure(e)
+            if reported is e:
+                raise
+            raise reported from None
         results: list[Any] = []
         for element in elements:
             if isinstance(element, Node):
@@ -280,13 +294,14 @@ class BaseSession:
             if node.op is raw.Placeholder and id(node.outputs[0]) not in known:
                 tensor = node.outputs[0]
                 shape = TensorShape(tensor.dims)
-                raise errors.InvalidArgumentError(
+                unfed = errors.InvalidArgumentError(
                     None,
                     node,
                     f"You must feed a value for placeholder tensor '{node.name}' with dtype "
                     f"{tensor.dtype.name.replace('float32', 'float').replace('float64', 'double')}"
                     + (f" and shape {_brackets(shape)}" if shape.rank is not None else ""),
                 )
+                raise detected_at(node, unfed)
         graph = FrozenGraph("session", fed, nodes, outputs)
         return interpreter.compiled_with(graph, self._kernel)
 
@@ -397,6 +412,8 @@ def _texts(value: Any) -> Any:
 
 def _as_numpy(array: Any) -> Any:
     """A computed array as a session returns it: scalars as NumPy's scalars, texts as bytes."""
+    if isinstance(array, Resource):
+        array = array.read()  # `v:0` names a variable, and is its value
     if not isinstance(array, (np.ndarray, np.generic)):
         return array  # a resource or variant
     found = from_array(array).numpy()

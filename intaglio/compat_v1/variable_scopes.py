@@ -8,7 +8,7 @@ TensorFlow.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,12 @@ from intaglio.base.dtypes import as_dtype, float32, string
 from intaglio.base.shapes import TensorShape
 from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.compat_v1.initializers import GlorotUniform, Zeros
+from intaglio.compat_v1.partitioned_variables import (
+    PartitionedVariable,
+    known_sizes,
+    partitions,
+    slices,
+)
 from intaglio.opdef import convert, raw
 from intaglio.state.variable import Variable
 from intaglio.trace import scopes, variable_creation
@@ -47,6 +53,14 @@ class GraphKeys:
     LOCAL_RESOURCES = "local_resources"
     TRAIN_OP = "train_op"
     GLOBAL_STEP = "global_step"
+    EVAL_STEP = "eval_step"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
+    VARIABLES = GLOBAL_VARIABLES
+    INIT_OP = "init_op"
+    READY_OP = "ready_op"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    SUMMARY_OP = "summary_op"
     COND_CONTEXT = "cond_context"
     WHILE_CONTEXT = "while_context"
 
@@ -104,7 +118,7 @@ class VariableScope:
         self.caching_device = caching_device
 
     def set_partitioner(self, partitioner: Any) -> None:
-        """How variables are divided. They are whole."""
+        """The function that says how variables without one of their own are divided."""
         self.partitioner = partitioner
 
     def set_custom_getter(self, custom_getter: Any) -> None:
@@ -140,7 +154,10 @@ _STORE_KEY = ("__varscope",)
 def _store() -> _Store:
     if scopes.executing_eagerly():
         return _EAGER_STORE
-    found = get_default_graph().get_collection_ref(_STORE_KEY)
+    graph: Any = get_default_graph()
+    while getattr(graph, "outer_graph", None) is not None:  # the body of a loop has its graph's
+        graph = graph.outer_graph
+    found = graph.get_collection_ref(_STORE_KEY)
     if not found:
         found.append(_Store())
     return found[0]
@@ -226,6 +243,7 @@ def get_variable(
         "collections": collections,
         "custom_getter": custom_getter,
         "constraint": constraint,
+        "partitioner": partitioner,
     }
     return _get(get_variable_scope(), name, {k: v for k, v in arguments.items() if v is not None})
 
@@ -235,8 +253,8 @@ def _get(scope: VariableScope, name: str, options: dict[str, Any]) -> Any:
     for custom in (scope.custom_getter, options.pop("custom_getter", None)):
         if custom is not None:
             getter = _custom(custom, getter)
-    full = f"{scope.name}/{name}" if scope.name else name
-    for key in ("initializer", "regularizer", "constraint"):
+    full = "/".join(filter(None, (scope.name, name)))
+    for key in ("initializer", "regularizer", "constraint", "partitioner"):
         if options.get(key) is None:
             options[key] = getattr(scope, key)
     options.setdefault("dtype", scope.dtype)
@@ -258,6 +276,7 @@ def _create_or_find(
     trainable: bool | None = None,
     collections: Any = None,
     constraint: Any = None,
+    partitioner: Any = None,
     **_: Any,
 ) -> Any:
     store = _store()
@@ -273,6 +292,11 @@ def _create_or_find(
                 f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and "
                 f"found shape {found.shape}."
             )
+        if not as_dtype(dtype).is_compatible_with(found.dtype):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified dtype {as_dtype(dtype).name} and found dtype "
+                f"{found.dtype.name}."
+            )
         return found
     if reuse is True and not scopes.executing_eagerly():
         raise ValueError(
@@ -281,7 +305,17 @@ def _create_or_find(
         )
     kind = as_dtype(dtype)
     with variable_creation.collected_in(collections):
-        created = _new(name, shape, kind, initializer, trainable, constraint)
+        whole = _shape(shape, initializer)
+        if partitioner is None or whole.rank == 0:
+            created = _new(name, shape, kind, initializer, trainable, constraint)
+        else:
+            counts = partitions(partitioner, whole, kind)
+            parts = _parts(whole, counts, shape is None, initializer)
+            variables = [
+                _new(f"{name}/part_{i}", part, kind, first, trainable, constraint)
+                for i, (part, first) in enumerate(parts)
+            ]
+            created = PartitionedVariable(name, whole, kind, variables, counts)
     store.variables[name] = created
     if not scopes.executing_eagerly() and regularizer is not None:
         with scopes.name_scope(f"{name}/Regularizer/"):
@@ -289,6 +323,25 @@ def _create_or_find(
         if loss is not None:
             add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return created
+
+
+def _shape(shape: Any, initializer: Any) -> TensorShape:
+    """The shape of a variable, of which the value is one where no shape is given."""
+    if shape is None and initializer is not None and not callable(initializer):
+        return TensorShape(convert.to_tensor(initializer).shape)
+    return TensorShape(shape)
+
+
+def _parts(
+    whole: TensorShape, counts: list[int], valued: bool, initializer: Any
+) -> Iterator[tuple[Any, Any]]:
+    """The shapes and initializers of the parts of a variable; of one with a value, slices of that."""
+    value = convert.to_tensor(initializer) if valued else None
+    for part in slices(known_sizes(whole), counts):
+        if value is not None:
+            yield None, raw.Slice(value, part.offset, part.sizes)
+        else:
+            yield part.sizes, initializer
 
 
 def _new(
@@ -314,10 +367,20 @@ def _new(
         def value() -> Any:
             return initializer
 
-    with scopes.name_scope(""):  # the name has the variable scope's name already
+    # The name has the variable scope's name already.
+    with _in_its_graph(), scopes.name_scope(""):
         return Variable(
             value, trainable is not False, name=name, dtype=dtype, constraint=constraint
         )
+
+
+@contextmanager
+def _in_its_graph() -> Generator[None]:
+    """Variables of a loop's body are those of the plain graph that the loop is in."""
+    with scopes.init_scope():
+        plain = not scopes.executing_eagerly()
+    with scopes.init_scope() if plain else _nothing():
+        yield
 
 
 class _VariableKind(type):
@@ -403,6 +466,8 @@ def variable_scope(
         name,
         initializer or template.initializer,
         regularizer or template.regularizer,
+        caching_device or template.caching_device,
+        partitioner or template.partitioner,
         custom_getter=custom_getter or template.custom_getter,
         name_scope=f"{name}/",
         dtype=dtype or template.dtype,
@@ -427,6 +492,44 @@ def _unused(store: _Store, name: str) -> str:
     count = store.used.get(whole, 0)
     store.used[whole] = count + 1
     return name if count == 0 else f"{name}_{count}"
+
+
+def create_partitioned_variables(
+    shape: Any,
+    slicing: list[int],
+    initializer: Any,
+    dtype: Any = float32,
+    trainable: bool = True,
+    collections: Any = None,
+    name: str | None = None,
+    reuse: Any = None,
+) -> list[Any]:
+    """The parts of a variable that is divided as `slicing` says. Raises ValueError for several axes."""
+    if len(shape) != len(slicing):
+        raise ValueError(
+            "The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: "
+            f"{shape}, slicing: {slicing}"
+        )
+    with variable_scope(name, "PartitionedVariable", reuse=reuse):
+        whole = get_variable(
+            "",
+            shape,
+            dtype,
+            initializer,
+            trainable=trainable,
+            partitioner=lambda **_: slicing,
+            collections=collections,
+        )
+        return list(whole)
+
+
+@contextmanager
+def variable_op_scope(
+    values: Any, name_or_scope: Any, default_name: str | None = None, **options: Any
+) -> Generator[VariableScope]:
+    """`variable_scope`, with the order of its first parameters in earlier versions."""
+    with variable_scope(name_or_scope, default_name, values, **options) as scope:
+        yield scope
 
 
 def make_template(
@@ -482,7 +585,7 @@ def report_uninitialized_variables(
     var_list: Any = None, name: str = "report_uninitialized_variables"
 ) -> Any:
     """The names of variables without values, as a vector of texts."""
-    variables = list(var_list or [*global_variables(), *local_variables()])
+    variables = list([*global_variables(), *local_variables()] if var_list is None else var_list)
     with scopes.name_scope(name):
         names = convert.to_tensor([v.op.name for v in variables], string)
         if not variables:

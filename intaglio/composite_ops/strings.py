@@ -74,7 +74,7 @@ def reduce_join(
     inputs: Any,
     axis: Any = None,
     keepdims: bool = False,
-    separator: str = "",
+    separator: str | None = "",
     name: str | None = None,
 ) -> Tensor:
     """Strings joined along axes: all of them, in order, by default.
@@ -88,7 +88,7 @@ def reduce_join(
         texts = to_tensor(inputs)
         if axis is None:
             axis = _all_axes(texts)
-        return raw.ReduceJoin(texts, axis, keep_dims=keepdims, separator=separator)
+        return raw.ReduceJoin(texts, axis, keep_dims=keepdims, separator=separator or "")
 
 
 def _all_axes(texts: Tensor) -> Any:

@@ -71,8 +71,8 @@ class EventWriter:
             _open.add(self)
 
     def add(self, event: Any) -> None:
-        """Adds an event, at the time of now. Raises FailedPreconditionError without a file."""
-        event.wall_time = time.time()
+        """Adds an event, at the time of now if it has none. Raises FailedPreconditionError without a file."""
+        event.wall_time = event.wall_time or time.time()
         with self._lock:
             if self._file is None:
                 what = "closed" if self._closed else "not initialized"

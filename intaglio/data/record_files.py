@@ -101,6 +101,13 @@ def check_compression(compression: str) -> None:
         )
 
 
+def begins_record(head: bytes) -> bool:
+    """Whether bytes are the head of a record: a length with its checksum. No bytes are: of an empty file."""
+    if len(head) < HEAD:
+        return not head
+    return masked(crc32c(head[:8])) == LENGTH.unpack_from(head)[1]
+
+
 def records(file: Any) -> Iterator[bytes]:
     """The records in an open file. Raises DataLossError for a bad one."""
     data, offset = (b"", 0)  # bytes that are not yet cut into records, and their offset

@@ -19,22 +19,72 @@ message SummaryMetadata
 message SummaryMetadata.PluginData
   plugin_name = 1 string
   content = 2 bytes
+message SummaryDescription
+  type_hint = 1 string
+message HistogramProto
+  min = 1 double
+  max = 2 double
+  num = 3 double
+  sum = 4 double
+  sum_squares = 5 double
+  bucket_limit = 6 *double
+  bucket = 7 *double
 message Summary
   value = 1 *Summary.Value
+message Summary.Image
+  height = 1 int32
+  width = 2 int32
+  colorspace = 3 int32
+  encoded_image_string = 4 bytes
+message Summary.Audio
+  sample_rate = 1 float
+  num_channels = 2 int64
+  length_frames = 3 int64
+  encoded_audio_string = 4 bytes
+  content_type = 5 string
 message Summary.Value
   tag = 1 string
   simple_value = 2 float |value
+  image = 4 Summary.Image |value
+  histo = 5 HistogramProto |value
+  audio = 6 Summary.Audio |value
   tensor = 8 TensorProto |value
   metadata = 9 SummaryMetadata
   node_name = 7 string
 message SourceMetadata
   writer = 1 string
+message LogMessage
+  level = 1 LogMessage.Level
+  message = 2 string
+enum LogMessage.Level
+  UNKNOWN = 0
+  DEBUGGING = 10
+  INFO = 20
+  WARN = 30
+  ERROR = 40
+  FATAL = 50
+message SessionLog
+  status = 1 SessionLog.SessionStatus
+  checkpoint_path = 2 string
+  msg = 3 string
+enum SessionLog.SessionStatus
+  STATUS_UNSPECIFIED = 0
+  START = 1
+  STOP = 2
+  CHECKPOINT = 3
+message TaggedRunMetadata
+  tag = 1 string
+  run_metadata = 2 bytes
 message Event
   wall_time = 1 double
   step = 2 int64
   file_version = 3 string |what
   graph_def = 4 bytes |what
   summary = 5 Summary |what
+  log_message = 6 LogMessage |what
+  session_log = 7 SessionLog |what
+  tagged_run_metadata = 8 TaggedRunMetadata |what
+  meta_graph_def = 9 bytes |what
   source_metadata = 10 SourceMetadata
 message RunMetadata
   partition_graphs = 3 *GraphDef
@@ -49,6 +99,11 @@ assert messages  # its declarations come first
 FILE = declare(DECLARATIONS, "intaglio/event.proto")
 
 Event = message_class("Event")
+HistogramProto = message_class("HistogramProto")
+LogMessage = message_class("LogMessage")
 RunMetadata = message_class("RunMetadata")
+SessionLog = message_class("SessionLog")
 Summary = message_class("Summary")
+SummaryDescription = message_class("SummaryDescription")
 SummaryMetadata = message_class("SummaryMetadata")
+TaggedRunMetadata = message_class("TaggedRunMetadata")

@@ -12,6 +12,7 @@ from typing import Any
 from intaglio.base.dtypes import as_dtype, int32, int64
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import TensorShape
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, raw
 from intaglio.opdef.dispatch import public_methods
 from intaglio.opdef.tensor import Tensor
@@ -58,7 +59,7 @@ class QueueBase:
                 f"len(names)={len(self._names)}, len(dtypes)={len(self._dtypes)}"
             )
         self._queue_ref = queue_ref
-        self._name = name
+        self._name = queue_ref.op.name if isinstance(queue_ref, SymbolicTensor) else name
 
     @staticmethod
     def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
@@ -88,7 +89,7 @@ class QueueBase:
 
     @property
     def name(self) -> str:
-        """The name that was given."""
+        """The name that was given; in a graph that of its node."""
         return self._name
 
     @property

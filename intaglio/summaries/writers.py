@@ -16,6 +16,7 @@ from intaglio.graphdef import event_messages
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
+from intaglio.state.hooks import HOOKS
 from intaglio.trace import choices
 from intaglio.trace.graph import Graph
 from intaglio.trace.scopes import current_name_scope, init_scope, name_scope
@@ -165,12 +166,13 @@ def record_if(condition: Any) -> Generator[None]:
 
 
 def should_record_summaries() -> Tensor:
-    """Whether summaries are written at present: a bool tensor.
+    """Whether summaries are written at present: a bool tensor. Of replicas, the first one writes them.
 
     >>> bool(tf.summary.should_record_summaries())
     False
     """
-    if STATE.writer is None or STATE.writer._resource is None:
+    no_writer = STATE.writer is None or STATE.writer._resource is None
+    if no_writer or not HOOKS.is_first_replica():
         return convert.to_tensor(False)
     condition = STATE.condition
     return convert.to_tensor(condition() if callable(condition) else condition, bool_)

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intaglio import tf
+from intaglio.compat_v1.default_graphs import graph_mode
+from intaglio.trace.scopes import eager_mode
 
 v1: Any = tf.compat.v1
 
@@ -32,6 +34,45 @@ def test_fetches_and_feeds() -> None:
         assert session.make_callable(y, [x])([[1, 1]]).tolist() == [[2, 2]]
 
 
+def test_libraries_choose_between_recording_and_running_at_once() -> None:
+    """The answers of TensorFlow to `tensorflow.python.eager.context`'s modes, one inside of the other."""
+    with tf.Graph().as_default() as graph, graph_mode():
+        assert not tf.executing_eagerly()
+        assert (tf.constant(1.0) + 2.0).graph is graph
+    with graph_mode():
+        tripled = tf.constant(3.0) * 3.0
+        with tf.init_scope():
+            assert not tf.executing_eagerly()
+        with eager_mode():
+            assert float(tf.constant(1.0) + 1.0) == 2.0
+            with graph_mode():
+                assert tf.constant(1.0).graph is tripled.graph is v1.get_default_graph()
+        assert v1.Session().run(tripled) == 9.0
+    assert tf.executing_eagerly()
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape, eager_mode():
+        squared = v * v
+    assert float(tape.gradient(squared, v)) == 6.0
+
+
+def test_errors_of_a_run_are_those_of_ops() -> None:
+    """Class, words and places in the message as on TensorFlow."""
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, None])
+        y = v1.placeholder(tf.float32, [None, None])
+        total = tf.add(x, y, name="total")
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        v1.Session(graph=graph).run(total, {x: np.ones([2, 3]), y: np.ones([4, 1])})
+    error = raised.value
+    assert error.op is total.op and error.node_def.op == "AddV2"
+    assert error.message.startswith("Graph execution error:\n\nDetected at node 'total' defined at")
+    assert "Node: 'total'\nIncompatible shapes: [2,3] vs. [4,1]\n\t [[{{node total}}]]" in str(
+        error
+    )
+    assert "Original stack trace for 'total':" in str(error)
+    assert "test_sessions.py" in str(error)
+
+
 def test_variables_belong_to_the_session() -> None:
     with tf.Graph().as_default() as graph:
         v = v1.get_variable("v", [2], initializer=v1.ones_initializer())
@@ -48,6 +89,27 @@ def test_variables_belong_to_the_session() -> None:
     v.load([7.0, 8.0], second)
     assert v.eval(second).tolist() == [7, 8]
     assert first.run(v).tolist() == [2, 3]
+
+
+def test_rows_change_when_the_result_is_fetched() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", initializer=np.zeros([3, 2], np.float32))
+        update = v1.scatter_update(v, [1], [[1.0, 2.0]])
+        more = v1.scatter_add(v, [1, 1], [[1.0, 0.0], [1.0, 0.0]])
+        session.run(v1.global_variables_initializer())
+        assert session.run(v[1]).tolist() == [0.0, 0.0]
+        assert session.run(update)[1].tolist() == [1.0, 2.0]
+        assert session.run(more)[1].tolist() == [3.0, 2.0]
+
+
+def test_ragged_tensors_are_values_with_rows() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        rows = [[[1, 2], [3]], [], [[4]]]
+        ragged = tf.ragged.constant(rows)
+        value = session.run(ragged)
+        assert value.to_list() == rows
+        assert (value.ragged_rank, value.shape, value.dtype) == (2, (3, None, None), np.int32)
+        assert str(value) == f"<tf.RaggedTensorValue {rows}>"
 
 
 def test_what_is_not_needed_does_not_run() -> None:
@@ -154,3 +216,22 @@ def test_any_tensor_between_can_be_fed(ops: list[Any], data: Any) -> None:
         expected.append(-3.0 if i == cut else float(plain))
     with v1.Session(graph=graph) as session:
         assert [float(v) for v in session.run(values, fed)] == expected
+
+
+def test_equality_in_functions_of_plain_graphs_is_identity() -> None:
+    seen: list[Any] = []
+
+    def see(x: Any) -> Any:
+        seen.append((x == x, x == 0.0, x != 0.0))
+        return x
+
+    with tf.Graph().as_default():
+        x = tf.constant(0.0)
+        see(x)
+        tf.while_loop(lambda i: i < 3.0, lambda i: see(i) + 1.0, (x,))
+        tf.cond(x > 1.0, lambda: see(x), lambda: x)
+        tf.function(see)(x)
+        tf.map_fn(see, tf.ones([2]))
+    assert seen == [(True, False, True)] * 5
+    tf.function(see)(tf.constant(0.0))  # elsewhere elements are compared
+    assert all(isinstance(t, tf.Tensor) for t in seen[-1])
