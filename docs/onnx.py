@@ -105,7 +105,7 @@ def _ops() -> str:
     for name, op in sorted(calls.CATALOGUE.items()):
         if op.internal:
             continue
-        if name in registry.RULES:
+        if name in registry.RULES or name in registry.COMPLEX_RULES:
             found["rule"].append(name)
         elif "scalar" in op.rules:
             found["scalar"].append(name)
@@ -116,7 +116,10 @@ def _ops() -> str:
             "## Ops that are exported",
             "",
             "By a rule of their own, by their elementwise expression, or by their expression in other ops. Some dtypes "
-            "and attributes have no counterpart; the error says which. ONNX' operators take no complex numbers.",
+            "and attributes have no counterpart; the error says which. ONNX' operators take no complex numbers: a model "
+            "has their real and imaginary parts, and takes and returns real numbers. With rules for these are "
+            + ", ".join([f"`{n}`" for n in sorted(registry.COMPLEX_RULES)])
+            + ".",
             "",
             "| how | ops |",
             "| --- | --- |",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.export.onnx.description import described as described
     from intaglio.export.onnx.exporting import converted as converted
     from intaglio.export.onnx.exporting import exported as exported
     from intaglio.export.onnx.exporting import write as write
@@ -22,6 +23,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "described": "intaglio.export.onnx.description:described",
             "converted": "intaglio.export.onnx.exporting:converted",
             "exported": "intaglio.export.onnx.exporting:exported",
             "loaded": "intaglio.export.onnx.loading.loaded:loaded",

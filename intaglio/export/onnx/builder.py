@@ -12,7 +12,15 @@ from onnx import helper, numpy_helper
 
 from intaglio.base.shapes import Dims
 from intaglio.export.onnx import types
-from intaglio.export.onnx.values import Operand, Unexportable, Value, dims_of, is_known, known
+from intaglio.export.onnx.values import (
+    ComplexValue,
+    Operand,
+    Unexportable,
+    Value,
+    dims_of,
+    is_known,
+    known,
+)
 
 INT64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)
@@ -87,6 +95,8 @@ class Builder:
             return self.model.initializer(operand)
         if isinstance(operand, Value):
             return operand.name
+        if isinstance(operand, ComplexValue):
+            raise Unexportable("ONNX' operators take no complex numbers")
         raise Unexportable(f"a {type(operand).__name__} is no operand of an ONNX graph")
 
     # -- nodes -----------------------------------------------------------------------------

@@ -16,12 +16,13 @@ from intaglio.base.replacing import replaced
 from intaglio.export.onnx import rules, types
 from intaglio.export.onnx.builder import Builder, Model
 from intaglio.export.onnx.lowering import Lowering
-from intaglio.export.onnx.values import Unexportable, Value, Variable, dims_of
+from intaglio.export.onnx.values import Unexportable, Value, Variable, dims_of, is_complex
 from intaglio.export.signatures import ExportError, concrete_functions, output_labels
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.optimize.pipeline import optimize
+from intaglio.optimize.specialize import specialized
 from intaglio.runtime.resources import Resource
 
 # The first version whose reductions, splits and paddings take their axes as rules write them.
@@ -95,7 +96,9 @@ def model_of(
     function: ConcreteFunction, opset: int, used: Callable[[Node, str], None] | None = None
 ) -> onnx.ModelProto:
     """The model of a function. Raises ExportError for an op that ONNX has no expression for."""
+    # What is known once constants are folded decides about shapes.
     graph = optimize(function.frozen)
+    graph = specialized(graph, [None] * len(graph.inputs))
     arrays = function.capture_arrays
     count = len(graph.inputs) - len(arrays)
     labels = {id(v.handle._array): str(v.name).split(":")[0] for v in function.variables}
@@ -125,6 +128,11 @@ def model_of_graph(
     for name, operand, tensor in zip(names, found, graph.outputs, strict=True):
         if isinstance(operand, Variable) or getattr(operand, "is_sequence", False):
             raise ExportError(f"the result {name!r} is no tensor: return one.")
+        if is_complex(operand):
+            raise ExportError(
+                f"the result {name!r} has complex elements, which ONNX' operators do not take. Return "
+                "tf.math.real and tf.math.imag of it."
+            )
         builder.node("Identity", [builder.name_of(operand)], [name])
         results.append(Value(name, np.dtype(operand.dtype), tensor.dims or dims_of(operand)))
     body = helper.make_graph(
@@ -152,6 +160,11 @@ def _captured(array: Any, value: SymbolicTensor, labels: dict[int, str]) -> Any:
 
 
 def _argument(model: Model, label: str, value: SymbolicTensor) -> Value:
+    if value.dtype.is_complex:
+        raise ExportError(
+            f"input {label!r} has elements of type {value.dtype.name}, which ONNX' operators do not take. Pass the real and "
+            "the imaginary part, and join them with tf.complex."
+        )
     try:
         types.element_type(value.dtype.numpy)
     except (Unexportable, TypeError, AttributeError) as e:

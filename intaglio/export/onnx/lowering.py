@@ -20,11 +20,20 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.export.onnx import registry, scalars
 from intaglio.export.onnx.builder import Builder
-from intaglio.export.onnx.values import Operand, Unexportable, Value, Variable, is_known
+from intaglio.export.onnx.values import (
+    ComplexValue,
+    Operand,
+    Unexportable,
+    Value,
+    Variable,
+    is_complex,
+    is_known,
+)
 from intaglio.export.signatures import ExportError
 from intaglio.function import whole_graph
 from intaglio.ir.graph import Graph, Node
 from intaglio.opdef import raw
+from intaglio.opdef.op import Rule
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import record
@@ -111,12 +120,19 @@ class Lowering:
 
     def _by_rule(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
         rule = registry.RULES.get(node.op.name)
-        if rule is None:
-            return None
+        if any(map(is_complex, inputs)) or any(v.dtype.is_complex for v in node.outputs):
+            rule = registry.COMPLEX_RULES.get(node.op.name, rule if node.op.has_graphs else None)
+        return None if rule is None else self._outputs(rule, node, inputs)
+
+    def by_real_rule(self, node: Node, inputs: Sequence[Operand]) -> list[Operand]:
+        """The outputs of a node for the real or the imaginary parts of its inputs."""
+        return self._outputs(registry.RULES[node.op.name], node, inputs)
+
+    def _outputs(self, rule: Rule, node: Node, inputs: Sequence[Operand]) -> list[Operand]:
         result = rule.fn(*registry.arguments(rule, node, inputs, self))
         if result is None:
             return []
-        if isinstance(result, Value) or not isinstance(result, (tuple, list)):
+        if isinstance(result, (Value, ComplexValue)) or not isinstance(result, (tuple, list)):
             return [result]
         flat: list[Operand] = []
         for item in result:
@@ -135,6 +151,8 @@ class Lowering:
 
 def _typed(operand: Operand, tensor: Any) -> Operand:
     """An operand with what the graph knows of its shape."""
+    if isinstance(operand, ComplexValue):
+        return ComplexValue(_typed(operand.real, tensor), _typed(operand.imag, tensor))
     if not isinstance(operand, Value) or operand.is_sequence:
         return operand
     return operand._replace(dims=shapes.merge(operand.dims, tensor.dims))

@@ -4,7 +4,7 @@
     def _product(b, a, b_, transpose_a, transpose_b): ...
 
 A rule takes what it names, as the rules of ops do: inputs, attributes and type variables of the op's
-signature, besides `builder`, `node` and `lowering`. It gets known arrays of NumPy and `Value`s, and returns
+signature, besides `builder`, `node`, `lowering` and `operands`, all inputs. It gets known arrays of NumPy and `Value`s, and returns
 the outputs. It raises `Unexportable` for what ONNX has no expression for.
 """
 
@@ -17,7 +17,9 @@ from intaglio.ir.graph import Node
 from intaglio.opdef.op import Op, Rule
 
 RULES: dict[str, Rule] = {}
-SERVICES = ("builder", "node", "lowering")
+# The rules for complex numbers, of which operators take the real and imaginary parts.
+COMPLEX_RULES: dict[str, Rule] = {}
+SERVICES = ("builder", "node", "operands", "lowering")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -26,7 +28,18 @@ def onnx_rule(*ops: Any) -> Callable[[F], F]:
 
     Raises ValueError for a parameter that is no name of the op's signature.
     """
+    return _registered(RULES, ops)
 
+
+def complex_rule(*ops: Any) -> Callable[[F], F]:
+    """Registers what these ops are where an input or output is complex, as `onnx_rule` does otherwise.
+
+    The rule gets and returns a `ComplexValue` where operands of other rules are a `Value`.
+    """
+    return _registered(COMPLEX_RULES, ops)
+
+
+def _registered(rules: dict[str, Rule], ops: Sequence[Any]) -> Callable[[F], F]:
     def register(function: F) -> F:
         rule = Rule(function)
         for op in ops:
@@ -35,7 +48,7 @@ def onnx_rule(*ops: Any) -> Callable[[F], F]:
                 unknown = set(rule.takes) - names
                 if unknown:
                     raise ValueError(f"the rule of {op.name} asks for {sorted(unknown)}")
-            RULES[op.name] = rule
+            rules[op.name] = rule
         return function
 
     return register
@@ -46,7 +59,7 @@ def arguments(rule: Rule, node: Node, values: Sequence[Any], lowering: Any) -> l
     op = node.op
     grouped = op.sig.group(values, node.attrs) if op.has_lists else values
     inputs = dict(zip(op.input_names, grouped, strict=True))
-    services = {"node": node, "lowering": lowering, "builder": lowering.builder}
+    services = {"node": node, "operands": values, "lowering": lowering, "builder": lowering.builder}
     types: dict[str, Any] = {}
     found: list[Any] = []
     for name in rule.takes:

@@ -30,6 +30,28 @@ class Value(NamedTuple):
         return None if self.dims is None else len(self.dims)
 
 
+class ComplexValue(NamedTuple):
+    """Complex numbers, which no operator takes: their real and imaginary parts, of one shape."""
+
+    real: Any
+    imag: Any
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the numbers."""
+        return np.result_type(self.real.dtype, np.complex64)
+
+    @property
+    def dims(self) -> Dims:
+        """The dimensions, None where they are open; None for an unknown rank."""
+        return dims_of(self.real)
+
+    @property
+    def is_sequence(self) -> bool:
+        """False: no list has complex numbers."""
+        return False
+
+
 class Variable(NamedTuple):
     """A handle of a variable, with its label and present value."""
 
@@ -44,6 +66,11 @@ Operand = Any
 def is_known(value: Operand) -> bool:
     """Whether the numbers are known while the model is written."""
     return isinstance(value, (np.ndarray, np.generic))
+
+
+def is_complex(value: Operand) -> bool:
+    """Whether the elements are complex numbers."""
+    return isinstance(value, ComplexValue) or (is_known(value) and value.dtype.kind == "c")
 
 
 def known(value: Operand, what: str) -> np.ndarray:

@@ -14,6 +14,7 @@ import onnx
 
 from intaglio.export.onnx.loading.model_files import Weights, check, read_model
 from intaglio.export.onnx.loading.program import Program
+from intaglio.export.onnx.loading.tensor_lists import TensorList
 from intaglio.export.onnx.loading.values import ModelError, dtype_of, tensor
 from intaglio.function.decorator import function as tf_function
 from intaglio.type_specs.type_spec import TensorSpec
@@ -97,6 +98,8 @@ def _spec(value: onnx.ValueInfoProto, name: str) -> Any:
 def _result(value: Any) -> Any:
     if isinstance(value, list):
         return [_result(v) for v in value]
+    if isinstance(value, TensorList):
+        raise ModelError("an output that is a sequence whose length is computed")
     if value is None:
         raise ModelError("an output that is an optional without a value")
     return tensor(value)

@@ -57,6 +57,10 @@ def check(model: onnx.ModelProto, name: str) -> None:
             tensor.ClearField("external_data")
             tensor.ClearField("dims")
             tensor.dims.append(0)
+    # The checker wants shapes of all outputs, also of those whose rank is not known.
+    for output in copy.graph.output:
+        if output.type.HasField("tensor_type"):
+            output.type.tensor_type.shape.SetInParent()
     try:
         checker.check_model(copy)
     except (checker.ValidationError, ValueError) as e:

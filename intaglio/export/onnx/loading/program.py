@@ -13,6 +13,7 @@ from onnx import defs
 from intaglio.base.errors import OpError
 from intaglio.export.onnx.loading import operators
 from intaglio.export.onnx.loading.registry import Call
+from intaglio.export.onnx.loading.tensor_lists import TensorList
 from intaglio.export.onnx.loading.values import ModelError, element
 from intaglio.export.onnx.types import element_type
 
@@ -186,7 +187,7 @@ def _definition(node: Any, domain: str, version: int, inputs: Sequence[Any]) -> 
 
 def _type_of(value: Any) -> onnx.TypeProto:
     kind = onnx.TypeProto()
-    if value is None or isinstance(value, list):
+    if value is None or isinstance(value, (list, TensorList)):
         return kind
     kind.tensor_type.elem_type = element_type(np.dtype(element(value).numpy))
     sizes = value.shape if isinstance(value, np.ndarray) else value.dims

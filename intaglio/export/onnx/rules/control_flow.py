@@ -13,7 +13,15 @@ from intaglio.base.shapes import Dims
 from intaglio.export.onnx import types
 from intaglio.export.onnx.builder import BOOL, INT64, Builder
 from intaglio.export.onnx.registry import onnx_rule
-from intaglio.export.onnx.values import Operand, Unexportable, Value, Variable, dims_of, is_known
+from intaglio.export.onnx.values import (
+    Operand,
+    Unexportable,
+    Value,
+    Variable,
+    dims_of,
+    is_complex,
+    is_known,
+)
 from intaglio.ir.graph import Graph
 from intaglio.opdef import raw
 
@@ -37,6 +45,8 @@ def _returned(builder: Builder, operand: Operand) -> Value:
     """A result of a branch or body: a value that a node of its own graph makes."""
     if isinstance(operand, Variable):
         raise Unexportable("a branch or body that returns the handle of a variable")
+    if is_complex(operand):
+        raise Unexportable("a branch or body that returns complex numbers")
     if isinstance(operand, Value) and any(operand.name in n.output for n in builder.nodes):
         return operand
     value = builder.add("Identity", operand, dtype=operand.dtype, dims=dims_of(operand))
@@ -129,6 +139,8 @@ def _while(lowering, builder, input, cond: Graph, body: Graph) -> Any:
     ]
     if any(isinstance(input[i], Variable) for i in carried):
         raise Unexportable("a loop that changes the handle of a variable")
+    if any(is_complex(input[i]) for i in carried):
+        raise Unexportable("a loop that carries complex numbers")
     inner = lowering.within()
     model = builder.model
     formals: list[Value] = []

@@ -9,7 +9,7 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.export.onnx.builder import BOOL, INT64
 from intaglio.export.onnx.registry import onnx_rule
-from intaglio.export.onnx.values import Operand, Unexportable, is_known, known
+from intaglio.export.onnx.values import Operand, Unexportable, dims_of, is_known, known
 from intaglio.opdef import raw
 
 
@@ -32,9 +32,20 @@ def _reduction(op: Any, operator: str) -> None:
         return _reduced(builder, operator, input, axis, keep_dims)
 
 
+@onnx_rule(raw.Mean)
+def _mean(builder, input, axis, keep_dims) -> Any:
+    dims = dims_of(input)
+    if dims is None or 0 not in dims or np.dtype(input.dtype).kind != "f":
+        return _reduced(builder, "ReduceMean", input, axis, keep_dims)
+    # Of no elements it is NaN; onnxruntime's own is 0.
+    axes = known(axis, "the axes of a mean of no elements").reshape(-1)
+    total = _reduced(builder, "ReduceSum", input, axis, keep_dims)
+    count = np.prod([dims[a] for a in axes], initial=1)
+    return builder.add("Div", total, builder.scalar(count, total))
+
+
 for _op, _operator in (
     (raw.Sum, "ReduceSum"),
-    (raw.Mean, "ReduceMean"),
     (raw.Prod, "ReduceProd"),
     (raw.Max, "ReduceMax"),
     (raw.Min, "ReduceMin"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
 from intaglio.export.onnx.loading.registry import operator
+from intaglio.export.onnx.loading.tensor_lists import TensorList, as_list, common
 from intaglio.export.onnx.loading.values import (
     ModelError,
     cast,
@@ -36,18 +38,46 @@ def _if(c, condition) -> Any:
     if taken is not None:
         return tuple(c.run("then_branch" if bool(taken) else "else_branch"))
 
+    found: list[list[Any]] = []
+
     def branch(name: str) -> Any:
-        return lambda: [_plain(v) for v in c.run(name)]
+        return lambda: _tensors(c.run(name), c.attr(name).output, found)
 
-    return tuple(choices.cond(condition, branch("then_branch"), branch("else_branch")))
+    results = choices.cond(condition, branch("then_branch"), branch("else_branch"))
+    return tuple([_like(v, *column) for v, *column in zip(results, *found, strict=True)])
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, list) or value is None:
-        raise ModelError(
-            "a sequence, or an optional without a value, from a branch that is not known"
-        )
-    return tensor(value)
+def _tensors(values: Sequence[Any], declared: Any, found: list[list[Any]]) -> list[Any]:
+    """The results of a branch as tensors, sequences by their handles; adds what they were to `found`."""
+    if any(v is None for v in values):
+        raise ModelError("an optional without a value, from a branch that is not known")
+    found.append(
+        [
+            as_list(v, _declared(d)) if isinstance(v, (list, TensorList)) else None
+            for v, d in zip(values, declared, strict=True)
+        ]
+    )
+    return [
+        tensor(v) if own is None else own.handle for v, own in zip(values, found[-1], strict=True)
+    ]
+
+
+def _declared(value: Any) -> Any:
+    """The type of a sequence's elements as a graph declares it; None if it does not."""
+    number = value.type.sequence_type.elem_type.tensor_type.elem_type
+    return dtype_of(number) if number else None
+
+
+def _like(value: Any, *lists: Any) -> Any:
+    """A result, as a list if the branches, or the iterations, gave one."""
+    known = [one for one in lists if one is not None]
+    if not known:
+        return value
+    filled = [one for one in known if not one.is_empty] or known[:1]
+    form = filled[0].dims
+    for one in filled[1:]:
+        form = common(form, one.dims)
+    return TensorList(value, filled[0].dtype, form, filled[0].is_empty)
 
 
 @operator("Loop")
@@ -57,9 +87,13 @@ def _loop(c, most=None, condition=None, *carried) -> Any:
     scanned = len(body.output) - 1 - count
     limit = None if most is None else raw.Reshape(most, np.zeros(0, np.int32))
     first = True if condition is None else raw.Reshape(condition, np.zeros(0, np.int32))
-    if any(isinstance(v, list) or v is None for v in carried):
+    listed = [isinstance(v, (list, TensorList)) for v in carried]
+    if any(v is None for v in carried) or (any(listed) and _has_known_count(limit, body, carried)):
         return _unrolled(c, limit, first, list(carried), scanned)
-    kinds = [(v.dtype, v.dims) for v in map(tensor, carried)]
+    if any(listed):
+        return _with_lists(c, [most, condition], carried, listed)
+    ranks = [_open(v.dims) for v in map(tensor, carried)]
+    lost: set[int] = set()
 
     def goes_on(i: Any, holds: Any, *_: Any) -> Any:
         return holds if limit is None else raw.LogicalAnd(holds, raw.Less(i, limit))
@@ -71,15 +105,98 @@ def _loop(c, most=None, condition=None, *carried) -> Any:
             for n, a in enumerate(state[count:])
         ]
         again = raw.Reshape(cast(tensor(found[0]), dtypes.bool_), np.zeros(0, np.int32))
-        return [raw.AddV2(i, np.int64(1)), again, *map(tensor, found[1 : 1 + count]), *arrays]
+        after = [*map(tensor, found[1 : 1 + count])]
+        lost.update([n for n, v in enumerate(after) if v.dims is None])
+        return [raw.AddV2(i, np.int64(1)), again, *after, *arrays]
 
     arrays = _arrays(c, body.output[1 + count :], [np.array(0, np.int64), np.array(True), *carried])
     start = [tensor(np.int64(0)), tensor(first), *map(tensor, carried), *arrays]
-    invariants = [(), (), *[_open(d) for _, d in kinds], *[() for _ in arrays]]
-    loop = choices.while_loop(
-        goes_on, step, start, shape_invariants=_invariants(invariants, arrays)
-    )
+
+    def run() -> Any:
+        forms = [TensorShape(v) for v in ((), (), *ranks)]
+        return choices.while_loop(
+            goes_on, step, start, shape_invariants=[*forms, *[None for _ in arrays]]
+        )
+
+    try:
+        loop = run()
+    except ValueError:
+        if not lost:
+            raise
+        ranks = [None if n in lost else r for n, r in enumerate(ranks)]
+        loop = run()  # without the ranks that are unknown after an iteration
     return (*loop[2 : 2 + count], *[a.stack() for a in loop[2 + count :]])
+
+
+def _has_known_count(limit: Any, body: Any, carried: Any) -> bool:
+    """Whether a loop with sequences runs a known number of times: its condition is constant, or handed on."""
+    most = None if limit is None else static(limit)
+    if any(isinstance(v, TensorList) for v in carried) or (limit is not None and most is None):
+        return False
+    nodes = {name: node for node in body.node for name in node.output}
+    name = body.output[0].name
+    while name in nodes and nodes[name].op_type == "Identity":
+        name = nodes[name].input[0]
+    is_constant = name in nodes and nodes[name].op_type == "Constant"
+    handed_on = name == body.input[1].name or any(t.name == name for t in body.initializer)
+    return (is_constant or handed_on) and (most is None or int(most) <= MAX_UNROLLED)
+
+
+def _with_lists(c: Any, limits: list[Any], carried: Any, listed: list[bool]) -> Any:
+    """A loop that carries sequences: their handles, and what all iterations leave of the elements' shapes."""
+    lists = [
+        as_list(v, _declared(d)) if one else None
+        for v, one, d in zip(carried, listed, c.attr("body").input[2:], strict=True)
+    ]
+    handles = [v if own is None else own.handle for v, own in zip(carried, lists, strict=True)]
+    while True:
+        found: list[list[Any]] = []
+        inner = _Carrying(c, lists, found)
+        results = _loop(inner, *limits, *handles)
+        after = [
+            None if own is None else _like(v, own, *[row[i] for row in found])
+            for i, (v, own) in enumerate(zip(results[: len(lists)], lists, strict=True))
+        ]
+        if [_form(one) for one in after] == [_form(one) for one in lists]:
+            return (
+                *[v if own is None else own for v, own in zip(results, after, strict=False)],
+                *results[len(lists) :],
+            )
+        lists = [  # the body is written again for what it leaves
+            None
+            if own is None or one is None
+            else TensorList(own.handle, one.dtype, one.dims, one.is_empty)
+            for own, one in zip(lists, after, strict=True)
+        ]
+
+
+def _form(one: Any) -> Any:
+    return None if one is None else (one.dims, one.is_empty)
+
+
+class _Carrying:
+    """A call whose body gets sequences by their handles, and returns them so."""
+
+    def __init__(self, c: Any, lists: Sequence[Any], found: list[list[Any]]) -> None:
+        self._call, self._lists, self._found = c, lists, found
+        self.attr = c.attr
+
+    def run(self, name: str, inputs: Sequence[Any]) -> list[Any]:
+        """The outputs of the body."""
+        number, goes_on, *state = inputs
+        carried = [
+            v if own is None else TensorList(v, own.dtype, own.dims, own.is_empty)
+            for v, own in zip(state, self._lists, strict=True)
+        ]
+        condition, *results = self._call.run(name, [number, goes_on, *carried])
+        kept = results[: len(carried)]
+        after = [
+            None if own is None else as_list(v, own.dtype)
+            for v, own in zip(kept, self._lists, strict=True)
+        ]
+        self._found.append(after)
+        kept = [v if own is None else own.handle for v, own in zip(kept, after, strict=True)]
+        return [condition, *kept, *results[len(carried) :]]
 
 
 def _arrays(c: Any, declared: Any, inputs: list[Any]) -> list[Any]:
@@ -101,10 +218,6 @@ def _array(kind: Any) -> Any:
 
 def _open(sizes: Any) -> Any:
     return None if sizes is None else [None] * len(sizes)
-
-
-def _invariants(found: Any, arrays: Any) -> Any:
-    return [TensorShape(v) for v in found[: len(found) - len(arrays)]] + [None for _ in arrays]
 
 
 def _unrolled(c: Any, limit: Any, holds: Any, state: list[Any], scanned: int) -> Any:
