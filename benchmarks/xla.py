@@ -62,25 +62,16 @@ def _attention(np_: Any, softmax: Any, einsum: Any, p: Any, x: Any) -> Any:
 def transformer() -> Calls:
     """A step of gradient descent on a layer of a transformer."""
     x = np.random.default_rng(1).normal(size=(BATCH, LENGTH, WIDTH)).astype(np.float32)
-    start = parameters(TRANSFORMER)
-    variables = {n: tf.Variable(v) for n, v in start.items()}
-    tensor = tf.constant(x)
 
-    @tf.function(jit_compile=True)
-    def step(x: Any) -> Any:
-        with tf.GradientTape() as tape:
-            y = _attention(tf, tf.nn.softmax, tf.einsum, variables, x)
-            loss = tf.reduce_mean(y * y)
-        gradients = tape.gradient(loss, list(variables.values()))
-        for variable, gradient in zip(variables.values(), gradients, strict=True):
-            variable.assign_sub(0.01 * gradient)
-        return loss
+    def ours(p: Any, x: Any) -> Any:
+        y = _attention(tf, tf.nn.softmax, tf.einsum, p, x)
+        return tf.reduce_mean(y * y)
 
-    def loss_of(p: Any, x: Any) -> Any:
+    def theirs(p: Any, x: Any) -> Any:
         y = _attention(jnp, jax.nn.softmax, jnp.einsum, p, x)
         return jnp.mean(y * y)
 
-    return lambda: step(tensor).numpy(), _descent(loss_of, start, x)
+    return _steps(ours, theirs, TRANSFORMER, x)
 
 
 def _descent(loss_of: Any, start: Any, x: Any) -> Callable[[], Any]:

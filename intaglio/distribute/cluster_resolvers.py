@@ -219,6 +219,44 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].environment
 
 
+class TPUClusterResolver(ClusterResolver):
+    """The workers of a TPU. There are no TPUs of TensorFlow here.
+
+    Raises ValueError, as on a machine without one where no `tpu` is named, so that programs go on without;
+    and NotImplementedError for the name of one.
+
+    >>> try:
+    ...     tf.distribute.cluster_resolver.TPUClusterResolver()
+    ... except ValueError as error:
+    ...     print(error)
+    Please provide a TPU Name to connect to.
+    """
+
+    def __init__(
+        self,
+        tpu: Any = None,
+        zone: str | None = None,
+        project: str | None = None,
+        job_name: str = "worker",
+        coordinator_name: str | None = None,
+        coordinator_address: str | None = None,
+        credentials: Any = "default",
+        service: Any = None,
+        discovery_url: str | None = None,
+    ) -> None:
+        if not tpu:
+            raise ValueError("Please provide a TPU Name to connect to.")
+        raise NotImplementedError(
+            f"tf.distribute.cluster_resolver.TPUClusterResolver: {tpu!r} is a TPU of TensorFlow's "
+            "runtime; intaglio[xla] runs on TPUs that jax lists."
+        )
+
+    @staticmethod
+    def connect(tpu: Any = None, zone: str | None = None, project: str | None = None) -> Any:
+        """A resolver that is connected. Raises as the class does."""
+        return TPUClusterResolver(tpu, zone, project)
+
+
 class SlurmClusterResolver(ClusterResolver):
     """The cluster of a Slurm job step, from its environment variables.
 

@@ -1,7 +1,7 @@
 """Tests under several strategies: `tf.__internal__.distribute.combinations`.
 
-There is one machine with one device, the host. A test that needs more is skipped, as TensorFlow does where
-the devices are missing.
+The tests of a process run on its logical devices. One that needs more of them, other kinds of devices or other
+processes is skipped, as TensorFlow does where these are missing.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from intaglio.base.devices import list_logical_devices
 from intaglio.distribute.contexts import get_strategy
 from intaglio.distribute.mirrored import MirroredStrategy, OneDeviceStrategy
 from intaglio.testing import combinations as testing
@@ -30,6 +31,7 @@ class NamedDistribution:
         num_workers: int = 1,
         num_ps: int = 0,
         missing: str = "",
+        cpus: int = 1,
     ) -> None:
         self._name = name
         self._distribution_fn = distribution_fn
@@ -42,11 +44,18 @@ class NamedDistribution:
         self.num_ps = num_ps
         self.share_gpu = True
         self.no_xla = False
-        self.missing = missing
+        self._missing = missing
+        self._cpus = cpus
 
     @property
     def runner(self) -> None:
         """What runs the test in several processes: there is none."""
+
+    @property
+    def missing(self) -> str:
+        """What the strategy needs and this process does not have; empty if it has all."""
+        count = len(list_logical_devices("CPU")) if self._cpus > 1 else 1
+        return self._missing or (_CPUS.format(self._cpus, count) if count < self._cpus else "")
 
     @property
     def strategy(self) -> Any:
@@ -65,7 +74,13 @@ def _absent(name: str, missing: str, **options: Any) -> NamedDistribution:
 _GPUS = "Test requires {} GPUs, which this machine does not have"
 _TPU = "Test requires a TPU, and it's not available."
 _PROCESSES = "Test requires several processes, and there is one"
-_CPUS = "Test requires two logical CPUs, and there is one"
+_CPUS = "Test requires {} logical CPUs, and there are {}"
+
+
+def _mirrored(name: str, devices: list[str], cpus: int) -> NamedDistribution:
+    """Replicas on logical CPUs of the host."""
+    return NamedDistribution(name, lambda: MirroredStrategy(devices), required_gpus=0, cpus=cpus)
+
 
 default_strategy = NamedDistribution("Default", get_strategy)
 one_device_strategy = NamedDistribution("OneDeviceCPU", lambda: OneDeviceStrategy(_CPU))
@@ -77,8 +92,8 @@ mirrored_strategy_with_two_gpus = _absent("Mirrored2GPUs", _GPUS.format(2), requ
 mirrored_strategy_with_two_gpus_no_merge_call = _absent(
     "Mirrored2GPUsNoMergeCall", _GPUS.format(2), required_gpus=2
 )
-mirrored_strategy_with_two_cpus = _absent("Mirrored2CPUs", _CPUS, required_gpus=0)
-mirrored_strategy_with_cpu_1_and_2 = _absent("Mirrored2CPU", _CPUS)
+mirrored_strategy_with_two_cpus = _mirrored("Mirrored2CPUs", ["/cpu:0", "/cpu:1"], 2)
+mirrored_strategy_with_cpu_1_and_2 = _mirrored("Mirrored2CPU", ["/cpu:1", "/cpu:2"], 3)
 central_storage_strategy_with_two_gpus = _absent(
     "CentralStorage2GPUs", _GPUS.format(2), required_gpus=2
 )

@@ -19,6 +19,7 @@ from intaglio.base.threads import Inherited
 from intaglio.distribute.hooks import HOOKS
 from intaglio.opdef import convert
 from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.state import one_device
 
 
 class ReduceOp(enum.Enum):
@@ -212,18 +213,84 @@ def in_force(strategy: Any) -> Generator[Any]:
             raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
         yield strategy
         return
-    here = current()
-    if has_strategy() and here.strategy is not strategy:
-        raise RuntimeError(
-            f"Mixing different tf.distribute.Strategy objects: {here.strategy!r} is not {strategy!r}"
-        )
-    if has_strategy() and here.replica is not None:
+    _check_in_force(strategy)
+    if has_strategy() and current().replica is not None:
         raise RuntimeError(
             "Must only be called in the cross-replica context of the strategy, not from "
             "a function that `Strategy.run` calls."
         )
     with pushed(Context(strategy, None)):
         yield strategy
+
+
+def _check_in_force(strategy: Any) -> None:
+    """Raises RuntimeError under another strategy than this, or the default one."""
+    here = strategy_in_force()
+    if here is not None and here is not strategy:
+        raise RuntimeError(
+            f"Mixing different tf.distribute.Strategy objects: {here!r} is not {strategy!r}"
+        )
+
+
+def strategy_in_force() -> Any:
+    """The current strategy; None where it is the default one."""
+    if not _contexts.stack and _chosen.context is None:
+        return None
+    return get_strategy() if has_strategy() else None
+
+
+def replica_id_in(strategy: Any) -> Any:
+    """The number, among all replicas, of the one that runs this code; None where code runs for all.
+
+    Raises RuntimeError under another strategy.
+    """
+    _check_in_force(strategy)
+    replica = current().replica
+    if strategy_in_force() is None or replica is None:
+        return None
+    return replica.replica_id_in_sync_group
+
+
+def replicas_with(caller: str) -> int:
+    """How many replicas call the function of this name together.
+
+    Raises RuntimeError in a strategy's scope outside of its replicas.
+    """
+    strategy = strategy_in_force()
+    if strategy is None:
+        return 1
+    if in_cross_replica_context():
+        raise RuntimeError(
+            f"You are calling `{caller}` in cross replica context, while it was expected to be called "
+            "in replica context."
+        )
+    return strategy.num_replicas_in_sync
+
+
+def sum_of_replicas(values: list[Any]) -> list[Any]:
+    """The values summed over the replicas that run together; as they are outside of replicas."""
+    replica = None if strategy_in_force() is None else current().replica
+    return values if replica is None else replica.all_reduce(ReduceOp.SUM, values)
+
+
+def is_first_replica() -> bool:
+    """False in replicas other than the first."""
+    replica = None if strategy_in_force() is None else current().replica
+    return replica is None or not replica._replica_id
+
+
+def update_in(strategy: Any, variable: Any, fn: Callable[..., Any]) -> Any:
+    """`fn(copy)` for the copy of the replica that runs this code, or else for every copy of a variable.
+
+    Raises RuntimeError under another strategy.
+    """
+    if one_device.is_traced_for() or replica_of(strategy) is not None:
+        return fn(variable)
+    _check_in_force(strategy)
+    if current().strategy is strategy:
+        return strategy.extended.update(variable, fn)
+    with strategy.scope():
+        return strategy.extended.update(variable, fn)
 
 
 def get_strategy() -> Any:

@@ -7,10 +7,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/distribute/DistributedData
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from intaglio.base import nest
+from intaglio.base.dtypes import int32, int64
+from intaglio.data import sharding
 from intaglio.data.dataset import Dataset
 from intaglio.data.iterating import Iterator
 from intaglio.data.options import AutoShardPolicy
@@ -110,19 +112,13 @@ def split(dataset: Dataset[Any], shares: Shares) -> Dataset[Any]:
     """The dataset with each global batch in the parts of the replicas of this process.
 
     A batch of n elements gives replicas n / total of them each, rounded up; the last get fewer, or
-    none. Raises ValueError for elements without a batch dimension, NotImplementedError for
-    sharding by files.
+    none. Where the auto-shard policy gives this process other files or elements than the others, its
+    batches have the size of its share. Raises ValueError for elements without a batch dimension.
     """
-    policy = dataset.options().experimental_distribute.auto_shard_policy
     if shares.own < shares.total:
-        if policy in (AutoShardPolicy.FILE, AutoShardPolicy.HINT):
-            raise NotImplementedError(
-                f"AutoShardPolicy.{policy.name} is not supported: use AutoShardPolicy.DATA, or make each "
-                "worker's dataset by strategy.distribute_datasets_from_function, with "
-                "files.shard(context.num_input_pipelines, context.input_pipeline_id)."
-            )
-        if policy is AutoShardPolicy.OFF:
-            dataset = _of_all(dataset, shares)
+        own = _of_worker(dataset, shares)
+        if own is not None:
+            dataset = _in_shares(own, shares.total // shares.own)
             shares = Shares(0, shares.own, shares.own)
     for spec in nest.flatten(dataset.element_spec):
         if getattr(spec, "shape", None) is not None and spec.shape.rank == 0:
@@ -145,15 +141,53 @@ def split(dataset: Dataset[Any], shares: Shares) -> Dataset[Any]:
     return dataset.map(parts)
 
 
-def _of_all(dataset: Dataset[Any], shares: Shares) -> Dataset[Any]:
-    """The whole dataset, in batches for one process."""
-    sizes: list[Any] = [s.shape[0] for s in nest.flatten(dataset.element_spec) if s.shape.rank]
-    workers = shares.total // shares.own
-    if not sizes or sizes[0] is None:
-        raise ValueError(
-            "AutoShardPolicy.OFF needs batches of a known size: dataset.batch(n, drop_remainder=True)."
+def _of_worker(dataset: Dataset[Any], shares: Shares) -> Dataset[Any] | None:
+    """What a process of several reads by the auto-shard policy; None where it takes a part of each batch.
+
+    Raises NotFoundError for a source that is no file, InvalidArgumentError for too few files, where
+    the policy is FILE.
+    """
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    if policy is AutoShardPolicy.DATA:
+        return None
+    if policy is AutoShardPolicy.OFF:
+        return dataset
+    stage = sharding.stage_of(dataset)
+    if stage is None:
+        if policy is AutoShardPolicy.AUTO:
+            return None
+        raise NotImplementedError(
+            f"AutoShardPolicy.{policy.name} is not supported in a tf.function: call "
+            "experimental_distribute_dataset outside of it."
         )
-    return dataset.rebatch((sizes[0] + workers - 1) // workers)
+    workers, worker = shares.total // shares.own, shares.first // shares.own
+    if policy is AutoShardPolicy.HINT:
+        return sharding.of_stage(sharding.by_hint(stage, workers, worker), dataset)
+    try:
+        return sharding.of_stage(sharding.by_files(stage, workers, worker), dataset)
+    except sharding.Unshardable as e:
+        if policy is AutoShardPolicy.AUTO:
+            return None
+        raise e.error from None
+
+
+def _in_shares(dataset: Dataset[Any], workers: int) -> Dataset[Any]:
+    """The dataset with each batch in so many."""
+    stage = sharding.stage_of(dataset)
+    sizes: list[Any] = [s.shape[0] for s in nest.flatten(dataset.element_spec) if s.shape.rank]
+    size = sizes[0] if sizes else None
+    if size is None and stage is not None:
+        size = sharding.batch_size(stage)
+    if size is not None:
+        return dataset.rebatch(-(-size // workers))
+
+    def shares_of(*elements: Any) -> Dataset[Any]:
+        value = elements[0] if len(elements) == 1 else elements
+        share = raw.Maximum(-(-_rows(nest.flatten(value)[0]) // workers), 1)
+        rows = Dataset.from_tensor_slices(value)
+        return rows.batch(raw.Cast(share, DstT=int64))
+
+    return dataset.flat_map(shares_of)
 
 
 def _rows(value: Any) -> Any:
@@ -184,11 +218,7 @@ def grouped(dataset: Dataset[Any], count: int) -> Dataset[Any]:
     if count == 1:
         return dataset
     specs = nest.flatten(dataset.element_spec)
-    if not all(hasattr(s, "shape") and s.shape.rank is not None for s in specs):
-        raise ValueError(
-            "distribute_datasets_from_function needs elements of tensors of known rank, not "
-            f"{dataset.element_spec}"
-        )
+    _check_ranks(specs, dataset)
     is_static = all(s.shape.is_fully_defined() for s in specs)
     together = (
         dataset.batch(count, drop_remainder=True) if is_static else dataset.ragged_batch(count)
@@ -204,6 +234,14 @@ def grouped(dataset: Dataset[Any], count: int) -> Dataset[Any]:
         return regrouped(each)
 
     return together.map(parts)
+
+
+def _check_ranks(specs: Sequence[Any], dataset: Dataset[Any]) -> None:
+    if not all(hasattr(s, "shape") and s.shape.rank is not None for s in specs):
+        raise ValueError(
+            "distribute_datasets_from_function needs elements of tensors of known rank, not "
+            f"{dataset.element_spec}"
+        )
 
 
 def _row(value: Any, index: int, spec: Any) -> Any:
@@ -236,12 +274,71 @@ def from_function(
     return DistributedDatasetsFromFunction(grouped(dataset_fn(context), count))
 
 
-def check_mode(options: Any) -> None:
-    """Raises NotImplementedError for InputOptions that ask for a dataset for each replica."""
+def of_each_replica(
+    dataset_fn: Callable[[Any], Any], contexts: Sequence[Any]
+) -> DistributedDatasetsFromFunction:
+    """What a function makes for each replica. Those whose dataset has ended get empty batches.
+
+    Where batches have one static size, all end with the first.
+    """
+    parts: list[Dataset[Any]] = [dataset_fn(context) for context in contexts]
+    if len(parts) == 1:
+        return DistributedDatasetsFromFunction(parts[0])
+    specs = nest.flatten(parts[0].element_spec)
+    _check_ranks(specs, parts[0])
+    if all(s.shape.is_fully_defined() for s in specs):
+        zipped = Dataset.zip(tuple(parts))
+        return DistributedDatasetsFromFunction(zipped.map(lambda *each: regrouped(each)))
+    flagged = Dataset.zip(tuple([_without_end(part) for part in parts]))
+    flagged = flagged.take_while(lambda *each: raw.Any(raw.Pack([here for here, _ in each]), [0]))
+
+    def values(*each: Any) -> Any:
+        for _, value in each:
+            for leaf, spec in zip(nest.flatten(value), specs, strict=True):
+                leaf.set_shape(spec.shape)
+        return regrouped([value for _, value in each])
+
+    return DistributedDatasetsFromFunction(flagged.map(values))
+
+
+def _without_end(dataset: Dataset[Any]) -> Dataset[Any]:
+    """(True, element) for each element, then (False, an empty batch) for ever."""
+
+    def flagged(*elements: Any) -> Any:
+        return convert.to_tensor(True), elements[0] if len(elements) == 1 else elements
+
+    def empty(spec: Any) -> Any:
+        dims = [0 if d is None else d for d in spec.shape.as_list()]
+        return raw.Fill(
+            convert.to_tensor(dims, int32), raw.Cast(convert.to_tensor(0), DstT=spec.dtype)
+        )
+
+    structure = nest.map_structure(empty, dataset.element_spec)
+    rest = Dataset.from_tensors((convert.to_tensor(False), structure))
+    return dataset.map(flagged).concatenate(rest.repeat())
+
+
+def is_per_replica(options: Any) -> bool:
+    """True for InputOptions that ask for a dataset for each replica.
+
+    Raises ValueError for a placement that needs these without them.
+    """
     mode = getattr(options, "experimental_replication_mode", None)
-    if mode is InputReplicationMode.PER_REPLICA:
+    found = mode is InputReplicationMode.PER_REPLICA
+    if getattr(options, "experimental_place_dataset_on_device", False) and not found:
+        raise ValueError(
+            "When `experimental_place_dataset_on_device` is set for dataset placement, you must also "
+            "specify `PER_REPLICA` for the replication mode"
+        )
+    return found
+
+
+def check_global(options: Any) -> None:
+    """Raises NotImplementedError for InputOptions that ask for a dataset for each replica."""
+    if is_per_replica(options):
         raise NotImplementedError(
-            "InputReplicationMode.PER_REPLICA is not supported: one function makes the dataset of a process."
+            "InputReplicationMode.PER_REPLICA is only supported in "
+            "`distribute_datasets_from_function`."
         )
 
 
@@ -252,7 +349,9 @@ __all__ = [
     "InputOptions",
     "InputReplicationMode",
     "Shares",
-    "check_mode",
+    "check_global",
     "from_function",
+    "is_per_replica",
+    "of_each_replica",
     "split",
 ]

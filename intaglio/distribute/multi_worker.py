@@ -7,6 +7,7 @@ where they are calls that keep their order.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import os
 from collections.abc import Sequence
@@ -38,12 +39,28 @@ class CommunicationImplementation(enum.Enum):
     NCCL = "NCCL"
 
 
-class CommunicationOptions(NamedTuple):
-    """How processes communicate; they wait `timeout_seconds` for each other at the beginning."""
+@dataclasses.dataclass(frozen=True)
+class CommunicationOptions:
+    """How processes communicate; they wait `timeout_seconds` for each other at the beginning.
+
+    Raises ValueError for a negative `bytes_per_pack`.
+    """
 
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
     implementation: CommunicationImplementation = CommunicationImplementation.AUTO
+
+    def __post_init__(self) -> None:
+        if self.bytes_per_pack < 0:
+            raise ValueError(
+                f"Argument `bytes_per_pack` must be >=0, Received {self.bytes_per_pack}."
+            )
+
+    def __str__(self) -> str:
+        return (
+            f"Options(bytes_per_pack={self.bytes_per_pack},timeout_seconds={self.timeout_seconds}, "
+            f"implementation={self.implementation})"
+        )
 
 
 class CollectiveHints(NamedTuple):

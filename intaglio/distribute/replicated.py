@@ -349,6 +349,7 @@ class ReplicatedStrategy(Strategy):
 
         Raises ValueError for elements without a batch dimension.
         """
+        datasets.check_global(options)
         shares = self._extended._shares
         found = dataset if shares.total == 1 else datasets.split(dataset, shares)
         return datasets.DistributedDataset(found)
@@ -357,8 +358,11 @@ class ReplicatedStrategy(Strategy):
         self, dataset_fn: Callable[[InputContext], Any], options: Any = None
     ) -> Any:
         """What `dataset_fn(tf.distribute.InputContext)` makes: an element for each replica at a time."""
-        datasets.check_mode(options)
         shares = self._extended._shares
+        if datasets.is_per_replica(options):
+            ids = self._extended._replica_ids
+            contexts = [InputContext(shares.total, i, shares.total) for i in ids]
+            return datasets.of_each_replica(dataset_fn, contexts)
         context = InputContext(shares.total // shares.own, shares.first // shares.own, shares.total)
         return datasets.from_function(dataset_fn, context, shares.own)
 
@@ -368,7 +372,7 @@ class ReplicatedStrategy(Strategy):
             value_fn(ValueContext(i, self.num_replicas_in_sync))
             for i in self._extended._replica_ids
         ]
-        return regrouped(found) if len(found) > 1 else found[0]
+        return regrouped(found, always=True)
 
 
 class ValueContext:

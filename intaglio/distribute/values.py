@@ -11,6 +11,8 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
+from intaglio.distribute.contexts import current
+from intaglio.opdef import convert
 from intaglio.state.variable import ResourceVariable
 from intaglio.type_specs.type_spec import TypeSpec, type_spec_of
 
@@ -54,7 +56,43 @@ class PerReplica(DistributedValues, CompositeTensor):
 
 
 class Mirrored(DistributedValues):
-    """Values of replicas that are kept equal, such as reduced gradients."""
+    """Values of replicas that are kept equal, such as reduced gradients.
+
+    Where a tensor is wanted it is the value of the replica that runs, or else the first.
+    """
+
+    @property
+    def _own(self) -> Any:
+        here = current()
+        index = here.updating if here.replica is None else here.replica.index
+        return self._values[index or 0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._own, name)
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return convert.to_tensor(self._own, dtype, name)
+
+
+_OPERATORS = (
+    "abs", "add", "and", "floordiv", "ge", "getitem", "gt", "invert", "le", "lt", "matmul", "mod", "mul", "neg",
+    "or", "pow", "radd", "rand", "rfloordiv", "rmatmul", "rmod", "rmul", "ror", "rpow", "rsub", "rtruediv", "rxor",
+    "sub", "truediv", "xor",
+)  # fmt: skip
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    def apply(self: Mirrored, *others: Any) -> Any:
+        values = [other._own if isinstance(other, Mirrored) else other for other in others]
+        return getattr(self._own, name)(*values)
+
+    return apply
+
+
+for _name in _OPERATORS:
+    setattr(Mirrored, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 class PerReplicaSpec(TypeSpec):
@@ -84,16 +122,23 @@ class PerReplicaSpec(TypeSpec):
         return PerReplica(components)
 
 
-def regrouped(values: Sequence[Any], kind: type[DistributedValues] = PerReplica) -> Any:
-    """The structures of all replicas as one, whose leaves are `kind`; what is one object stays it."""
+def regrouped(
+    values: Sequence[Any], kind: type[DistributedValues] = PerReplica, always: bool = False
+) -> Any:
+    """The structures of all replicas as one, whose leaves are `kind`.
+
+    Unless `always`, what is one object, or equal numbers, stays it.
+    """
     first = values[0]
-    if all(v is first for v in values):
+    if not always and all(v is first for v in values):
         return first
     if isinstance(first, dict):
-        return type(first)([(k, regrouped([v[k] for v in values], kind)) for k in first])
+        return type(first)([(k, regrouped([v[k] for v in values], kind, always)) for k in first])
     if isinstance(first, (list, tuple)) and all(len(v) == len(first) for v in values):
-        parts = [regrouped(part, kind) for part in zip(*values, strict=True)]
+        parts = [regrouped(part, kind, always) for part in zip(*values, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    if always:
+        return kind(values)
     if isinstance(first, (bool, int, float, str)) and all(
         type(v) is type(first) and v == first for v in values
     ):

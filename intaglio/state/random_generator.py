@@ -18,6 +18,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ops.random.algorithm import Algorithm, algorithm
 from intaglio.ops.random.generator import STATE_SIZE
 from intaglio.runtime.random_state import fresh_bits
+from intaglio.state.hooks import HOOKS
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
@@ -50,7 +51,8 @@ class Generator(AutoTrackable):
     """A source of random numbers with a state of its own, on the Philox algorithm.
 
     Made by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
-    Draws work eagerly and in traced functions, where the state is a captured variable.
+    Draws work eagerly and in traced functions, where the state is a captured variable. Of a generator
+    made under a distribution strategy, each replica draws its own numbers.
 
     >>> generator = tf.random.Generator.from_seed(1234)
     >>> print(generator.uniform([2], maxval=10, dtype=tf.int32).numpy())
@@ -60,6 +62,7 @@ class Generator(AutoTrackable):
     def __init__(
         self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
     ) -> None:
+        self._strategy = HOOKS.strategy_in_force()
         if copy_from is not None:
             assert alg is None and state is None, (
                 "Generator(copy_from=...) takes neither a state nor an algorithm"
@@ -137,15 +140,37 @@ class Generator(AutoTrackable):
             step = to_tensor(np.asarray(delta & _MASK, np.uint64))
         else:
             step = raw.Cast(to_tensor(delta), DstT=uint64)
-        return raw.RngReadAndSkip(self._state_var.handle, self._alg, step)
+        return self._skipped(step)[0]
+
+    def _skipped(self, step: Tensor) -> tuple[Any, Tensor]:
+        """Moves on by so many numbers. Returns the state before: under a strategy of every copy, and of one."""
+        before: list[Tensor] = []
+
+        def skip(variable: Any) -> Tensor:
+            before.append(raw.RngReadAndSkip(variable.handle, self._alg, step))
+            return before[-1]
+
+        if self._strategy is None:
+            found = skip(self._state_var)
+        else:
+            found = HOOKS.update_in(self._strategy, self._state_var, skip)
+        return found, before[0]
 
     def _key_counter(self, shape: Tensor) -> tuple[Tensor, Tensor, int]:
         """The key, counter and algorithm for the numbers of a shape, which are skipped."""
         count = raw.Cast(raw.Prod(shape, [0]), DstT=uint64)
-        state = raw.RngReadAndSkip(self._state_var.handle, self._alg, count)
+        _, state = self._skipped(count)
         counter = raw.Bitcast(raw.StridedSlice(state, [0], [2], [1]), type=uint64)
         key = raw.Bitcast(raw.StridedSlice(state, [2], [3], [1]), type=uint64)
-        return key, counter, self._alg
+        return self._of_replica(key), counter, self._alg
+
+    def _of_replica(self, key: Tensor) -> Tensor:
+        """The key of the replica that draws: a number drawn by the common key at the replica's number."""
+        replica = None if self._strategy is None else HOOKS.replica_id_in(self._strategy)
+        if replica is None:
+            return key
+        counter = raw.Pack([raw.Cast(replica, DstT=uint64), np.zeros((), np.uint64)])
+        return raw.StatelessRandomUniformFullIntV2([1], key, counter, self._alg, dtype=uint64)
 
     # -- drawing -------------------------------------------------------------------
 

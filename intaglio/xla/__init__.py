@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.xla import sharding as sharding
     from intaglio.xla.compilation import compiled as compiled
     from intaglio.xla.processes import join as join
     from intaglio.xla.stages import STAGES as STAGES
@@ -29,6 +30,7 @@ if not TYPE_CHECKING:
             "compiled": "intaglio.xla.compilation:compiled",
             "exported": "intaglio.xla.stages:exported",
             "join": "intaglio.xla.processes:join",
+            "sharding": "intaglio.xla.sharding",
             "loaded": "intaglio.xla.stages:loaded",
             "text": "intaglio.xla.stages:text",
         },

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.base.errors import OpError
+from intaglio.base.errors import DataLossError, OpError
 from intaglio.base.log import logger
 from intaglio.ir.graph import Graph
 from intaglio.opdef import raw
@@ -42,6 +42,8 @@ class Compiled:
             return self._instead(*arrays)
         try:
             return self._programs(*arrays)
+        except DataLossError:  # nothing can be computed again
+            raise
         except OpError:  # with the node that raises it
             return self._make()(*arrays)
         except NodeUntraceable as e:  # before anything ran

@@ -109,6 +109,8 @@ class Evaluator:
         op = node.op
         if op.stateful or op.has_graphs or op.kernel_fn is None or kernels.services(op):
             return False
+        if op.sets_layout:
+            return False
         if not all(type(v) is np.ndarray or isinstance(v, np.generic) for v in inputs):
             return False
         return all(

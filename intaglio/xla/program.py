@@ -40,7 +40,8 @@ class Program:
     """The graph compiled for arguments of these shapes.
 
     Variables that the graph may write are donated: XLA writes their new values to the same memory
-    where nothing else refers to it.
+    where nothing else refers to it. Of a program that `stays` on its devices the results are arrays
+    of these; nothing is donated, and variables keep their shardings.
     """
 
     def __init__(
@@ -49,8 +50,10 @@ class Program:
         arrays: Sequence[Any],
         streams: Sequence[Node],
         constants: Sequence[int] = (),
+        stays: bool = False,
     ) -> None:
         self.graph = graph
+        self._result_of = _itself if stays else np.asarray
         # Arguments whose values are part of the program, as shapes and numbers of iterations are.
         self._constants = {i: np.asarray(arrays[i]) for i in constants}
         self.routes: dict[str, str] = {}
@@ -67,6 +70,7 @@ class Program:
         values = [p for p in first_inputs.values() if arrays[p].initialized]
         changed = {self.variables.get(i) for i in resources.written(graph)}
         self._donated = [p for p in values if p in changed]
+        self._shardings = {p: getattr(arrays[p], "sharding", None) for p in values}
         self._read = [p for p in values if p not in changed]
         self.written: tuple[Any, ...] = ()
         # What is no array, such as a list of the host: a node that takes one is no part of the program.
@@ -75,7 +79,7 @@ class Program:
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
         self.is_plain = not left_out and not streams
         function = self._outputs if self.is_plain else self._traced
-        self._run = jax.jit(function, donate_argnums=() if self.is_plain else (0,))
+        self._run = jax.jit(function, donate_argnums=() if self.is_plain or stays else (0,))
 
     def _outputs(self, *arrays: Any) -> tuple[Any, ...]:
         """The outputs of a graph that arrays alone go into."""
@@ -102,8 +106,13 @@ class Program:
         changed = {k: None for k in state.written if isinstance(k, int)}
         self.written = tuple({**dict.fromkeys(self._donated), **changed})
         outputs = [jnp.asarray(v) for v in found]
-        new_values = [jnp.asarray(state.read(k)) for k in self.written]
+        new_values = [self._as_variable(k, jnp.asarray(state.read(k))) for k in self.written]
         return outputs, new_values, [state.read(s) for s in self._streams]
+
+    def _as_variable(self, place: int, value: Any) -> Any:
+        """A new value, divided among devices as the variable is."""
+        sharding = self._shardings.get(place)
+        return value if sharding is None else jax.lax.with_sharding_constraint(value, sharding)
 
     def tried(self, arrays: Sequence[Any], words: Any) -> None:
         """Traces the program without compiling it. Raises Untraceable if it cannot be one."""
@@ -127,7 +136,7 @@ class Program:
 
     def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a program without variables and random numbers."""
-        return tuple([np.asarray(v) for v in self._run(*arrays)])
+        return tuple([self._result_of(v) for v in self._run(*arrays)])
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any]:
         """The outputs as arrays, and the streams' positions after the call; variables are written."""
@@ -140,24 +149,35 @@ class Program:
         with ExitStack() as stack:
             for lock in locks:
                 stack.enter_context(lock)
-            values: dict[int, Any] = {}
+            taken: dict[int, Any] = {}
+            values = taken
             try:
                 for place, variable in variables.items():
-                    values[place] = variable.donated(variables)
-                outputs, changed, after = self._run([*values.values()], *others)
-                values.update(zip(self.written, changed, strict=True))
+                    taken[place] = variable.donate(variables)
+                outputs, changed, after = self._run([*taken.values()], *others)
+                values = dict(zip(self.written, changed, strict=True))
+                outputs = tuple([self._result_of(v) for v in outputs])
+            except Exception as e:
+                for place, value in taken.items():
+                    if isinstance(value, jax.Array) and value.is_deleted():
+                        raise variables[place].lost(e) from e
+                raise
             finally:
                 for place, variable in variables.items():
-                    variable.returned(variables, values.get(place))
+                    variable.commit(variables, values.get(place))
             for place in self.written[len(self._donated) :]:
                 arrays[place].assign(np.asarray(values[place]))
-        return tuple([np.asarray(v) for v in outputs]), after
+        return outputs, after
 
     def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
         """The program before XLA compiles it: `jax.stages.Lowered`."""
         if self.is_plain:
             return self._run.lower(*arrays)
         return self._run.lower(*self.arguments(arrays, words))
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 class _HostObject:
@@ -174,11 +194,12 @@ def _is_passed(array: Any) -> bool:
 class Programs:
     """A graph as a function of arrays: an XLA program for each of the last shapes that it saw.
 
-    Calls raise Untraceable for a graph that cannot be a program.
+    Calls raise Untraceable for a graph that cannot be a program. `stays`: see `Program`.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, stays: bool = False) -> None:
         self.graph = graph
+        self._stays = stays
         self._programs: OrderedDict[Any, Program] = OrderedDict()
         self._lock = lasting_lock()
         self._calling = threading.RLock()
@@ -274,7 +295,7 @@ class Programs:
                 self._programs.move_to_end(key)
         else:
             with self._lock:
-                found = Program(self.graph, arrays, self._streams, self._constants)
+                found = Program(self.graph, arrays, self._streams, self._constants, self._stays)
                 self._programs[key] = found
                 if self._has_one and not self._constants:
                     self._fixed = found

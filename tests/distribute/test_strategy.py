@@ -145,12 +145,10 @@ def test_what_keras_2_asks_a_strategy(strategy: Any) -> None:
         tf.distribute.experimental.ParameterServerStrategy,
         tf.distribute.experimental.coordinator.RemoteValue,
         tf.distribute.coordinator.ClusterCoordinator,
-        tf.experimental.dtensor.DTensorDataset,
-        tf.experimental.dtensor.DVariable,
         tf.__internal__.distribute.ShardedVariable,
     ],
 )
 def test_what_needs_more_devices_is_there_for_isinstance(kind: Any) -> None:
     assert not isinstance(tf.Variable(1.0), kind)
-    with pytest.raises(NotImplementedError, match=r"Intaglio runs on|there is one machine"):
+    with pytest.raises(NotImplementedError, match="Intaglio runs"):
         kind(None)

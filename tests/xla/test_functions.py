@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
 import numpy as np
 import pytest
 
 import intaglio
 from intaglio import tf
-from intaglio.xla import compilation
+from intaglio.opdef.op import Rule
+from intaglio.xla import compilation, registry
 from intaglio.xla.program import MAX_PROGRAMS
 
 
@@ -252,6 +256,28 @@ def test_a_variable_passed_twice_is_one():
     assert v.numpy() == 2.0
 
 
+def test_generators_are_variables_of_programs():
+    """Also where the counter, of two words, overflows the first: a draw of 3 numbers sets 3 * 256 aside."""
+
+    def draws(generator, n):
+        total = generator.normal([3]) + generator.truncated_normal([3])
+        for _ in tf.range(n):
+            total += generator.uniform([3])
+        generator.skip(n)
+        return total, generator.uniform_full_int([2], tf.int64)
+
+    results = []
+    for compiling in (True, False):
+        generator = tf.random.Generator.from_state([-700, 5, 7], "philox")
+        run = tf.function(lambda n, g=generator: draws(g, n), jit_compile=compiling)
+        seen = [run(tf.constant(n)) for n in (2, 0, 3)]
+        results.append(tf.nest.flatten([seen, generator.state]))
+        assert not compiling or "which the host computes" not in run.compile_report()
+    for got, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    assert results[0][-1].numpy()[1] == 6
+
+
 def test_results_are_not_overwritten_by_the_next_call():
     v = tf.Variable([1.0, 2.0])
 
@@ -322,12 +348,49 @@ def test_a_call_that_fails_leaves_the_variables():
     resource = v.handle._array
     taken = object()
     with resource.lock:  # as a program that raises does
-        value = resource.donated(taken)
+        value = resource.donate(taken)
         assert resource.initialized
-        resource.returned(taken, value)
+        resource.commit(taken, value)
     np.testing.assert_array_equal(v, np.full((2, 2), 2.0))
     step(tf.ones((2, 2)))
     np.testing.assert_array_equal(v, np.full((2, 2), 3.0))
+
+
+def _failing_late(features: Any) -> Any:
+    """The rule of an op whose program fails when it runs, once it is told to."""
+
+    def compute(array: Any) -> Any:
+        if np.max(array) > 5:
+            raise ValueError("too large")
+        return array
+
+    return jax.pure_callback(
+        compute, jax.ShapeDtypeStruct(features.shape, features.dtype), features
+    )
+
+
+@pytest.mark.parametrize("has_outputs", [True, False])
+def test_a_program_that_fails_late_says_which_variables_are_lost(
+    monkeypatch: pytest.MonkeyPatch, has_outputs: bool
+):
+    monkeypatch.setitem(registry.RULES, "Relu6", Rule(_failing_late))
+    v = tf.Variable(np.ones(3, np.float32), name="weights")
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        v.assign_add(tf.nn.relu6(x))
+        return v + 1 if has_outputs else None
+
+    step(tf.ones(3))  # the value is an array of the device now
+    step(tf.ones(3))
+    with pytest.raises(tf.errors.DataLossError, match=r"(?s)weights.*lost its value.*too large"):
+        step(tf.fill([3], 9.0))
+        v.read_value()
+    with pytest.raises(tf.errors.DataLossError, match="restore a checkpoint"):
+        v.read_value()
+    v.assign(tf.zeros(3))
+    step(tf.ones(3))
+    np.testing.assert_array_equal(v, np.ones(3))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,11 @@ from intaglio.distribute.multi_worker import (
     CommunicationOptions,
     MultiWorkerMirroredStrategy,
 )
+from intaglio.distribute.preemption import (
+    PreemptionCheckpointHandler,
+    PreemptionWatcher,
+    TerminationConfig,
+)
 from intaglio.distribute.replicated import ValueContext
 from intaglio.distribute.unsupported import ParameterServerStrategy, TPUStrategy
 from intaglio.tf.distribute import coordinator
@@ -23,7 +28,10 @@ __all__ = [
     "CommunicationOptions",
     "MultiWorkerMirroredStrategy",
     "ParameterServerStrategy",
+    "PreemptionCheckpointHandler",
+    "PreemptionWatcher",
     "TPUStrategy",
+    "TerminationConfig",
     "ValueContext",
     "coordinator",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
+from intaglio.ops.random import algorithm, generator, philox
 from intaglio.xla.registry import xla
 from intaglio.xla.values import Untraceable, known
 
@@ -38,6 +39,26 @@ def _nothing() -> None:
 @xla(raw.CheckNumerics, raw.CheckNumericsV2)
 def _unchecked(tensor) -> Any:
     return tensor
+
+
+@xla(late.RngReadAndSkip)
+def _read_and_skip(resource, alg, delta, evaluator) -> Any:
+    """The state of a generator: two words of a counter, then a key. It advances by `delta` numbers."""
+    before = evaluator.state.read(resource.key)
+    if before.ndim != 1 or before.shape[0] < generator.STATE_SIZE:
+        raise Untraceable("a state that is no vector of at least three integers")
+    algorithms = (algorithm.Algorithm.PHILOX.value, algorithm.Algorithm.AUTO_SELECT.value)
+    if int(known(alg, "the algorithm")) not in algorithms:
+        raise Untraceable("an algorithm of random numbers other than Philox")
+    words = jnp.asarray(before).astype(jnp.uint64)
+    blocks = jnp.asarray(delta).astype(jnp.uint64)
+    low = words[0] + blocks * np.uint64(philox.RESERVED)
+    carry = (low < words[0]).astype(jnp.uint64)
+    # The product has 72 bits: RESERVED is 2**8.
+    high = words[1] + (blocks >> np.uint64(64 - philox.RESERVED.bit_length() + 1)) + carry
+    after = jnp.stack([low, high]).astype(before.dtype)
+    evaluator.state.write(resource.key, jnp.concatenate([after, before[2:]]))
+    return before
 
 
 @xla(late.DeepCopy)

@@ -1,0 +1,1 @@
+"""`tf.experimental.dtensor`: tensors divided among the devices of a mesh, by the partitioner of XLA."""

@@ -1,0 +1,333 @@
+"""`DTensor`: an eager tensor with a layout. An op with one among its inputs is a program of XLA over the mesh.
+
+The tensor is an array of jax, whose parts the devices of the mesh have, or one of the host that is
+placed when a program takes it. What is no program, as ops on strings are not, the host computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio import xla
+from intaglio.base import errors, shapes
+from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.base.dtypes import resource as resource_dtype
+from intaglio.distribute.dtensor.layouts import Layout, Mesh
+from intaglio.ir.graph import Graph
+from intaglio.opdef import door, operators, raw
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.text.tensor_text import printed
+from intaglio.optimize.pipeline import optimize
+from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array, spec_of
+from intaglio.runtime.executors import register_executor
+from intaglio.runtime.placement import PlacedLevel
+from intaglio.runtime.resources import Resource
+from intaglio.trace.graph import record
+from intaglio.type_specs.type_spec import TensorSpec
+
+DEVICE_NAME = "/job:localhost/replica:0/task:0/device:CUSTOM:0"
+# Integers and strings of at most so many elements need no layout to be operands.
+MAX_BROADCAST = 16
+# Elements of each end of a dimension that are printed.
+_ENDS = 3
+
+
+class DTensor(EagerTensor):
+    """A tensor divided among the devices of a mesh."""
+
+    __slots__ = ("_host", "_layout", "_sharded")
+
+    _device = DEVICE_NAME
+
+    def __init__(self, value: Any, layout: Layout, host: Any = None) -> None:
+        self._sharded = value
+        self._host = host
+        self._layout = layout
+
+    @property
+    def _array(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]  # a field elsewhere
+        """The whole tensor as an array of the host; of a variable's handle, the variable."""
+        if self._host is None:
+            self._host = np.asarray(self._sharded)
+        return self._host
+
+    @property
+    def _stored(self) -> Any:
+        return self._host if self._sharded is None else self._sharded
+
+    @property
+    def dtype(self) -> DType:
+        return BY_NUMPY[self._stored.dtype]
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self._stored.shape
+
+    def on_mesh(self) -> Any:
+        """The array of the mesh; of strings and handles, the host's."""
+        if self._sharded is None and not is_of_host(self._host):
+            self._sharded = xla.sharding.placed(self._host, self._layout.to_string())
+        return self._stored
+
+    def _numpy(self) -> Any:
+        if not self._layout.is_fully_replicated():
+            raise errors.UnimplementedError(
+                None,
+                None,
+                "Trying to copy a non-single-device and non-replicated DTensor is not supported. "
+                f"Input tensor is: DTensor({self._text()})",
+            )
+        return super()._numpy()
+
+    def numpy(self) -> Any:
+        found = self._numpy()
+        return np.array(found) if isinstance(found, np.ndarray) else found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._numpy()
+        return super().__array__(dtype, copy)
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise TypeError("Scalar tensor has no `len()`")
+        return self.dims[0]
+
+    def __iter__(self) -> Any:
+        if not self.dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return iter([self[i] for i in range(self.dims[0])])
+
+    def _text(self) -> str:
+        """The value as TensorFlow prints it, of each device if they differ, and the layout."""
+        if self._layout.is_fully_replicated():
+            value = printed(self._array, _ENDS).decode()
+        else:
+            names = [d.rsplit(":", 2)[-2:] for d in self._layout.mesh.local_devices()]
+            parts = zip(names, xla.sharding.unpacked(self.on_mesh()), strict=True)
+            shown = [f'"{k}:{i}": {printed(a, _ENDS).decode()}' for (k, i), a in parts]
+            value = f"{{{', '.join(shown)}}}"
+        return f'{value}, layout="{self._layout.to_string()}"'
+
+    def __str__(self) -> str:
+        shape = shapes.text(self.dims)
+        return f"tf.Tensor({self._text()}, shape={shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        shape = shapes.text(self.dims)
+        return f"<tf.Tensor: shape={shape}, dtype={self.dtype.name}, value={self._text()}>"
+
+    def __tf_tracing_type__(self, context: Any) -> Any:
+        return TensorSpec(self.dims, self.dtype)
+
+    def __reduce__(self) -> Any:
+        return from_array, (self._array,)
+
+
+def _slow(special: str) -> Any:
+    """An operator of Tensor: those of EagerTensor compute on the host."""
+
+    def operate(self: Any, *others: Any) -> Any:
+        return getattr(Tensor, special)(self, *others)
+
+    operate.__name__ = special
+    return operate
+
+
+for _special in (*operators.FAST, "__getitem__"):
+    setattr(DTensor, _special, _slow(_special))
+DTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]  # Python unsets it with __eq__
+
+
+def is_of_host(array: Any) -> bool:
+    """True for what devices of XLA do not have: variables, strings and other objects."""
+    return isinstance(array, Resource) or array.dtype == object or array.dtype.names is not None
+
+
+def replicated(array: Any, mesh: Mesh) -> DTensor:
+    """An array of the host as a tensor that all devices have whole."""
+    return DTensor(None, Layout.replicated(mesh, array.ndim), array)
+
+
+def of_result(array: Any, mesh: Mesh) -> DTensor:
+    """What a program returned, with the layout that it has; replicated if it has none of DTensor."""
+    text = mesh.to_string()
+    layout = xla.sharding.layout_of(array, text)
+    if layout is None:
+        layout = xla.sharding.replicated(array.ndim, text)
+        array = xla.sharding.placed(array, layout)
+    return DTensor(array, Layout.from_string(layout))
+
+
+# -- ops -----------------------------------------------------------------------------------
+
+
+def execute(
+    op: Any, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None
+) -> Sequence[Any]:
+    """Carries out an op over the mesh of its inputs.
+
+    Raises UnimplementedError for a tensor without a layout, InvalidArgumentError for two meshes.
+    """
+    mesh = _mesh_of(op, inputs, name)
+    arrays = [t.on_mesh() if isinstance(t, DTensor) else t._array for t in inputs]
+    if not any([a.dtype == object for a in arrays if not isinstance(a, Resource)]):
+        try:
+            results = _program(op, inputs, attrs)(*_passed(op, arrays, inputs))
+            return [_as_operand(of_result(a, mesh), op, inputs) for a in results]
+        except xla.sharding.Untraceable:
+            pass
+    plain = [from_array(t._array) for t in inputs]
+    found = EagerLevel().execute(op, plain, attrs, name)
+    return [replicated(t._array, mesh) if _is_value(t) else t for t in found]
+
+
+def _as_operand(result: DTensor, op: Any, inputs: Sequence[Any]) -> DTensor:
+    """The result of an op that reads a shape alone, with the layout of the operand that it is like."""
+    first = inputs[0]
+    if op not in (raw.ZerosLike, raw.OnesLike):
+        return result
+    placed = xla.sharding.placed(result.on_mesh(), first._layout.to_string())
+    return DTensor(placed, first._layout)
+
+
+def _is_value(tensor: Any) -> bool:
+    return isinstance(tensor._array, (np.ndarray, np.generic))
+
+
+def _mesh_of(op: Any, inputs: Sequence[Any], name: str | None) -> Mesh:
+    meshes = {t._layout.mesh: None for t in inputs if isinstance(t, DTensor)}
+    if len(meshes) > 1:
+        raise errors.UnknownError(
+            None,
+            None,
+            "All inputs to an op must have same mesh configuration. List of found meshes: "
+            f"{', '.join([m.to_string() for m in meshes])} [Op:{op.name}]",
+        )
+    for number, tensor in enumerate(inputs):
+        if not isinstance(tensor, DTensor) and not _is_small(tensor._array):
+            dims = ",".join(map(str, tensor.dims))
+            what = op.name
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"The op/function {what} got a regular tensor for input {number} (shape [{dims}]) but "
+                "was expecting a DTensor. Currently only scalars and small integer/string tensors are "
+                "auto-broadcast to DTensors. For other tensors, please use copy_to_mesh to make a "
+                "DTensor explicitly; note that this may be slow if it happens frequently. "
+                f"[Op:{what}] name: {name or ''}",
+            )
+    return next(iter(meshes))
+
+
+def _is_small(array: Any) -> bool:
+    if isinstance(array, Resource) or not hasattr(array, "size"):
+        return False
+    return array.ndim == 0 or (array.dtype.kind in "iuOb" and array.size <= MAX_BROADCAST)
+
+
+def _is_constant(tensor: Any) -> bool:
+    """True for small integers without a layout, which are part of a program: axes, shapes."""
+    return not isinstance(tensor, DTensor) and tensor._array.dtype.kind in "iub"
+
+
+def _passed(op: Any, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    if op.control_flow == "call":
+        return [*arrays]
+    return [a for a, t in zip(arrays, inputs, strict=True) if not _is_constant(t)]
+
+
+_programs: dict[Any, Any] = {}
+_MAX_PROGRAMS = 4096
+
+
+def _program(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+    """The program of an op for inputs of these layouts; of a call, that of the graph."""
+    layouts = tuple([t._layout if isinstance(t, DTensor) else None for t in inputs])
+    if op.control_flow == "call":
+        graph: Graph = attrs["f"]
+        found = graph.derived.get((execute, layouts))
+        if found is None:
+            found = graph.derived[execute, layouts] = xla.sharding.program(optimize(graph))
+        return found
+    key = _key(op, inputs, attrs, layouts)
+    found = _programs.get(key)
+    if found is None:
+        if len(_programs) >= _MAX_PROGRAMS:
+            _programs.clear()
+        found = xla.sharding.program(_graph(op, inputs, attrs))
+        if key is not None:
+            _programs[key] = found
+    return found
+
+
+def _key(op: Any, inputs: Sequence[Any], attrs: dict[str, Any], layouts: Any) -> Any:
+    """What determines the program of an op; None where that cannot be compared."""
+    operands = tuple(
+        [
+            (t.dtype, t.dims, t._array.tobytes()) if _is_constant(t) else (t.dtype, t.dims)
+            for t in inputs
+        ]
+    )
+    key = (op.name, operands, tuple(sorted(attrs.items())), layouts)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _graph(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Graph:
+    """A graph with nothing but the op in it, and the constants among its inputs."""
+    tensors = [t for t in inputs if not _is_constant(t)]
+
+    def call(*arguments: Any) -> Any:
+        left = iter(arguments)
+        operands = [
+            door.level().constant(t._array) if _is_constant(t) else next(left) for t in inputs
+        ]
+        return door.carry_out(op, operands, attrs, None)
+
+    specs = [(t.dtype, t.dims, f"x_{i}") for i, t in enumerate(tensors)]
+    graph, result = record(call, op.name, specs)
+    for value, tensor in zip(graph.inputs, tensors, strict=True):
+        if tensor.dtype is resource_dtype:
+            value.spec = spec_of(tensor)
+    graph.outputs = list(result)
+    return optimize(graph.freeze_function())
+
+
+class MeshLevel(PlacedLevel):
+    """Computes at once, and gives its results to all devices of a mesh."""
+
+    def __init__(self, below: Any, mesh: Mesh) -> None:
+        super().__init__(below, DEVICE_NAME)
+        self.mesh = mesh
+
+    def quick(self, op: Any, args: tuple[Any, ...]) -> Any:
+        return None
+
+    def constant(self, array: Any, name: str | None = None) -> Tensor:
+        # Small integers are axes and shapes, which programs have as constants.
+        tensor = from_array(array)
+        return tensor if _is_small(array) else self._here(tensor)
+
+    def _here(self, tensor: Any) -> Any:
+        if type(tensor) is EagerTensor and _is_value(tensor):
+            return replicated(np.asarray(tensor._array), self.mesh)
+        return tensor
+
+
+register_executor(DTensor, execute)
+
+__all__ = [
+    "DEVICE_NAME",
+    "DTensor",
+    "MeshLevel",
+    "execute",
+    "is_of_host",
+    "of_result",
+    "replicated",
+]
