@@ -112,14 +112,15 @@ class GraphBuilder(ShownInNotebooks):
             name = name[:-1]
             if name not in self.by_name:
                 return name
-        if not _VALID_NAME.match(name):
+        key = name.lower()
+        count = self._used.get(key, 0)
+        # A name that is taken was valid; case makes no difference.
+        if not count and not _VALID_NAME.match(name):
             raise ValueError(
                 f"'{name}' is not a valid scope name"
                 if "/" in name
                 else f"'{name}' is not a valid node name"
             )
-        key = name.lower()
-        count = self._used.get(key, 0)
         if mark_as_used:
             self._used[key] = count + 1
         if not count:
@@ -136,6 +137,10 @@ class GraphBuilder(ShownInNotebooks):
     def finalize(self) -> None:
         """No node can be added from now on."""
         self._finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        """Allows nodes again: for who ended the recording alone, and has nothing that relies on it."""
+        self._finalized = False
 
     @property
     def finalized(self) -> bool:

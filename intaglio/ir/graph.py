@@ -41,6 +41,9 @@ class Node:
         "source",
     )
 
+    # What TensorFlow's operations have: the one that this is the gradient of.
+    _original_op = None
+
     def __init__(
         self,
         op: Op,
@@ -65,7 +68,12 @@ class Node:
         self.graph = graph
         self._device = device
         self.source = source
-        self.outputs = tuple([SymbolicTensor(self, i, s) for i, s in enumerate(specs)])
+        # Most nodes have one output, and there are many nodes.
+        self.outputs: tuple[SymbolicTensor, ...] = (
+            (SymbolicTensor(self, 0, specs[0]),)
+            if len(specs) == 1
+            else tuple([SymbolicTensor(self, i, s) for i, s in enumerate(specs)])
+        )
 
     @property
     def type(self) -> str:

@@ -7,17 +7,59 @@ graph after every pass, and `INTAGLIO_DUMP=folder` writes its text after each.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
-from intaglio.ir import text, verify
+from intaglio.ir import text, verify, walk
 from intaglio.ir.graph import Graph
 from intaglio.ir.rewrite import Fuel, active_meter
-
-Pass = Callable[[Graph, Fuel], Graph]
+from intaglio.opdef.op import Op
 
 # Set by tests, or INTAGLIO_VERIFY=1: checks the graph after every pass.
 VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
+
+Pass = Callable[[Graph, Fuel], Graph]
+
+
+class GraphPass(Protocol):
+    """A pass that may be called without fuel, which is unlimited then."""
+
+    def __call__(self, graph: Graph, fuel: Fuel | None = None) -> Graph: ...
+
+
+def looks_for(is_wanted: Callable[[Op], bool]) -> Callable[[GraphPass], GraphPass]:
+    """Declares which ops a pass looks for. A graph without any of them is returned as it is.
+
+    Each op is asked about once. Most passes have nothing to do in most graphs, and find that out without a
+    walk over the nodes. Where `VERIFY` is set, what would be skipped is run, and has to change nothing.
+    """
+    known: dict[Op, bool] = {}
+
+    def declare(change: GraphPass) -> GraphPass:
+        @functools.wraps(change)
+        def run(graph: Graph, fuel: Fuel | None = None) -> Graph:
+            for op in walk.own_ops(graph):
+                found = known.get(op)
+                if found is None:
+                    found = known[op] = is_wanted(op)
+                if found:
+                    return change(graph, fuel)
+            if VERIFY and change(graph, fuel) is not graph:
+                raise verify.InvalidGraphError(
+                    f"{run.__name__} changes {graph.name}, which has no op that it looks for"
+                )
+            return graph
+
+        return run
+
+    return declare
+
+
+def is_loop(op: Op) -> bool:
+    """True for loops, which several passes look for."""
+    return op.control_flow == "loop"
 
 
 def run(

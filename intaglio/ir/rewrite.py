@@ -185,13 +185,22 @@ class Rewriter(Level):
 
     def keep(self, old: Node, new: Node | None = None) -> Node:
         """The node stays, with its inputs as they are now or as `new`; returns what it is now."""
+        values = self._values
         if new is None:
+            # Most nodes stay as they are, of which nothing has to be noted.
+            if not (old.control and self._control):
+                for v in old.inputs:
+                    if id(v) in values:
+                        break
+                else:
+                    self.nodes.append(old)
+                    return old
             new = self.copy(old)
         self.nodes.append(new)
         if new is not old:
             self._control[id(old)] = new
             for before, after in zip(old.outputs, new.outputs, strict=True):
-                self._values[id(before)] = after
+                values[id(before)] = after
         return new
 
     def keep_extended(self, old: Node, new: Node) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef.op import Op
 
 
 def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list[Node]:
@@ -35,13 +36,16 @@ def uses(graph: Graph) -> dict[int, list[Node]]:
     return found
 
 
-def attached(node: Node) -> Iterator[Graph]:
+def attached(node: Node) -> list[Graph]:
     """The graphs among a node's attributes: branches, bodies, called functions."""
-    for value in node.attrs.values():
-        if isinstance(value, Graph):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (g for g in value if isinstance(g, Graph))
+    found: list[Graph] = []
+    if node.op.has_graphs:
+        for value in node.attrs.values():
+            if isinstance(value, Graph):
+                found.append(value)
+            elif isinstance(value, tuple):
+                found += [g for g in value if isinstance(g, Graph)]
+    return found
 
 
 def nested(graph: Graph) -> list[Graph]:
@@ -50,6 +54,8 @@ def nested(graph: Graph) -> list[Graph]:
 
     def visit(parent: Graph) -> None:
         for node in parent.nodes:
+            if not node.op.has_graphs:
+                continue
             for child in attached(node):
                 if id(child) not in found:
                     visit(child)
@@ -57,6 +63,26 @@ def nested(graph: Graph) -> list[Graph]:
 
     visit(graph)
     return list(found.values())
+
+
+def own_ops(graph: Graph) -> frozenset[Op]:
+    """The ops of a graph's nodes, found once: graphs do not change."""
+    found = graph.derived.get(own_ops)
+    if found is None:
+        found = graph.derived[own_ops] = frozenset([node.op for node in graph.nodes])
+    return found
+
+
+def all_ops(graph: Graph) -> frozenset[Op]:
+    """The ops of a graph and of all graphs below it."""
+    ops = own_ops(graph)
+    if not any([op.has_graphs for op in ops]):
+        return ops
+    found = graph.derived.get(all_ops)
+    if found is None:
+        below = [all_ops(child) for node in graph.nodes for child in attached(node)]
+        found = graph.derived[all_ops] = ops.union(*below)
+    return found
 
 
 def scheduled(

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from intaglio.base.dtypes import DType
+from intaglio.ir.equality import attributes_key
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
-
-# Constants of at most this many bytes are compared by their bytes, larger ones by identity.
-MAX_COMPARED_BYTES = 1 << 12
 
 
 def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -40,7 +35,7 @@ def _key(node: Node) -> Any:
     key = (
         node.op.name,
         tuple([id(v) for v in inputs]),
-        tuple([(k, _frozen(v)) for k, v in node.attrs.items()]) if node.attrs else (),
+        attributes_key(node),
         tuple([id(c) for c in node.control]) if node.control else (),
     )
     try:
@@ -48,19 +43,3 @@ def _key(node: Node) -> Any:
     except TypeError:
         return None
     return key
-
-
-_PLAIN = frozenset([str, int, DType])
-
-
-def _frozen(value: Any) -> Any:
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if isinstance(value, np.ndarray):
-        if value.dtype == object or value.nbytes > MAX_COMPARED_BYTES:
-            return ("array", id(value))
-        return ("array", value.dtype.str, value.dtype.num, value.shape, value.tobytes())
-    if isinstance(value, float):
-        return ("float", value.hex())  # -0.0 is not 0.0
-    return (kind, value)

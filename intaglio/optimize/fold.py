@@ -25,7 +25,7 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        values = _constant_outputs(current)
+        values = constant_outputs(current)
         if values is None or not fuel.burn():
             new.keep(node, current)
             continue
@@ -36,7 +36,8 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     return new.result()
 
 
-def _constant_outputs(node: Node) -> list[Any] | None:
+def constant_outputs(node: Node) -> list[Any] | None:
+    """The values of a node's outputs, if they follow from constants; else None."""
     op, outputs = node.op, node.outputs
     if op in (raw.Const, raw.Placeholder) or op.stateful or not outputs:
         return None

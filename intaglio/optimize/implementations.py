@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from intaglio.ir import implementations, walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived, map_attached
 from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 
 
+@looks_for(lambda op: op.has_graphs)
 def select_implementations(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with calls of the functions that `implementations.chosen` names.
 

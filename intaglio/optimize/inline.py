@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.runtime import interpreter
 
@@ -14,10 +15,9 @@ MAX_SHARED_NODES = 64
 MAX_INLINED_NODES = 512
 
 
+@looks_for(lambda op: op.control_flow == "call")
 def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with calls replaced by the called graphs' nodes, to any depth."""
-    if not any(n.op.control_flow == "call" for n in graph.nodes):
-        return graph
     fuel = fuel or Fuel()
     counts: dict[int, int] = {}
     for node in graph.nodes:

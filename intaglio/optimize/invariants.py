@@ -11,12 +11,14 @@ from typing import Any
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import is_loop, looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.trip_count import index_of, stays
 
 
+@looks_for(is_loop)
 def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such reads before its loops, and without such lists."""
     fuel = fuel or Fuel()

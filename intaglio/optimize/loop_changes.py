@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import variant
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import is_loop
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
@@ -23,7 +25,7 @@ def changed(
 
     `find` is given the loop as it is now, `change` also the one that it has been.
     """
-    if not any([node.op.control_flow == "loop" for node in graph.nodes]):
+    if not any(map(is_loop, walk.own_ops(graph))):
         return graph
     fuel = fuel or Fuel()
     new = Rewriter(graph)

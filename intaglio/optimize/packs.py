@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 
 
+@looks_for(lambda op: op is raw.Unpack)
 def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with `unpack(pack(a, b))` as `a, b`, and `pack(unpack(x))` as `x`."""
     fuel = fuel or Fuel()
-    if not any([n.op is raw.Unpack for n in graph.nodes]):
-        return graph
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import door
@@ -107,6 +108,8 @@ class RuleSet:
 
     def rewrite(self, graph: Graph, fuel: Fuel | None = None) -> Graph:
         """The graph with every rule applied until none fits any more."""
+        if not any([op.name in self.by_root for op in walk.own_ops(graph)]):
+            return graph
         fuel = fuel or Fuel()
         new = Rewriter(graph)
         for node in graph.nodes:

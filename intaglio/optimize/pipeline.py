@@ -25,6 +25,7 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.invariants import hoist_invariants
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
+from intaglio.optimize.slice_sizes import fix_slice_sizes
 from intaglio.optimize.trip_count import propagate_trip_counts
 from intaglio.runtime import interpreter
 
@@ -70,6 +71,8 @@ PASSES: list[tuple[str, Pass]] = [
     ("invariants", hoist_invariants),
     # After folding, which makes the bounds of loops constant.
     ("trip counts", propagate_trip_counts),
+    # After folding and trip counts: what a loop counts says of which size its slices are.
+    ("slice sizes", fix_slice_sizes),
     # After trip counts: each iteration takes another row.
     ("hoisting", hoist_products),
     # After the forward loops have determined the trip counts of their gradients' loops.
@@ -91,7 +94,7 @@ def reassociates(graph: Graph) -> bool:
     """
     found = graph.derived.get(reassociates)
     if found is None:
-        found = graph.derived[reassociates] = any(
+        found = graph.derived[reassociates] = raw.MatMul in walk.all_ops(graph) and any(
             _multiplies(node) for g in (*walk.nested(graph), graph) for node in g.nodes
         )
     return found

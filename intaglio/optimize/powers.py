@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -60,6 +61,7 @@ class Chain:
         return value
 
 
+@looks_for(lambda op: op in _PRODUCTS)
 def shorten_powers(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with chains of integer products with one factor written with its powers."""
     if not any([_is_integer_product(node) for node in graph.nodes]):

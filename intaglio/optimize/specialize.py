@@ -25,13 +25,13 @@ def specialized(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
     for node in graph.nodes:
         if id(node) not in inputs:
             taken = new.values(node.inputs)
-            specs = _specs(node, taken)
+            specs = inferred(node, taken)
             new.keep(node, derived(node, taken, specs=specs, control=new.control(node)))
     return new.result()
 
 
-def _specs(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
-    """What is known of a node's outputs now."""
+def inferred(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
+    """What is known of a node's outputs for these inputs."""
     old = [v.spec for v in node.outputs]
     if all(shapes.known(s.shape) and s.value is not None for s in old) or not inputs:
         return old

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import is_loop, looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
@@ -21,13 +22,12 @@ _MIRRORED = {
 }
 
 
+@looks_for(is_loop)
 def propagate_trip_counts(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with what loops that run a known number of iterations count up to, as constants.
 
     What a loop does not change is what it was given.
     """
-    if not any([node.op.control_flow == "loop" for node in graph.nodes]):
-        return graph
     fuel = fuel or Fuel()
     used = {id(v) for n in graph.nodes for v in n.inputs}
     used |= {id(v) for v in graph.outputs}
@@ -62,6 +62,19 @@ def trip_count_of(loop: Node) -> int | None:
     return _until(loop, cond.outputs[0].node)
 
 
+def is_data(loop: Node) -> bool:
+    """True if a loop certainly runs until a number that is an input of the graph."""
+    cond: Graph = loop.attrs["cond"]
+    return _takes_input(loop, cond, cond.outputs[0].node)
+
+
+def _takes_input(loop: Node, cond: Graph, test: Node) -> bool:
+    if test.op is raw.LogicalAnd:
+        return any(_takes_input(loop, cond, v.node) for v in test.inputs)
+    inputs = [index_of(cond, v) for v in test.inputs if test.op in _MIRRORED]
+    return any(i is not None and loop.inputs[i].node.op is raw.Placeholder for i in inputs)
+
+
 def _until(loop: Node, test: Node) -> int | None:
     """How often a condition holds, from the beginning of a loop on."""
     if test.op is raw.LogicalAnd:
@@ -74,7 +87,7 @@ def _until(loop: Node, test: Node) -> int | None:
         index = index_of(cond, counter)
         if index is None or stays(loop, index) or not counter.dtype.is_integer:
             continue
-        start, step = _number(loop.inputs[index]), _step(loop, index)
+        start, step = _number(loop.inputs[index]), step_of(loop, index)
         end = _known(loop, cond, limit)
         if start is not None and step and end is not None:
             return _count(op, start, step, end, counter.dtype.numpy)
@@ -101,7 +114,7 @@ def _end(loop: Node, index: int, trip_count: int) -> Any:
     """What a loop variable is after so many iterations, if it is a counter."""
     value = loop.outputs[index]
     start = _number(loop.inputs[index]) if value.dtype.is_integer else None
-    step = _step(loop, index) if start is not None else None
+    step = step_of(loop, index) if start is not None else None
     if start is None or step is None:
         return None
     end, bounds = start + trip_count * step, np.iinfo(value.dtype.numpy)
@@ -114,7 +127,7 @@ def stays(loop: Node, index: int) -> bool:
     return body.outputs[index] is body.inputs[index]
 
 
-def _step(loop: Node, index: int) -> int | None:
+def step_of(loop: Node, index: int) -> int | None:
     """What each iteration adds to a loop variable, if that is always the same number."""
     body: Graph = loop.attrs["body"]
     change, before = body.outputs[index].node, body.inputs[index]
@@ -146,4 +159,4 @@ def index_of(graph: Graph, value: SymbolicTensor) -> int | None:
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 
-__all__ = ["index_of", "propagate_trip_counts", "stays", "trip_count_of"]
+__all__ = ["index_of", "is_data", "propagate_trip_counts", "stays", "step_of", "trip_count_of"]
