@@ -366,9 +366,10 @@ class Calls:
         pointer = code.load("ptr", self._offset(code, table, at), self._pointer_bytes)
         place = self._offset(code, table, at + self._pointer_bytes)
         count = code.load(self._size, place, self._pointer_bytes)
-        _return_if(code, code.let(f"icmp eq ptr {pointer}, null"), error)
+        if port.count:  # of no elements the pointer is not used
+            _return_if(code, code.let(f"icmp eq ptr {pointer}, null"), error)
         _return_if(code, code.let(f"icmp ne {self._size} {count}, {port.count}"), error + 1)
-        if port.alignment > 1:
+        if port.count and port.alignment > 1:
             self._check_aligned(code, pointer, port.alignment - 1, error + 2)
         return pointer
 

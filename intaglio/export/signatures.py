@@ -10,6 +10,7 @@ import numpy as np
 
 from intaglio.base import nest, shapes
 from intaglio.base.dtypes import resource
+from intaglio.export import program_ops
 from intaglio.export.interface import Function, Port, Variable, c_name, has_c_type
 from intaglio.function import whole_graph
 from intaglio.function.concrete import ConcreteFunction
@@ -161,9 +162,9 @@ class _Captures:
 
     def _captured(self, value: Any, labels: dict[int, str]) -> Captured:
         if not isinstance(value, Resource):
-            return Captured(np.ascontiguousarray(value), None)
+            return Captured(np.asarray(value, order="C"), None)
         label = labels.get(id(value), "variable").split(":")[0]
-        array = np.ascontiguousarray(value.read())
+        array = np.asarray(value.read(), order="C")  # `ascontiguousarray` makes vectors of scalars
         taken = [c.variable.name for c in self.values if c.variable is not None]
         contents = value.spec
         return Captured(
@@ -178,7 +179,7 @@ def _exported(
     shape_options: Shapes,
     batch_size: int | None,
 ) -> ExportedFunction:
-    graph = function.frozen
+    graph = _of_catalogue_ops(function.frozen)
     _check_reach(graph)
     arrays = function.capture_arrays
     count = len(graph.inputs) - len(arrays)
@@ -200,6 +201,18 @@ def _exported(
     outputs = _ports(graph.outputs, names, [()] * len(names))
     shapes_of_inputs = [*dims, *[None] * len(arrays)]
     return ExportedFunction(Function(name, inputs, outputs), graph, numbers, shapes_of_inputs)
+
+
+def _of_catalogue_ops(graph: Graph) -> Graph:
+    """The graph without ops of the program's own. Raises ExportError for one that has no expression."""
+    try:
+        return program_ops.expressed(graph)
+    except program_ops.NoExpression as e:
+        where = f" ({e.node.frames[0].short})" if e.node.frames else ""
+        raise ExportError(
+            f"{e.node.op.name} '{e.node.name}'{where} is an op of the program, which has no code in a library. "
+            "Give its class a rule `decompose`, an equal expression in other ops, or `scalar`."
+        ) from e
 
 
 def _check_reach(graph: Graph) -> None:

@@ -29,6 +29,7 @@ from intaglio.export.calls import (
 )
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
 from intaglio.export.interface import Error, Function, Interface, Port
+from intaglio.export.portable_code import with_portable_code
 from intaglio.export.signatures import ExportedFunction
 from intaglio.export.transport import Answer, Request
 from intaglio.ir.graph import Node
@@ -44,6 +45,7 @@ from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.partial_evaluation import evaluated
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
 
@@ -359,11 +361,17 @@ def _program(exported: ExportedFunction) -> Program:
     flat = specialized(inline_calls(exported.graph), exported.shapes)
     graph = pipeline.run(optimize(flat), Graphs.CALLED)
     regions = Regions(graph)
+    if regions.whole is None:
+        flat = optimize(with_portable_code(evaluated(exported.graph, exported.shapes)))
+        regions = Regions(pipeline.run(flat, Graphs.CALLED))
+    if regions.whole is None:
+        flat = optimize(with_portable_code(regions.graph, regions.reasons))
+        regions = Regions(pipeline.run(flat, Graphs.CALLED))
     program = regions.whole
     if program is None:
         raise Failed(_without_code(exported.interface.name, regions))
     for value, result, port in zip(
-        graph.outputs, program.results, exported.interface.outputs, strict=True
+        regions.graph.outputs, program.results, exported.interface.outputs, strict=True
     ):
         if not isinstance(result, ArrayOperand):
             raise Failed(

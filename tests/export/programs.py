@@ -60,11 +60,11 @@ def _name(function: Function, port: Port) -> str:
 
 
 def _parts(port: Port) -> int:
-    return max(port.count * (1 + port.dtype.is_complex), 1)
+    return port.count * (1 + port.dtype.is_complex)
 
 
 def _declared(function: Function, port: Port) -> str:
-    return f"static {port.c_type} {_name(function, port)}[{_parts(port)}];"
+    return f"static {port.c_type} {_name(function, port)}[{max(_parts(port), 1)}];"
 
 
 def _called(name: str, function: Function) -> list[str]:

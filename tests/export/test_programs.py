@@ -119,6 +119,21 @@ def test_steps_of_training(tmp_path: pathlib.Path) -> None:
         within_ulps(value, own.numpy(), 8)
 
 
+def test_scalar_variables(tmp_path: pathlib.Path) -> None:
+    """They have no dimensions in a library either."""
+    total = tf.Variable(1.5, name="total")
+
+    @tf.function(input_signature=[tf.TensorSpec([], name="x")], jit_compile=True)
+    def f(x: Any) -> Any:
+        return total.assign_add(x) * 2.0
+
+    library = exported(f.get_concrete_function(), tmp_path)
+    assert [v.shape for v in library.interface.variables] == [()]
+    (found,), variables = CProgram(library, ["run"], tmp_path).run({"x": np.float32(2)})
+    assert found["output"].shape == variables["total"].shape == ()
+    assert (found["output"], variables["total"]) == (7.0, 3.5)
+
+
 def test_random_numbers(tmp_path: pathlib.Path) -> None:
     """A context draws what the function draws from its first call on."""
     drop = models.dropout()

@@ -1,0 +1,36 @@
+"""Nodes without native code as expressions in other ops, by their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node
+from intaglio.ir.prune import prune
+from intaglio.ir.rewrite import Rewriter, map_attached
+from intaglio.native.regions import obstacle
+from intaglio.optimize.kernel_expressions import expressed, may_be_expressed
+
+
+def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
+    """The graph with such nodes replaced, also in graphs inside; the same one if there are none.
+
+    `lacking` are the ids of nodes that turned out to have no code.
+    """
+    graph = map_attached(graph, lambda node, attribute, inner: with_portable_code(inner))
+    new = Rewriter(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        fits = may_be_expressed(current) and (id(node) in lacking or _lacks_code(current))
+        found = expressed(new, current) if fits else None
+        if found is None:
+            new.keep(node, current)
+            continue
+        new.replace(node, found)
+        new.absorb([node], new.nodes[-1])
+    return prune(new.result())
+
+
+def _lacks_code(node: Node) -> bool:
+    known = all(shapes.known(v.dims) for v in (*node.inputs, *node.outputs))
+    return known and bool(obstacle(node))

@@ -1,0 +1,62 @@
+"""Kernels as expressions in other ops, where these are plain NumPy.
+
+A kernel is given symbolic arrays. What of it depends on shapes, attributes and constants alone is
+computed, and its NumPy functions become nodes. A kernel that asks for elements that are not known, or
+writes to memory, has no expression.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.ir.rewrite import Rewriter
+from intaglio.opdef import door, raw
+from intaglio.optimize.symbolic_arrays import SymbolicArray, tensor_of
+from intaglio.runtime import interpreter
+
+
+def may_be_expressed(node: Node) -> bool:
+    """False for a node whose kernel is more than a function of arrays of known shapes."""
+    op = node.op
+    return (
+        op not in (raw.Const, raw.Placeholder)
+        and not (op.stateful or op.has_graphs or _draws(node))
+        and op.kernel_fn is not None
+        and bool(node.outputs)
+        and not any([kind == "service" for kind, _ in op.kernel_order])
+        and all([shapes.known(v.dims) for v in node.inputs])
+        and all([v.dtype.is_numpy_compatible for v in (*node.inputs, *node.outputs)])
+    )
+
+
+def _draws(node: Node) -> bool:
+    """True for random numbers of another seed in each call."""
+    seeds = [node.attrs[name] for name in ("seed", "seed2") if name in node.attrs]
+    return bool(seeds) and not any(seeds)
+
+
+def expressed(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
+    """The outputs of a node in other ops, which are added; None if its kernel is no expression."""
+    before, root = len(new.nodes), new.root
+    new.root = node
+    try:
+        with door.pushed(new):
+            arrays = [_array(v) for v in node.inputs]
+            found = interpreter.call_kernel(node.op, arrays, node.attrs)
+            results = [tensor_of(r) for r in interpreter.flat_result(node.op, found)]
+    # Kernels are written for arrays: what is none may fail anywhere in them.
+    except Exception:
+        results = []
+    new.root = root
+    pairs = [*zip(results, node.outputs, strict=False)]
+    fits = [r.dtype is v.dtype and shapes.compatible(r.dims, v.dims) for r, v in pairs]
+    if len(fits) == len(results) == len(node.outputs) and all(fits):
+        return results
+    del new.nodes[before:]
+    return None
+
+
+def _array(value: SymbolicTensor) -> Any:
+    return value.node.attrs["value"] if value.node.op is raw.Const else SymbolicArray(value)
