@@ -193,8 +193,9 @@ def _recorded(value: Any) -> Any:
 
 
 def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
+    # Tensors are passed as they are: `f` may watch an argument, and compute with the tensor around it.
     arguments = nest.map_structure(
-        lambda x: x if hasattr(x, "handle") else raw.Identity(convert.to_tensor(x)), list(args)
+        lambda x: x if hasattr(x, "handle") else convert.to_tensor(x), list(args)
     )
     result, grad_fn, variables = _called(f, arguments, {})
     outputs: list[Tensor] = [convert.to_tensor(y) for y in nest.flatten(result)]

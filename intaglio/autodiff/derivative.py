@@ -80,7 +80,7 @@ class Derivative:
         self._names: set[str] = set()
         self._backward: dict[Any, Backward] = {}
         self._forward: dict[tuple[int, ...], Graph] = {}
-        self.shapes: dict[tuple[Any, ...], SymbolicTensor] = {}
+        self._shapes: dict[tuple[Any, ...], SymbolicTensor] = {}
         # How eager calls before tapes run (see the module of calls), by what they keep.
         self.watched: dict[bool, Any] = {}
         self.tape = Tape(watch_variables=False)
@@ -92,7 +92,7 @@ class Derivative:
         for node in self.nodes:
             self.tape.record(node.op, node.attrs, node.inputs, node.outputs)
             if node.op.shape_only:
-                self.shapes[_shape_key(node)] = node.outputs[0]
+                self._shapes[_shape_key(node.op, node.inputs[0], node.attrs)] = node.outputs[0]
         self.input_numbers = {id(v): i for i, v in enumerate(self.inputs)}
 
     @property
@@ -172,6 +172,18 @@ class Derivative:
         """Adds a node that backward graphs need something of."""
         self._new.add(node)
         self._members.add(id(node))
+
+    def shape(self, op: Op, value: SymbolicTensor, attrs: dict[str, Any]) -> SymbolicTensor:
+        """The result of a `shape_only` op for a value of the forward graph, whose node is added once."""
+        which = _shape_key(op, value, attrs)
+        found = self._shapes.get(which)
+        if found is None:
+            specs = op.output_specs([value.spec], attrs)
+            name = self.unique_name(f"{value.node.name}/{op.name}")
+            node = derived(value.node, [value], op=op, attrs=attrs, specs=specs, name=name)
+            self.append(node)
+            found = self._shapes[which] = node.outputs[0]
+        return found
 
     def forward(self, outputs: Sequence[SymbolicTensor]) -> Graph:
         """The graph with these of its values as outputs."""
@@ -364,8 +376,8 @@ class BackwardGraph(FuncGraph):
         return Backward(self.freeze_function(), needs, results)
 
 
-def _shape_key(node: Node) -> tuple[Any, ...]:
-    return node.op.name, id(node.inputs[0]), node.attrs.get("out_type")
+def _shape_key(op: Op, value: SymbolicTensor, attrs: dict[str, Any]) -> tuple[Any, ...]:
+    return op.name, id(value), attrs.get("out_type")
 
 
 class _BackwardRecorder(Recorder):
@@ -378,18 +390,5 @@ class _BackwardRecorder(Recorder):
             source = self.graph._source
             value = self.graph.forward_value(inputs[0])
             if value is not None:
-                return self._in_forward(source, op, [value], attrs)
+                return [self.graph.capture(source.shape(op, value, attrs))]
         return super().execute(op, inputs, attrs, name)
-
-    def _in_forward(
-        self, source: Derivative, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]
-    ) -> Sequence[Tensor]:
-        specs = op.output_specs([v.spec for v in inputs], attrs)
-        label = f"{inputs[0].node.name}/{op.name}"
-        node = Node(op, inputs, attrs, label, specs, graph=inputs[0].node.graph)
-        known = source.shapes.get(_shape_key(node))
-        if known is None:
-            node.name = source.unique_name(label)
-            source.append(node)
-            known = source.shapes[_shape_key(node)] = node.outputs[0]
-        return [self.graph.capture(known)]

@@ -7,19 +7,33 @@ gradients, so differentiating it by them gives the Jacobian times a vector.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from intaglio.autodiff.backward import Gradients, backpropagate, through, total
+from intaglio.autodiff.derivative import gradient_spec
 from intaglio.autodiff.gradient_tape import UnconnectedGradients, unconnected, value_of, warn_few
-from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from, trainable
+from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
 from intaglio.autodiff.tape import Backward, Entry, Tape
 from intaglio.base import nest
+from intaglio.base.dtypes import variant
+from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.keys import key
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
+
+
+@dataclasses.dataclass
+class _Call:
+    """A call or a loop in a graph, and how many of its outputs were looked at for tangents."""
+
+    node: Node
+    # As the accumulator saw them: a variable by its own resource, of which the node has a capture.
+    inputs: Sequence[Tensor]
+    covered: int = 0
 
 
 class ForwardAccumulator:
@@ -37,6 +51,7 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._tangents: dict[int, Any] = {}
+        self._calls: dict[int, _Call] = {}  # by their node's id
         self._recording = False
         self._level: Any = None
         nest.assert_same_structure(primals, tangents)
@@ -98,19 +113,49 @@ class ForwardAccumulator:
         """Variables have tangents only if they were given some."""
 
     def extended(self, node: Any) -> None:
-        """Further outputs have no tangents."""
+        """Further outputs get tangents when something is computed from them (`_cover`)."""
 
     def record(
         self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
         """Computes the tangents of an op's outputs."""
-        if self.depends(inputs):
-            self._accumulate(inputs, outputs, lambda tape: tape.record(op, attrs, inputs, outputs))
+        self._cover(inputs)
+        if not self.depends(inputs):
+            return
+        if op.has_graphs and outputs and type(outputs[0]) is SymbolicTensor:
+            call = _Call(outputs[0].node, inputs)
+            self._calls[id(call.node)] = call
+            self._record_call(call)
+        else:
+            self._record(op, attrs, inputs, outputs)
+
+    def _cover(self, inputs: Sequence[Tensor]) -> None:
+        """Computes the tangents of outputs that recorded calls and loops have got since.
+
+        Gradients add what they need to the outputs of a recorded node: `surgery.extend`.
+        """
+        for tensor in inputs if self._calls else ():
+            if type(tensor) is SymbolicTensor:
+                call = self._calls.get(id(tensor.node))
+                if call is not None and tensor.index >= call.covered:
+                    self._record_call(call)
+
+    def _record_call(self, call: _Call) -> None:
+        node = call.node
+        call.covered = len(node.outputs)
+        inputs = [*call.inputs, *node.inputs[len(call.inputs) :]]
+        self._record(node.op, node.attrs, inputs, node.outputs)
+
+    def _record(
+        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    ) -> None:
+        self._accumulate(inputs, outputs, lambda tape: tape.record(op, attrs, inputs, outputs))
 
     def record_function(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward
     ) -> None:
         """Computes the tangents of what a function with a gradient of its own returned."""
+        self._cover(inputs)
         if self.depends(inputs):
             self._accumulate(
                 inputs, outputs, lambda tape: tape.record_function(inputs, outputs, backward)
@@ -143,14 +188,22 @@ class ForwardAccumulator:
             products = _transposed(tape.entries[0], tangents, outputs)
         for tensor, product in zip(outputs, products, strict=True):
             if product is not None:
-                self._tangents[key(tensor)] = product
+                self._tangents.setdefault(key(tensor), product)
+
+
+def _seed(output: Tensor) -> Tensor | None:
+    """Any gradient of an output: of a list an empty one, of a variable's resource its content's.
+
+    A new tensor each time, by which the rule's result is differentiated.
+    """
+    spec = gradient_spec(output)
+    seed = filled_like(spec, 0 if spec.dtype is variant else 1)
+    return None if seed is None else raw.Identity(seed)
 
 
 def _transposed(entry: Entry, tangents: Sequence[Any], outputs: Sequence[Tensor]) -> list[Any]:
     """The tangents of the outputs: the derivative of the gradient rule by its `d` inputs."""
-    seeds = [
-        raw.Identity(filled_like(spec_from(light(t)), 1)) if trainable(t) else None for t in outputs
-    ]
+    seeds = [_seed(t) if number else None for t, number in zip(outputs, entry.outputs, strict=True)]
     inner = Tape(watch_variables=False)
     for seed in seeds:
         if seed is not None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 from intaglio.autodiff.backward import Gradients, backpropagate, total
 from intaglio.autodiff.jacobian import batch_jacobian, jacobians, unconnected_jacobian
-from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
+from intaglio.autodiff.plan import TRAINABLE, filled_like, light, one_for_each, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.base.composite import ActsAsTensor
@@ -88,14 +88,14 @@ class GradientTape:
         if self._recording:
             self._pop_tape()
 
-    def _push_tape(self) -> None:
+    def _push_tape(self, level: Any = None) -> None:
         if self._recording:
             raise ValueError(
                 "Tape is still recording, This can happen if you try to re-enter an already-active tape."
             )
         if self._tape is None:
             self._tape = Tape(self._watch_accessed_variables, self._persistent)
-        self._level = door.watch(self._tape)
+        self._level = door.watch(self._tape, level)
         self._recording = True
 
     def _pop_tape(self) -> None:
@@ -140,13 +140,14 @@ class GradientTape:
         try:
             yield
         finally:
-            self._push_tape()
+            # In the branch or body that has stopped it, the level is another one.
+            self._push_tape(self._level)
 
     def reset(self) -> None:
         """Forgets everything recorded. Raises ValueError if the tape is not recording."""
         self._pop_tape()
         self._tape = None
-        self._push_tape()
+        self._push_tape(self._level)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables watched, in the order in which they were first used."""
@@ -339,7 +340,7 @@ class GradientTape:
             tensor = getattr(target, "handle", target)
             weight = weights[i] if weights is not None and i < len(weights) else None
             if weight is None:
-                weight = filled_like(spec_from(light(value_of(target))), 1)
+                weight = one_for_each(value_of(target))
             gradients.setdefault(key(tensor), []).append(weight)
         numbers = [key(getattr(s, "handle", s)) for s in sources]
         if level.eager:

@@ -18,6 +18,7 @@ from intaglio.opdef.signature import Arg
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import spec_of
+from intaglio.runtime.executors import EXECUTORS, executor_of
 
 # Gradients flow through tensors of these types only.
 TRAINABLE = frozenset((*dtypes.DIFFERENTIABLE, dtypes.resource, dtypes.variant))
@@ -31,6 +32,8 @@ def trainable(tensor: Any) -> bool:
     """True if gradients may flow through a tensor of this type."""
     if type(tensor) is SymbolicTensor:
         return tensor.spec.dtype in TRAINABLE
+    if EXECUTORS and type(tensor) in EXECUTORS:  # whose arrays are not on the host
+        return tensor.dtype in TRAINABLE
     return tensor._array.dtype in _TRAINABLE_STORED
 
 
@@ -38,6 +41,9 @@ def light(tensor: Any) -> Any:
     """What `spec_from` needs: of an eager array only its type and shape."""
     if type(tensor) is SymbolicTensor:
         return tensor
+    if EXECUTORS and type(tensor) in EXECUTORS:
+        numeric = tensor.dtype.is_numpy_compatible
+        return (tensor.dtype.numpy, tensor.dims) if numeric else tensor
     array = tensor._array
     dtype = array.dtype
     if dtype is dtypes.RESOURCE_MARKER or dtype is dtypes.VARIANT_MARKER:
@@ -64,6 +70,13 @@ def filled(dtype: DType, shape: Dims, value: int) -> Tensor:
     if here.eager or (shapes.count(shape) or 0) <= MAX_CONSTANT_ELEMENTS:
         return here.constant(np.full(shape, value, dtype.numpy))  # type: ignore[arg-type]  # a known shape
     return raw.Fill(np.asarray(shape, np.int32), np.asarray(value, dtype.numpy))
+
+
+def one_for_each(tensor: Any) -> Any:
+    """Ones in the shape of a tensor, with its layout if it has one."""
+    if executor_of((tensor,)) is not None:
+        return raw.OnesLike(tensor)
+    return filled_like(spec_from(light(tensor)), 1)
 
 
 def filled_like(spec: Spec, value: int) -> Any:

@@ -132,6 +132,8 @@ class Tape:
             if op.has_graphs:
                 entry.kept = node = first.node
                 self.calls[id(node)] = entry
+                # A watcher that was told before may have asked for further outputs already.
+                watched.update([k for k in entry.cover(node.outputs) if k])
         self.entries.append(entry)
 
     def extended(self, node: Any) -> None:

@@ -37,6 +37,33 @@ def test_higher_orders(wrap):
     assert_derivatives(wrap(lambda x: log1pexp(x * x) * x), 0.4, 3)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+@pytest.mark.parametrize(
+    "elements", [1, 1000]
+)  # small tensors of outside are constants, large ones inputs
+def test_arguments_are_the_tensors_that_were_passed(wrap, elements):
+    """`f` watches its argument and computes with the tensor around it. TensorFlow 2.21 was asked."""
+    outside = tf.fill([elements], 2.0)
+
+    def run(x):
+        @tf.custom_gradient
+        def f(a, b):
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch([a, b])
+                y = around * outside * outside
+            return y, lambda d: tuple(d * g for g in tape.gradient(y, [a, b]))
+
+        with tf.GradientTape() as tape:
+            tape.watch([x, outside])
+            around = 3.0 * x
+            y = f(around, outside)
+        return tape.gradient(y, [x, outside])
+
+    of_x, of_outside = wrap(run)(tf.fill([elements], 5.0))
+    np.testing.assert_array_equal(of_x, np.full(elements, 12.0))
+    np.testing.assert_array_equal(of_outside, np.full(elements, 60.0))
+
+
 def test_a_tape_inside_a_function():
     @tf.function
     def slope(x):

@@ -119,6 +119,58 @@ def test_stop_recording_and_reset():
     assert float(tape.gradient(w, x)) == 5.0
 
 
+@pytest.mark.parametrize("jit", [None, True])
+def test_what_stops_or_resets_a_tape_inside_a_loop_or_branch_leaves_it_where_it_records(jit):
+    def stopped_in_loop(tape, x, y):
+        for _ in tf.range(3):
+            with tape.stop_recording():
+                z = y * x
+            y = y * x + 0.0 * z
+        return y
+
+    def stopped_in_branch(tape, x, y):
+        if x[0] > 0.0:
+            with tape.stop_recording():
+                z = y * x
+            y = y * x + z
+        return y
+
+    def stopped_in_function(tape, x, y):
+        @tf.function
+        def inner(y):
+            with tape.stop_recording():
+                z = y * x
+            return y * x + z
+
+        return inner(y)
+
+    def reset_in_loop(tape, x, y):
+        for i in tf.range(3):
+            if i == 1:
+                tape.reset()
+                tape.watch(x)
+            y = y * x
+        return y
+
+    # TensorFlow 2.21's answers. What a loop computes is one operation of the tape.
+    wanted = {
+        stopped_in_loop: [4.0, -32.0, 108.0],
+        stopped_in_branch: [4.0, -8.0, 12.0],
+        stopped_in_function: [4.0, -8.0, 12.0],
+        reset_in_loop: [4.0, -32.0, 108.0],
+    }
+    for compute, gradient in wanted.items():
+
+        @tf.function(jit_compile=jit)
+        def f(x, compute=compute):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                total = tf.reduce_sum(compute(tape, x, x))
+            return tape.gradient(total, x)
+
+        np.testing.assert_allclose(f(tf.constant([1.0, -2.0, 3.0])), gradient)
+
+
 def test_misuse_is_refused():
     x = tf.constant(3.0)
     tape = tf.GradientTape()
