@@ -1,5 +1,5 @@
 """A thread runs functions eagerly, refuses new traces, or runs eagerly what has no trace; all functions or one, Keras'
-own too."""
+own too, and those that `tf.data` calls for each element."""
 
 import intaglio
 from intaglio import tf
@@ -27,3 +27,9 @@ with intaglio.stance("eager"):
     for n in range(5):
         f(tf.zeros([n]))
 assert f.experimental_get_tracing_count() == 1
+
+seen = []
+with intaglio.stance("eager"):
+    dataset = tf.data.Dataset.range(2).map(lambda x: seen.append(x) or x + 1)
+assert [int(x) for x in dataset] == [1, 2]
+assert [int(x.numpy()) for x in seen[1:]] == [0, 1]

@@ -354,7 +354,7 @@ class Block:
         self.rebound |= self.others
         self.forms = []
 
-    def remember(self, memory: Memory) -> None:
+    def store(self, memory: Memory) -> None:
         """What was found is known if the block is traced again."""
         memory.hidden = [*self.lists, *self.hidden]
         memory.poisoned = self.poisoned
@@ -468,8 +468,8 @@ class Block:
         if is_known and not any(w.is_inside(seen.value) for w in watches):
             return True  # the trace has it, and not from the block
         before = seen.value if seen.elements is None else seen.elements
-        tells = type(seen.location) is not Elements and has_tensor(before)
-        if seen.certain or ident in self.suspects or tells:
+        is_state = type(seen.location) is not Elements and has_tensor(before)
+        if seen.certain or ident in self.suspects or is_state:
             return True
         self.suspects.add(ident)
         self.kept.append(seen)

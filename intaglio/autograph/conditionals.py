@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.autograph import reads, regions
+from intaglio.autograph import access_paths, reads, regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import tensor_of
 from intaglio.autograph.hidden_state import stage_to_fixpoint
@@ -31,7 +31,7 @@ def decided(test: Any) -> Any:
     """The truth value of `test`: of a growing list, whether it has elements."""
     if type(test) is GrownList:
         return raw.Greater(test.size(), 0)
-    reads.contents(test, reads.TRUTH)
+    reads.contents(test, access_paths.TRUTH)
     return tensor_of(test)
 
 

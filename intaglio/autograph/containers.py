@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -56,11 +55,16 @@ def _is_equal_fact(a: Any, b: Any) -> bool:
     return type(a) is type(b) and isinstance(a, kinds) and a == b
 
 
-def inside(value: Any) -> Iterator[Any]:
+_SEARCHED = (*CONTAINERS, tuple)
+
+
+def inside(value: Any) -> list[Any]:
     """A container, and those in it: a value that code writes as a whole."""
-    if isinstance(value, CONTAINERS):
-        yield value
-    parts = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+    found: list[Any] = [value] if isinstance(value, CONTAINERS) else []
+    parts: Any = value if type(value) in (list, tuple) else ()
+    if type(value) is dict:
+        parts = value.values()
     for part in parts:
-        if isinstance(part, (*CONTAINERS, tuple)):
-            yield from inside(part)
+        if isinstance(part, _SEARCHED):
+            found += inside(part)
+    return found

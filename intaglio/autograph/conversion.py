@@ -16,8 +16,8 @@ from intaglio.autograph.expressions import located
 from intaglio.autograph.hooks import HOOKS
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.locations import global_names, note_free_variables, own_names
-from intaglio.autograph.names import Namer, all_names
-from intaglio.autograph.statements import OPTIONS, FunctionConverter, Outside, is_generator
+from intaglio.autograph.names import Namer, all_names, fill_locations
+from intaglio.autograph.statements import OPTIONS, FunctionConverter, Outside
 from intaglio.base.locks import lasting_lock
 
 ACCESSORS = ("get_state", "set_state")
@@ -31,6 +31,9 @@ GENERATED = (
     "raising",
     "asserting",
 )
+
+
+_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class Converted:
@@ -128,7 +131,7 @@ def _converted(function: FunctionType, user_requested: bool, recursive: bool) ->
 
 def _convert(function: FunctionType, user_requested: bool, recursive: bool) -> Converted:
     found = source.find(function)
-    if is_generator(found.node):
+    if function.__code__.co_flags & _GENERATORS:
         raise source.NoSourceError("generators and coroutines run as Python")
     tree: Any = found.node
     if found.class_name:
@@ -199,7 +202,8 @@ def _factory(definition: ast.FunctionDef, free: tuple[str, ...]) -> ast.Module:
     names = ", ".join([*(n for n in free if n != "ag__"), "ag__"])
     outer = statements_of(f"def factory({names}):\n pass", definition)[0]
     outer.body = [definition]  # type: ignore[attr-defined]  # a function definition has it
-    return ast.fix_missing_locations(ast.Module([outer], []))
+    fill_locations(outer)
+    return ast.Module([outer], [])
 
 
 def _find_code(code: CodeType, name: str) -> CodeType:

@@ -75,7 +75,7 @@ def stage_to_fixpoint(
             block.restart(start)
             block.is_retrace = True
             block.take(found.chosen, found.poisoned)
-    block.remember(memory)
+    block.store(memory)
     for poisoned in block.poisoned:
         poisoned.poison()
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import dis
 import functools
 import weakref
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from intaglio.autograph import aliases
 from intaglio.autograph.optional import Maybe
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.values import Undefined
+from intaglio.cpython import bytecode
 from intaglio.type_specs.grown_list import GrownList
 
 
@@ -226,13 +226,7 @@ def global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The global names that code sets, and all that it uses."""
     known = _names.get(code)
     if known is None:
-        stored: set[str] = set()
-        used: set[str] = set()
-        for step in dis.get_instructions(code):
-            if step.opname.endswith("_GLOBAL"):
-                used.add(step.argval)
-                if step.opname != "LOAD_GLOBAL":
-                    stored.add(step.argval)
+        stored, used = bytecode.global_names(code)
         for part in code.co_consts:
             if isinstance(part, CodeType):
                 inner = global_names(part)

@@ -12,6 +12,7 @@ from intaglio.autograph.optional import RESULT, Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
@@ -60,8 +61,10 @@ def _tried(
     names: Sequence[str],
 ) -> tuple[State, set[str]]:
     try:
-        with FuncGraph("loop_body").as_default():
-            set_state(at_start_of_iteration(names, [_as_variable(v) for v in before]))
+        graph = FuncGraph("loop_body")
+        with graph.as_default():
+            variables = [_as_variable(v, graph) for v in before]
+            set_state(at_start_of_iteration(names, variables))
             ends = regions.ends(body)
             after = get_state()
     except UnboundLocalError as e:
@@ -78,11 +81,20 @@ def _tried(
     return tuple(state), fixed
 
 
-def _as_variable(value: Any) -> Any:
-    """A value as it is in the loop, where numbers have become tensors."""
-    if is_open(value):
-        return value
-    return nest.map_structure(lambda v: convert.to_tensor(v) if is_data(v) else v, value)
+def _as_variable(value: Any, graph: FuncGraph) -> Any:
+    """A value as it is in the loop, where numbers have become tensors that no iteration knows."""
+
+    def unknown(leaf: Any) -> Any:
+        if not is_data(leaf):
+            return leaf
+        tensor = convert.to_tensor(leaf)
+        known_value = type(tensor) is SymbolicTensor and tensor.spec.value is not None
+        if known_value and tensor.dtype.is_numpy_compatible:
+            # The first iteration's number decides nothing: an index out of range, a condition.
+            return graph.placeholder(tensor.dtype, tensor.dims, "state")
+        return tensor
+
+    return value if is_open(value) else nest.map_structure(unknown, value)
 
 
 def _first(name: str, before: Any, after: Any, ends: bool) -> Any:

@@ -28,7 +28,9 @@ _MUTATORS: list[tuple[type, frozenset[str]]] = [
     })),
     (np.ndarray, frozenset({"fill", "sort", "put", "resize", "partition", "byteswap", "setfield"})),
 ]  # fmt: skip
-SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
+# The ids of the functions that set or delete an attribute.
+_SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
+SETTING = frozenset(map(id, _SETTING))
 # NumPy's functions that write to their first argument.
 WRITING = frozenset(
     {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}

@@ -11,7 +11,6 @@ A read of what the trace has created or written itself is none: no later call de
 from __future__ import annotations
 
 import inspect
-import linecache
 import sys
 import weakref
 from abc import ABCMeta
@@ -22,18 +21,25 @@ from typing import Any
 import numpy as np
 
 from intaglio.autograph import aliases, libraries, provenance, side_effects
+from intaglio.autograph.access_paths import (
+    ARRAY,
+    ATTRIBUTE,
+    CELL,
+    CLASS,
+    CONTENTS,
+    GLOBAL,
+    IS_NONE,
+    ITEM,
+    LENGTH,
+    ROOT,
+    SIZES,
+    VALUE,
+    AccessPath,
+    Read,
+)
 from intaglio.autograph.mutators import SETTING, mutators_of
 from intaglio.autograph.provenance import Provenance
-from intaglio.autograph.read_values import (
-    CONTAINERS,
-    ArrayContents,
-    Contents,
-    Kept,
-    is_plain,
-    keep,
-    same,
-    shown,
-)
+from intaglio.autograph.read_values import CONTAINERS, ArrayContents, Contents, is_plain, keep
 from intaglio.base import origins
 from intaglio.base.origins import Frame
 from intaglio.base.threads import Inherited
@@ -42,192 +48,10 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.type_specs.grown_list import GrownList
 from intaglio.type_specs.type_spec import TypeSpec
 
-# The kinds of places.
-ROOT, GLOBAL, CELL, ATTRIBUTE, ITEM = "root", "global", "cell", "attribute", "item"
-# What of the value in a place is read.
-VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY = (
-    "value",
-    "is_none",
-    "class",
-    "length",
-    "truth",
-    "contents",
-    "array",
-)
-# What is read of a container other than its elements.
-_SIZES: dict[str, Callable[[Any], Any]] = {LENGTH: len, TRUTH: bool}
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type)
 # Objects with no state of the user's.
 _WITHOUT_STATE = (Tensor, TypeSpec, *_FUNCTIONS[:3])
 _GONE = object()
-
-
-ITEMS = (list, tuple, dict)
-
-
-def item_of(owner: Any, key: Any) -> Any:
-    """An item of a list, tuple or dictionary, without one that a dictionary would make.
-
-    Raises LookupError if there is none.
-    """
-    if isinstance(owner, dict):
-        found = dict.get(owner, key, _GONE)
-        if found is _GONE:
-            raise KeyError(key)
-        return found
-    if isinstance(owner, list):
-        return list.__getitem__(owner, key)
-    return tuple.__getitem__(owner, key)
-
-
-class Place:
-    """Where a value is found again: a variable, or an attribute or item of what is in another place."""
-
-    __slots__ = ("key", "kind", "origin", "parent", "source")
-
-    def __init__(
-        self, kind: str, source: Any, key: Any, parent: Place | None, origin: origins.Origin
-    ) -> None:
-        self.kind = kind
-        # The dictionary of globals, the cell, or a reference to the root; None below another place.
-        self.source = source
-        self.key = key
-        self.parent = parent
-        self.origin = origin
-
-    def find(self) -> Any:
-        """What is there now. Raises LookupError, AttributeError or ValueError if nothing is."""
-        if self.kind == GLOBAL:
-            return self.source[self.key]
-        if self.kind == CELL:
-            return self.source.cell_contents
-        if self.kind == ROOT:
-            found = self.source()
-            if found is None:
-                raise ReferenceError(self.name)
-            return found
-        assert self.parent is not None
-        owner = self.parent.find()
-        return getattr(owner, self.key) if self.kind == ATTRIBUTE else item_of(owner, self.key)
-
-    @property
-    def name(self) -> str:
-        """The place as the user's program writes it: `self.k`, `config['lr']`."""
-        if self.kind in (GLOBAL, CELL):
-            return self.key
-        text = _text_at(self.origin)
-        written = self.key if self.kind == ATTRIBUTE else "]"
-        if text and text.endswith(written) and text.isprintable():
-            return text
-        owner = "" if self.parent is None else self.parent.name
-        return f"{owner}.{self.key}" if self.kind == ATTRIBUTE else f"{owner}[{self.key!r}]"
-
-
-def _text_at(origin: origins.Origin) -> str:
-    """The expression of the instruction that was executed."""
-    if not origin:
-        return ""
-    code, offset = origin[0]
-    line, last, start, end = next(
-        (p for i, p in enumerate(code.co_positions()) if i == offset // 2), (None,) * 4
-    )
-    if line is None or None in (last, start, end) or line != last:
-        return ""
-    text = linecache.getline(code.co_filename, line)
-    return text.encode()[start:end].decode(errors="replace")
-
-
-class Read:
-    """One read: the place, what of it was read, what it was, and the user's line."""
-
-    __slots__ = ("aspect", "kept", "origin", "place")
-
-    def __init__(self, place: Place, aspect: str, kept: Any, origin: origins.Origin) -> None:
-        self.place = place
-        self.aspect = aspect
-        self.kept = kept
-        self.origin = origin
-
-    @property
-    def name(self) -> str:
-        """What was read, as the user's program writes it."""
-        name = self.place.name
-        form = {LENGTH: "len({})", TRUTH: "bool({})", CLASS: "type({})"}.get(self.aspect, "{}")
-        return form.format(name)
-
-    @property
-    def where(self) -> Frame | None:
-        """The line that read it."""
-        found = origins.frames(self.origin[:1])
-        return found[0] if found else None
-
-    @property
-    def ident(self) -> tuple[str, str]:
-        """Equal for reads of equally named places on one line."""
-        return self.name, str(self.where)
-
-    def is_unchanged(self) -> bool:
-        """True if what was read is what it was, or its owner is gone."""
-        try:
-            return self.is_same(self.place.find())
-        except ReferenceError:
-            return True
-        except (LookupError, AttributeError, ValueError, TypeError):
-            return False
-
-    def is_same(self, now: Any) -> bool:
-        """True if a trace would take this value of the place for what was read."""
-        kept = self.kept
-        if self.aspect == VALUE:
-            return same(kept, now)
-        if self.aspect == IS_NONE:
-            return (now is None) is kept
-        if self.aspect == CLASS:
-            return type(now) is kept
-        if self.aspect in _SIZES:
-            return _SIZES[self.aspect](now) == kept
-        return kept.is_same(now)
-
-    @property
-    def is_lost(self) -> bool:
-        """True if the object that it is about is gone, so that no call can depend on it."""
-        place = self.place
-        while place.parent is not None:
-            place = place.parent
-        return place.kind == ROOT and place.source() is None
-
-    def before(self) -> str:
-        """What was read, in a few words."""
-        if self.aspect == IS_NONE:
-            return "None" if self.kept else "not None"
-        if self.aspect == ARRAY:
-            return "other elements"
-        return shown(self.kept)
-
-    def now(self) -> str:
-        """What is there now, in a few words."""
-        try:
-            found = self.place.find()
-        except (LookupError, AttributeError, ValueError, TypeError, ReferenceError):
-            return "nothing"
-        if self.aspect == IS_NONE:
-            return "None" if found is None else "not None"
-        if self.aspect in _SIZES:
-            return str(_SIZES[self.aspect](found))
-        if self.aspect == CLASS:
-            return shown(type(found))
-        if self.aspect == ARRAY:
-            return "these elements"
-        return shown(found)
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.before()}{_at(self.where)}"
-
-    __repr__ = __str__
-
-
-def _at(where: Frame | None) -> str:
-    return "" if where is None else f" (read at {where.short})"
 
 
 class Recorder:
@@ -236,45 +60,45 @@ class Recorder:
     def __init__(self, check_arrays: bool = False) -> None:
         self.check_arrays = check_arrays
         self.reads: dict[Any, Read] = {}
-        self.known: dict[Any, Place] = {}  # by owner and key
-        self.places: dict[int, Place] = {}  # of objects, by their ids
-        self.objects: dict[Any, tuple[Place, Any, origins.Origin]] = {}
+        self.known: dict[Any, AccessPath] = {}  # by owner and key
+        self.paths: dict[int, AccessPath] = {}  # of objects, by their ids
+        self.objects: dict[Any, tuple[AccessPath, Any, origins.Origin]] = {}
         self.written: set[Any] = set()
         self.keep: list[Any] = []  # what the ids are of
         self.absorbed: list[Read] = []
         self.effects = side_effects.Effects()
 
-    def place(
+    def note(
         self, owner: Any, kind: str, key: Any, value: Any, origin: Callable[[], origins.Origin]
     ) -> None:
         """Notes the read of a variable, attribute or item."""
         ident = id(owner), kind, key
         if ident in self.known or ident in self.written:
             return
-        place = self._place_of(owner, kind, key, origin)
-        if place is None:
+        path = self._path_of(owner, kind, key, origin)
+        if path is None:
             return
-        self.known[ident] = place
+        self.known[ident] = path
         self.keep.append(owner)
         if is_plain(value):
-            self._read(place, VALUE, value)
+            self._read(path, VALUE, value)
         elif isinstance(value, np.ndarray):
-            self.reach(value, place)
-            self._read(place, VALUE, keep(value))
+            self.reach(value, path)
+            self._read(path, VALUE, keep(value))
             if self.check_arrays:
-                self._read(place, ARRAY, ArrayContents(value))
+                self._read(path, ARRAY, ArrayContents(value))
         elif isinstance(value, _WITH_ELEMENTS) or type(value) is ModuleType:
-            self.reach(value, place)
+            self.reach(value, path)
         elif type(value) is not SymbolicTensor:
-            self.reach(value, place)
-            self.objects[ident] = (place, value, place.origin)
+            self.reach(value, path)
+            self.objects[ident] = (path, value, path.origin)
 
-    def _place_of(
+    def _path_of(
         self, owner: Any, kind: str, key: Any, origin: Callable[[], origins.Origin]
-    ) -> Place | None:
+    ) -> AccessPath | None:
         if kind in (GLOBAL, CELL):
-            return Place(kind, owner, key, None, origin())
-        parent = self.places.get(id(owner))
+            return AccessPath(kind, owner, key, None, origin())
+        parent = self.paths.get(id(owner))
         if parent is None:
             try:
                 source: Any = weakref.ref(owner)
@@ -282,87 +106,87 @@ class Recorder:
                 return None  # a container from nowhere: nothing else may change it
             if isinstance(owner, (*CONTAINERS, np.ndarray)):
                 return None
-            parent = self.places[id(owner)] = Place(ROOT, source, "", None, ())
-        return Place(kind, None, key, parent, origin())
+            parent = self.paths[id(owner)] = AccessPath(ROOT, source, "", None, ())
+        return AccessPath(kind, None, key, parent, origin())
 
-    def reach(self, value: Any, place: Place) -> None:
-        """What is read of an object from now on is found through this place."""
-        self.places.setdefault(id(value), place)
+    def reach(self, value: Any, path: AccessPath) -> None:
+        """What is read of an object from now on is found through this path."""
+        self.paths.setdefault(id(value), path)
         self.keep.append(value)
 
-    def _read(self, place: Place, aspect: str, kept: Any, origin: Any = None) -> None:
-        where = place.origin if origin is None else origin
-        self.reads[id(place), aspect] = Read(place, aspect, kept, where)
+    def _read(self, path: AccessPath, aspect: str, kept: Any, origin: Any = None) -> None:
+        where = path.origin if origin is None else origin
+        self.reads[id(path), aspect] = Read(path, aspect, kept, where)
 
     def aspect(self, value: Any, aspect: str, origin: Callable[[], origins.Origin]) -> None:
         """Notes that the length or all elements of a container are read."""
-        place = self.places.get(id(value))
-        if place is None or (id(place), aspect) in self.reads:
+        path = self.paths.get(id(value))
+        if path is None or (id(path), aspect) in self.reads:
             return
         if (id(value), None, None) in self.written:
             return
-        kept = _SIZES[aspect](value) if aspect in _SIZES else Contents(value)
-        self._read(place, aspect, kept, origin())
+        kept = SIZES[aspect](value) if aspect in SIZES else Contents(value)
+        self._read(path, aspect, kept, origin())
         if aspect == CONTENTS and len(value) <= 1000:
-            self._reach_elements(value, place)
+            self._reach_elements(value, path)
 
-    def _reach_elements(self, value: Any, place: Place) -> None:
+    def _reach_elements(self, value: Any, path: AccessPath) -> None:
         """Objects in a container are found by their index or key."""
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         if isinstance(value, (set, frozenset)):
             return
         for key, part in pairs:
             if not is_plain(part):
-                self.reach(part, Place(ITEM, None, key, place, place.origin))
+                self.reach(part, AccessPath(ITEM, None, key, path, path.origin))
 
     def tested(self, owner: Any, kind: str, key: Any, value: Any, origin: Any) -> None:
         """Notes that a variable or an attribute is compared with None."""
         ident = id(owner), kind, key
         if ident in self.known or ident in self.written:
             return
-        place = self._place_of(owner, kind, key, origin)
-        if place is not None:
+        path = self._path_of(owner, kind, key, origin)
+        if path is not None:
             self.keep.append(owner)
-            self._read(place, IS_NONE, value is None)
+            self._read(path, IS_NONE, value is None)
 
     def wrote(self, owner: Any, kind: str, key: Any) -> None:
-        """Notes that the trace itself writes a place."""
+        """Notes that the trace itself writes a variable, attribute or item."""
         self.written.add((id(owner), kind, key))
         if kind == ITEM:
             self.written.add((id(owner), None, None))
         self.keep.append(owner)
 
     def finished(self) -> tuple[Read, ...]:
-        """The reads, without those of places that the trace has changed meanwhile."""
-        parents = {id(p.parent) for p in [*self.known.values(), *[r.place for r in self._all()]]}
+        """The reads, without those of what the trace itself has changed meanwhile."""
+        parents = {id(p.parent) for p in [*self.known.values(), *[r.path for r in self._all()]]}
         idents = {id(p): i for i, p in self.known.items()}
-        for ident, (place, value, origin) in self.objects.items():
+        for ident, (path, value, origin) in self.objects.items():
             if ident in self.written:
                 continue
-            if id(place) in parents:
+            if id(path) in parents:
                 if not isinstance(value, type):
-                    self._read(place, CLASS, type(value), origin)
-            elif not _is_fixed(place, value):
-                self._read(place, VALUE, keep(value), origin)
+                    self._read(path, CLASS, type(value), origin)
+            elif not _is_fixed(path, value):
+                self._read(path, VALUE, keep(value), origin)
         found = [r for r in self._all() if r.is_unchanged() and not r.is_lost]
-        return tuple([r for r in found if not self._is_written(r.place, idents)])
+        return tuple([r for r in found if not self._is_written(r.path, idents)])
 
-    def _is_written(self, place: Place | None, idents: dict[int, Any]) -> bool:
-        while place is not None:
-            if idents.get(id(place)) in self.written:
+    def _is_written(self, path: AccessPath | None, idents: dict[int, Any]) -> bool:
+        while path is not None:
+            if idents.get(id(path)) in self.written:
                 return True
-            place = place.parent
+            path = path.parent
         return False
 
     def _all(self) -> Iterable[Read]:
         return [*self.reads.values(), *self.absorbed]
 
 
-def _is_fixed(place: Place, value: Any) -> bool:
+def _is_fixed(path: AccessPath, value: Any) -> bool:
     """True for functions and classes of modules: they are what they are, but in notebooks and scripts."""
     if not isinstance(value, (*_FUNCTIONS, ModuleType)) and not hasattr(value, "python_function"):
         return False
-    return place.kind == GLOBAL and place.source.get("__name__") != "__main__"
+    return path.kind == GLOBAL and path.source.get("__name__") != "__main__"
 
 
 class _Recorders(Inherited):
@@ -406,7 +230,7 @@ def absorb(reads: Iterable[Read]) -> None:
 
 
 def _callers() -> origins.Origin:
-    return origins.capture(2)[:1]
+    return origins.capture(2, 1)
 
 
 def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) -> None:
@@ -423,7 +247,7 @@ def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) ->
     if only_tested:
         recorder.tested(owner, kind, name, value, _callers)
     elif kind == CELL or name in owner:  # not a built-in function
-        recorder.place(owner, kind, name, value, _callers)
+        recorder.note(owner, kind, name, value, _callers)
 
 
 def _variable(variable: Callable[[], Any]) -> tuple[Any, str, str]:
@@ -440,7 +264,7 @@ def attribute(owner: Any, name: str, value: Any) -> None:
     if recorder is None or (id(owner), ATTRIBUTE, name) in recorder.known:
         return
     if is_stored(owner, name, value) and provenance.of(owner) is Provenance.OLDER:
-        recorder.place(owner, ATTRIBUTE, name, value, _callers)
+        recorder.note(owner, ATTRIBUTE, name, value, _callers)
 
 
 def tested(owner: Any, name: str, value: Any) -> None:
@@ -457,12 +281,12 @@ def item(owner: Any, key: Any, value: Any) -> None:
     recorder = _recorders.current
     if recorder is None or not isinstance(owner, (list, tuple, dict)):
         return
-    if id(owner) not in recorder.places:
+    if id(owner) not in recorder.paths:
         owner = aliases.origin(owner)
     if not isinstance(key, (int, str, float, bytes, tuple)) or not is_plain(key):
         return
-    if id(owner) in recorder.places and provenance.of(owner) is Provenance.OLDER:
-        recorder.place(owner, ITEM, key, value, _callers)
+    if id(owner) in recorder.paths and provenance.of(owner) is Provenance.OLDER:
+        recorder.note(owner, ITEM, key, value, _callers)
 
 
 def contents(value: Any, aspect: str = CONTENTS) -> None:
@@ -508,10 +332,10 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
         contents(args[0], LENGTH)
         return
     if type(function) is not FunctionType:
-        if any(function is f for f in SETTING) and len(args) >= 2:
+        if id(function) in SETTING and len(args) >= 2:
             wrote(args[0], args[1], True, *args[2:3])
             return
-        if any(function is f for f in _TESTING):
+        if id(function) in _TESTING:
             return
     for value in args:
         if isinstance(value, _WITH_ELEMENTS):
@@ -523,7 +347,8 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 _WITH_ELEMENTS = (*CONTAINERS, tuple)
 _READABLE = (*_WITH_ELEMENTS, GrownList)
-_TESTING = (isinstance, type, id, print, hasattr, callable, next)
+# By id: not every function that a program calls can be hashed. These are there as long as Python is.
+_TESTING = frozenset(map(id, (isinstance, type, id, print, hasattr, callable, next)))
 
 
 def _is_of_trace(value: Any) -> bool:
@@ -640,6 +465,6 @@ def _is_stored_in_class(owner: type, name: str) -> bool:
     return plain and found is not _GONE and not hasattr(described, "__get__")
 
 
-__all__ = ["Kept", "Place", "Read", "Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "is_stored", "item", "outer",
+__all__ = ["Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "is_stored", "item", "outer",
     "recording",
     "tested", "wrote"]  # fmt: skip

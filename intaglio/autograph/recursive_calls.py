@@ -14,12 +14,12 @@ from intaglio.base import nest
 from intaglio.base.threads import Inherited
 from intaglio.ir.graph import SymbolicTensor
 
-Maker = Callable[[FunctionType], Callable[..., Any]]
+Tracer = Callable[[FunctionType], Callable[..., Any]]
 
 
 class _Calls(Inherited):
     def __init__(self) -> None:
-        self.maker: Maker | None = None
+        self.tracer: Tracer | None = None
         self.active: list[Any] = []
         # With the Python functions, whose cells' ids are the keys.
         self.functions: dict[Any, tuple[FunctionType, Callable[..., Any]]] = {}
@@ -28,20 +28,20 @@ class _Calls(Inherited):
 _calls = _Calls()
 
 
-def set_maker(maker: Maker | None) -> Maker | None:
-    """Sets the maker of traced functions of Python ones; None leaves recursion to Python.
+def set_tracer(tracer: Tracer | None) -> Tracer | None:
+    """Sets what makes traced functions of Python ones; None leaves recursion to Python.
 
-    Returns the previous maker.
+    Returns the previous tracer.
     """
-    before, _calls.maker = _calls.maker, maker
-    if maker is None:
+    before, _calls.tracer = _calls.tracer, tracer
+    if tracer is None:
         _calls.functions.clear()
     return before
 
 
 def enabled() -> bool:
     """True where calls are to go through `call`."""
-    return _calls.maker is not None
+    return _calls.tracer is not None
 
 
 def call(
@@ -56,8 +56,8 @@ def call(
     if inside and key in _calls.active and _has_tensors((args, kwargs)):
         found = _calls.functions.get(key)
         if found is None:
-            assert _calls.maker is not None
-            found = _calls.functions[key] = (function, _calls.maker(function))
+            assert _calls.tracer is not None
+            found = _calls.functions[key] = (function, _calls.tracer(function))
         return found[1](*args, **kwargs)
     _calls.active.append(key)
     try:

@@ -98,23 +98,36 @@ class Effects:
     """The side effects of one trace, in order, each line once."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[Any, ...], SideEffect] = {}
+        # By code, instruction and kind: which line that is, is worked out when it is asked for.
+        self._found: dict[tuple[int, int, str], origins.Origin] = {}
         self.counters: dict[tuple[int, Any], Counter] = {}
 
     @property
     def keep_values(self) -> bool:
         """Whether any of them may keep a value of the trace: all but printing."""
-        return any(e.kind != "print" for e in self.found.values())
+        return any(kind != "print" for _, _, kind in self._found)
+
+    @property
+    def found(self) -> list[SideEffect]:
+        """The effects."""
+        by_line: dict[tuple[Any, ...], SideEffect] = {}
+        for (_, _, kind), origin in self._found.items():
+            where = origins.frames(origin)[0]
+            by_line.setdefault((where.filename, where.lineno, kind), SideEffect(kind, where))
+        return list(by_line.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
 
     def note(self, kind: str) -> None:
         """Notes an effect of the line that is executed. Raises SideEffectError if none is allowed."""
-        frames = origins.frames(origins.capture(3)[:1])
-        if not frames:
+        origin = origins.capture(3, 1)
+        if not origin:
             return
-        where = frames[0]
-        effect = SideEffect(kind, where)
-        self.found.setdefault((where.filename, where.lineno, kind), effect)
+        code, offset = origin[0]
+        self._found.setdefault((id(code), offset, kind), origin)
         if POLICY.mode == "error":
+            effect = SideEffect(kind, origins.frames(origin)[0])
             raise SideEffectError(f"{effect}. {_INSTEAD.get(kind, _STATE)}")
 
     def count(self, owner: Any, key: Any, is_attribute: bool, before: Any, now: Any) -> None:

@@ -18,9 +18,11 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from intaglio.autograph import libraries, reads
+from intaglio.autograph.access_paths import ATTRIBUTE, GLOBAL
 from intaglio.autograph.read_values import is_plain
-from intaglio.autograph.reads import ATTRIBUTE, GLOBAL, Recorder
+from intaglio.autograph.reads import Recorder
 from intaglio.base import origins
+from intaglio.ir.graph import Node
 
 # The module that converted code calls, by the name that it has there.
 _CONVERTED = "ag__"
@@ -68,27 +70,40 @@ def _last(step: dis.Instruction) -> str:
     return step.argval[-1] if isinstance(step.argval, tuple) else str(step.argval)
 
 
-def observer() -> Callable[[], None] | None:
-    """A function to be called whenever a node is made; None outside of traces that note reads."""
+def observer() -> Callable[[Node], None] | None:
+    """A function to be called with each new node; None outside of traces that note reads."""
     recorder = reads.current()
     if recorder is None:
         return None
     outside = sys._getframe(1)
+    # Both by the code's id, which is faster than its hash. What needs no second look at the stack,
+    # whatever its parameters are, is done.
+    loads_of: dict[int, tuple[CodeType, tuple[_Load, ...]]] = {}
+    done: set[int] = set()
     seen: set[tuple[int, int]] = set()
 
-    def observe() -> None:
+    def observe(node: Node) -> None:
+        if node.origin and id(node.origin[0][0]) in done:
+            return
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame is not outside:
             code = frame.f_code
             if not origins.is_ours_by_name(code):
-                first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
-                ident = id(code), id(first)
-                if ident in seen:
+                if id(code) in done:
                     return
-                seen.add(ident)
-                if _is_unconverted(frame):
-                    for load in _loads(code):
-                        _note(recorder, frame, load)
+                if id(code) not in loads_of:
+                    loads_of[id(code)] = code, _loads(code) if _is_unconverted(frame) else ()
+                loads = loads_of[id(code)][1]
+                if all([load.is_global for load in loads]):
+                    done.add(id(code))
+                else:
+                    first = frame.f_locals.get(code.co_varnames[0])
+                    ident = id(code), id(first)
+                    if ident in seen:
+                        return
+                    seen.add(ident)
+                for load in loads:
+                    _note(recorder, frame, load)
             frame = frame.f_back
 
     return observe
@@ -107,17 +122,17 @@ def _is_unconverted(frame: FrameType) -> bool:
 def _note(recorder: Recorder, frame: FrameType, load: _Load) -> None:
     """Notes what the code loads, if it is a plain value that is stored where it is found."""
     found = (frame.f_globals if load.is_global else frame.f_locals).get(load.name, _NOTHING)
-    path: list[tuple[Any, str, str, Any]] = []
+    chain: list[tuple[Any, str, str, Any]] = []
     if load.is_global:
-        path.append((frame.f_globals, GLOBAL, load.name, found))
+        chain.append((frame.f_globals, GLOBAL, load.name, found))
     for name in load.attributes:
         owner, found = found, _stored(found, name)
-        path.append((owner, ATTRIBUTE, name, found))
+        chain.append((owner, ATTRIBUTE, name, found))
     if found is _NOTHING or not is_plain(found):
         return
-    for (owner, kind, name, value), offset in zip(path, load.offsets[-len(path) :], strict=True):
+    for (owner, kind, name, value), offset in zip(chain, load.offsets[-len(chain) :], strict=True):
         origin = functools.partial(_origin, frame.f_code, offset)
-        recorder.place(owner, kind, name, value, origin)
+        recorder.note(owner, kind, name, value, origin)
 
 
 def _stored(owner: Any, name: str) -> Any:

@@ -10,8 +10,15 @@ from collections.abc import Callable
 
 from intaglio.base.log import logger
 
-_shown: list[int] = [int(os.environ.get("AUTOGRAPH_VERBOSITY") or 0)]
-_printed: list[bool] = [False]
+
+class _Verbosity:
+    """What `set_verbosity` has set, for the whole process."""
+
+    level = int(os.environ.get("AUTOGRAPH_VERBOSITY") or 0)
+    to_stdout = False
+
+
+_verbosity = _Verbosity()
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
@@ -23,15 +30,14 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
     >>> tf.autograph.set_verbosity(0)
     """
-    _shown[0] = level
-    _printed[0] = alsologtostdout
+    _verbosity.level, _verbosity.to_stdout = level, alsologtostdout
 
 
 def report(level: int, line: Callable[[], str]) -> None:
     """Logs `line()`, if the verbosity is high enough."""
-    if level > _shown[0]:
+    if level > _verbosity.level:
         return
     text = line()
     logger().info(text)
-    if _printed[0]:
+    if _verbosity.to_stdout:
         print(text)

@@ -222,7 +222,7 @@ def is_watched() -> bool:
 
 
 def _note(location: Location, may_only: bool = False) -> None:
-    where = origins.capture(3)[:1]
+    where = origins.capture(3, 1)
     for watch in _watches.stack:
         watch.note(location, where=where, may_only=may_only)
 
@@ -543,7 +543,7 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             if keys is not None and name in LOSING:
                 _note_contents(owner)
     elif owner is None or isinstance(owner, ModuleType):
-        if any(function is f for f in SETTING):
+        if id(function) in SETTING:
             note_write(args[0])
             note_attribute(args[0], args[1])
             return

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-_ours: dict[str, bool] = {}  # by file name: code objects are slow to hash
+# Whether code is the package's own, or runs programs, by file name: code objects are slow to hash.
+_ours: dict[str, bool | str] = {}
 
 
 class Frame(NamedTuple):
@@ -63,8 +64,22 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
             found.append((code, frame.f_lasti))
             if len(found) == most:
                 break
+        elif is_own is _RUNNER:
+            while found and found[-1][0].co_filename == _RUNPY:
+                found.pop()
+            break
         frame = frame.f_back
     return tuple(found)
+
+
+# What `_ours` has for a file that runs the user's program: the stack of the program ends there.
+_RUNNER = "runner"
+_RUNPY = "<frozen runpy>"
+
+
+def runs_programs(filename: str) -> None:
+    """From now on stacks end at frames of this file, whose callers are no part of the user's program."""
+    _ours[filename] = _RUNNER
 
 
 _EMPTY = compile("", "", "exec")
@@ -93,7 +108,7 @@ def running(frame: FrameType) -> Frame:
 
 def innermost() -> Frame | None:
     """The user's line that runs now, or None if there is none."""
-    return next(iter(frames(capture(2)[:1])), None)
+    return next(iter(frames(capture(2, 1))), None)
 
 
 def stack(skip: int = 1) -> Origin:
@@ -106,7 +121,7 @@ def is_ours_by_name(code: CodeType) -> bool:
     known = _ours.get(code.co_filename)
     if known is None:
         known = _ours[code.co_filename] = is_ours(code)
-    return known
+    return bool(known)
 
 
 def frames(origin: Origin) -> list[Frame]:

@@ -25,6 +25,12 @@ SIZE = 16
 # PyDictObject: a number that every change of the dict replaces by a new one, of no other dict (PEP 509). Python
 # 3.14 has it no more.
 DICT_VERSION = 24
+# What refers to the dict of an object whose class is written in Python precedes the object (PEP 659), and has the lowest bit
+# set while the attributes are in no dict.
+MANAGED_DICT = -24
+# PyTypeObject: a number (uint32) of the class and of all that it inherits from, of no other class; 0 after a change,
+# until an attribute is looked up.
+TYPE_VERSION = 384
 # PyBytesObject: where its bytes begin; one zero byte follows them.
 BYTES_DATA = bytes.__basicsize__ - 1
 # PyTupleObject: where its items begin. Since Python 3.14 the tuple's hash precedes them.
@@ -108,6 +114,17 @@ def slot_offset(owner: Any, value: Any) -> int:
     return found[0] if len(found) == 1 else 0
 
 
+def dict_offset(owner: Any) -> int:
+    """Where an object refers to the dict of its attributes, which it may get by this; 0 if it is not known.
+
+    Raises TypeError if it has none.
+    """
+    address, attributes = id(owner), id(vars(owner))
+    offset = type(owner).__dictoffset__
+    candidates = [MANAGED_DICT] if offset < 0 else [offset] if offset else []
+    return next((o for o in candidates if _word(address + o) == attributes), 0)
+
+
 # -- verification ------------------------------------------------------------------------
 
 
@@ -181,6 +198,45 @@ def _versions_verified() -> bool:
     return len(set(found)) == len(found)
 
 
+def _attribute_versions_verified() -> bool:
+    """True if each change of an attribute gives the object's dict another version, and of a class the class.
+
+    Python 3.13 writes attributes without a word to the dict.
+    """
+
+    class Owner:
+        of_class: Any = 0
+
+    owner, names = Owner(), ["x", "y"]
+    offset = dict_offset(owner)
+    if not offset:
+        return False
+
+    def store(value: Any) -> None:
+        owner.x = value  # pyright: ignore[reportAttributeAccessIssue]  # an attribute that is new
+
+    changes: list[Callable[[], Any]] = [
+        *[functools.partial(store, i) for i in range(64)],  # CPython specialises the instruction
+        lambda: setattr(owner, "y", 0),
+        *[functools.partial(delattr, owner, name) for name in names],
+        lambda: vars(owner).update(x=0),
+        lambda: setattr(owner, "__dict__", {"x": 1}),
+    ]
+    found: list[tuple[int, int]] = []
+    for change in changes:
+        change()
+        reference = _word(id(owner) + offset)
+        if reference & 1:
+            return False
+        found.append((_word(reference + DICT_VERSION), 0))
+    for value in range(3):
+        Owner.of_class = value
+        if _half(id(Owner) + TYPE_VERSION) != 0 or owner.of_class != value:
+            return False
+        found.append((0, _half(id(Owner) + TYPE_VERSION)))
+    return len(set(found)) == len(found) and (0, 0) not in found
+
+
 def _verified() -> bool:
     """True if live objects of every kind have their fields at these offsets."""
     if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
@@ -203,3 +259,5 @@ def _verified() -> bool:
 AVAILABLE = _verified()
 # Whether a dict that has not changed is known by its version.
 DICTS_HAVE_VERSIONS = AVAILABLE and sys.version_info < (3, 14) and _versions_verified()
+# Whether an object of a class in Python whose attributes have not changed is known by two versions.
+ATTRIBUTES_HAVE_VERSIONS = DICTS_HAVE_VERSIONS and _attribute_versions_verified()

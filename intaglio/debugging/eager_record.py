@@ -62,7 +62,7 @@ class EagerRun:
     ) -> Sequence[Tensor]:
         if threading.get_ident() == self._thread and door.level().eager:
             arrays = [t._array for t in outputs]
-            self.ops.setdefault(_key(op, origins.capture(2)[:1]), []).append(arrays)
+            self.ops.setdefault(_key(op, origins.capture(2, 1)), []).append(arrays)
         return outputs
 
     @property

@@ -130,7 +130,7 @@ class _Inspector:
             raise _located(graph, CallState(taken), kind, graph.name)
         if _has(kind, taken):
             return outputs
-        where = next(iter(frames(capture(2)[:1])), None)
+        where = next(iter(frames(capture(2, 1))), None)
         raise _error(op, kind, where, dict(zip(_names(op, taken), taken, strict=False)), arrays)
 
     def kind_of(self, arrays: Sequence[Any]) -> str | None:

@@ -37,7 +37,7 @@ class RecordedCall:
         self.number = next(_numbers)
         self.function = call.function
         self.args, self.kwargs = nest.map_structure(_kept, (call.args, call.kwargs))
-        self.where: Frame | None = next(iter(origins.frames(origins.capture()[:1])), None)
+        self.where: Frame | None = next(iter(origins.frames(origins.capture(1, 1))), None)
         self.error: Exception | None = None
         self._call = call
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.locks import fork_count
+from intaglio.function.explanation import Explanation, Traced, explanation
 from intaglio.function.number_inputs import Number
 from intaglio.function.trace_types import Container, Literal, Weakref
 from intaglio.type_specs.trace_type import TraceType
@@ -17,6 +19,8 @@ from intaglio.type_specs.type_spec import TensorSpec
 # So many types of calls are remembered that a more general trace serves: numbers that are inputs
 # make new ones without end.
 MAX_SERVED_ABOVE = 1024
+# So many traces of objects that are gone are remembered, to compare later ones with.
+MAX_GONE = 16
 
 # (the structure of the call, the types of its values)
 Key = tuple[Any, ...]
@@ -25,7 +29,8 @@ Key = tuple[Any, ...]
 class TraceCache:
     """Finds the trace for a call: the one of its very types, else the most specific above them."""
 
-    def __init__(self) -> None:
+    def __init__(self, reduces_retracing: bool = False) -> None:
+        self._reduces_retracing = reduces_retracing
         # All traces, oldest first, by numbers.
         self._traces: dict[int, tuple[Key, Any]] = {}
         self._next = 0
@@ -43,6 +48,9 @@ class TraceCache:
         # Traces that name objects weakly, and how many there may be before the dead ones are removed.
         self._weak: dict[int, Key] = {}
         self._max_weak = 1
+        self._gone: collections.deque[Traced] = collections.deque(maxlen=MAX_GONE)
+        # How many traces of objects that are gone were removed.
+        self.dead = 0
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -131,6 +139,8 @@ class TraceCache:
         """Removes the traces of objects that are gone: no call can have them again."""
         for number, key in [*self._weak.items()]:
             if any(map(_has_dead, key[1:])):
+                self._gone.append(self._traces[number][1].traced)
+                self.dead += 1
                 self._remove(number, key)
         # So that all sweeps together look at each trace a bounded number of times.
         self._max_weak = max(2 * len(self._weak), 1)
@@ -199,6 +209,18 @@ class TraceCache:
                 return found, False
             return trace(), True
 
+    def history(self) -> list[Traced]:
+        """What distinguishes the traces, oldest first, the last ones of objects that are gone among them."""
+        with self._lock:
+            found = [*self._gone, *[trace.traced for trace in self]]
+        return sorted(found, key=lambda traced: traced.number)
+
+    def explanation(self, notes: Sequence[str] = (), further: Sequence[Traced] = ()) -> Explanation:
+        """The cause of each trace, and of `further` ones that a call would make."""
+        return explanation(
+            [*self.history(), *further], notes, reduces_retracing=self._reduces_retracing
+        )
+
     def __len__(self) -> int:
         return len(self._traces) + sum(map(len, self._replaced.values()))
 
@@ -242,10 +264,10 @@ def _index_of(kind: TraceType) -> Any:
 
 def _serves_itself_only(kind: TraceType) -> bool:
     """True if only types that are equal are below a type."""
-    if isinstance(kind, Container):
-        return all(map(_serves_itself_only, kind.parts))
     if type(kind) is TensorSpec:
         return not kind.name and shapes.known(kind.dims)
+    if isinstance(kind, Container):
+        return all(map(_serves_itself_only, kind.parts))
     return isinstance(kind, Literal) or (isinstance(kind, Weakref) and kind.by_identity)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from intaglio.autograph import side_effects
-from intaglio.autograph.reads import Read
+from intaglio.autograph.access_paths import Read
 from intaglio.base.log import logger
 from intaglio.function import read_guards, registry
 
@@ -165,14 +165,15 @@ _ADVICE = (
 
 def message(name: str, changed: Sequence[Read], advice: str = _ADVICE) -> str:
     """What has changed, and what to write instead."""
-    what = "; ".join([_change(r) for r in changed])
+    what = "; ".join([change(r) for r in changed])
     return (
         f"{name} was traced with values that have changed since: {what}. The trace keeps the old ones, as in "
         f"TensorFlow. {advice}"
     )
 
 
-def _change(read: Read) -> str:
+def change(read: Read) -> str:
+    """`self.k: 1 -> 10 (read at model.py:12)`."""
     where = read.where
     line = "" if where is None else f" (read at {where.short})"
     return f"{read.name}: {read.before()} -> {read.now()}{line}"

@@ -34,6 +34,7 @@ from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor
+from intaglio.runtime.executors import EXECUTORS, executor_of
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.large_constants import MIN_BYTES
 from intaglio.type_specs import dimensions
@@ -142,7 +143,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         reads = () if self.reads is None else self.reads.all
         read = {r.name: r.before() for r in reads}
         programs = getattr(self._run, "shapes", ())
-        return Traced(types, where[0] if where else None, self.seconds, read, programs)
+        line = where[0] if where else None
+        return Traced(types, line, self.seconds, read, programs, self.number)
 
     @property
     def function_type(self) -> FunctionType:
@@ -345,14 +347,16 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
     def call_flat(self, tensors: list[Tensor]) -> Sequence[Tensor]:
         """Runs or records the call with the tensors of all arguments; returns flat outputs."""
         level = door.level()
-        if level.eager and not level.watchers:
+        elsewhere = EXECUTORS and executor_of([*tensors, *self._captured]) is not None
+        if level.eager and not level.watchers and not elsewhere:
             return self._run_now(tensors)
         for variable in self.variables:
             _accessed(level, variable)
         if self.reads is not None and not level.eager:
             absorb(self.reads.all)
         inputs = [*tensors, *self._captured]
-        if level.eager and not any([w.depends(inputs) for w in level.watchers]):
+        is_seen = elsewhere or any([w.depends(inputs) for w in level.watchers])
+        if level.eager and not is_seen:
             return self._run_now(tensors)
         return self.carry_out(inputs)
 

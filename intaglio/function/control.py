@@ -122,8 +122,9 @@ class stance(_Block):
     where they differ (`intaglio.verify`). `"default"` is what TensorFlow does. With `function` it is about the
     calls of that function only; the innermost block that names it, or all functions, decides.
 
-    INTAGLIO_STANCE in the environment sets it everywhere. Functions of `tf.data` are traced when a
-    dataset is made, and are not affected. Raises ValueError for another mode.
+    INTAGLIO_STANCE in the environment sets it everywhere. A dataset traces its functions when it is made: in the
+    block of `"eager"` they are only traced for their types, and run as Python on each element, and in that of `"verify"`
+    each element is verified. The other modes are not about them. Raises ValueError for another mode.
 
     >>> f = tf.function(lambda x: x + 1)
     >>> with intaglio.stance("eager_on_miss"):
@@ -206,10 +207,20 @@ def mode_of(function: Any) -> str:
 
 def _mode(function: Any) -> str:
     for mode, about in reversed(_stances.get()):
-        # A method shares everything but the object with its function.
-        if about is None or about.__dict__ is function.__dict__:
+        if about is None or about is function or _is_method_of(function, about):
             return mode
     return "default"
+
+
+def _is_method_of(function: Any, other: Any) -> bool:
+    """True for two objects of one traced function: a method shares all but the object with it."""
+    attributes = getattr(function, "__dict__", None)
+    return attributes is not None and attributes is getattr(other, "__dict__", None)
+
+
+def of_dataset_function(function: Any) -> str:
+    """The stance for a function that a dataset calls, which `tf.config.run_functions_eagerly` does not change."""
+    return _mode(function) if OPTIONS.calls_are_controlled else "default"
 
 
 def notes(function: Any) -> list[str]:

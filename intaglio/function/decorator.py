@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from intaglio.function.polymorphic import Function, Options
+from intaglio.function.options import Options
+from intaglio.function.polymorphic import Function
 
 if TYPE_CHECKING:
     from intaglio.function.typed_function import TypedFunction

@@ -19,6 +19,7 @@ from intaglio.function import captures, read_guards
 from intaglio.function.number_inputs import MAX_INT, Number
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.executors import EXECUTORS, executor_of
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
@@ -183,6 +184,9 @@ def make_entry(
     concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any, exact: bool
 ) -> Entry | None:
     """An entry for calls like this one, or None if no cheap guard distinguishes them."""
+    if EXECUTORS and executor_of(concrete.captured_inputs) is not None:
+        concrete.bound_anew = "a captured variable"
+        return None
     guards = _Guards(exact, concrete.frozen.stateful)
     name = None
     try:
@@ -210,6 +214,8 @@ def make_native_entry(
 
     It guards Python values by identity; others need an entry in Python.
     """
+    if EXECUTORS and executor_of(concrete.captured_inputs) is not None:
+        return None
     program = getattr(concrete.optimized_run(), "program", None)
     single = isinstance(concrete.function_type.output, TensorSpec)
     if program is None or not (single or _is_tuple_of_tensors(concrete)):

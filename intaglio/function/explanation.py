@@ -6,10 +6,12 @@ earlier ones, argument by argument, and reported as the difference from the near
 
 from __future__ import annotations
 
+import enum
 import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from intaglio.base.dtypes import float64
 from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.origins import Frame
 from intaglio.function.trace_types import Container, Dict, Fields, List, Literal, Tuple, Weakref
@@ -79,7 +81,7 @@ class Explanation(ShownInNotebooks, tuple[TraceReason, ...]):
 class Traced(NamedTuple):
     """What is remembered of a trace: types by the names of parameters, the line and the time.
 
-    `reads` is what it has read of Python's state, by the names in the program.
+    `reads` is what it has read of Python's state, by the names in the program; `number` counts up.
     """
 
     types: dict[str, TraceType]
@@ -87,16 +89,19 @@ class Traced(NamedTuple):
     seconds: float
     reads: dict[str, str] = {}
     programs: tuple[str, ...] = ()
+    number: int = 0
 
 
-def explanation(traces: Sequence[Traced], notes: Sequence[str] = ()) -> Explanation:
-    """The cause of each of a function's traces."""
-    found = Explanation([_reason(traces, i) for i in range(len(traces))])
+def explanation(
+    traces: Sequence[Traced], notes: Sequence[str] = (), *, reduces_retracing: bool = False
+) -> Explanation:
+    """The cause of each of a function's traces; whether it has `reduce_retracing=True` decides about the advice."""
+    found = Explanation([_reason(traces, i, reduces_retracing) for i in range(len(traces))])
     found.notes = tuple(notes)
     return found
 
 
-def _reason(traces: Sequence[Traced], index: int) -> TraceReason:
+def _reason(traces: Sequence[Traced], index: int, reduces_retracing: bool) -> TraceReason:
     new = traces[index]
     nearest, changes = None, ()
     for number in range(index, 0, -1):  # of equally near ones the latest
@@ -104,7 +109,19 @@ def _reason(traces: Sequence[Traced], index: int) -> TraceReason:
         found = (*changed(old.types, new.types), *_read_changes(old.reads, new.reads))
         if nearest is None or _size(found) < _size(changes):
             nearest, changes = number, found
+    if reduces_retracing:
+        changes = tuple(_without_known_advice(changes))
     return TraceReason(index + 1, new.where, new.seconds, nearest, changes, new.programs)
+
+
+def _without_known_advice(changes: Sequence[Change]) -> Iterator[Change]:
+    """The changes of a function with `reduce_retracing=True`: what kept it from leaving a dimension open."""
+    others = dict.fromkeys([c.path for c in changes if c.advice not in (_SHAPE, _OPEN)])
+    for change in changes:
+        if change.advice == _SHAPE:
+            advice = _KEPT.format(", ".join(others)) if others else _BY_SIGNATURE
+            change = change._replace(advice=advice)
+        yield change
 
 
 def _read_changes(old: dict[str, str], new: dict[str, str]) -> Iterator[Change]:
@@ -169,6 +186,8 @@ def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
         advice = (
             f"cast it to one dtype before the call, as with tf.cast({path}, tf.{old.dtype.name})"
         )
+        if new.dtype is float64:
+            advice += "; NumPy's own floats are float64"
         yield Change(f"{path}.dtype", old.dtype.name, new.dtype.name, advice)
     if old.shape.rank is not None and old.shape.rank == new.shape.rank:
         sizes = zip(old.shape.as_list(), new.shape.as_list(), strict=True)
@@ -185,28 +204,79 @@ def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
 _SHAPE = (
     "leave the dimension open with reduce_retracing=True, or with None for it in input_signature"
 )
+_KEPT = (
+    "reduce_retracing=True leaves the dimension open between calls that differ in nothing else: repair {}, "
+    "or give the dimension as None in input_signature"
+)
+_BY_SIGNATURE = "leave the dimension open with None for it in input_signature"
 _OPEN = "this trace leaves the dimension open, and serves all its sizes"
 _READ = "a captured Python value; make it a tf.Variable, or pass it as an argument"
 _RANK = "give the function tensors of one rank, or input_signature of unknown rank"
-_COUNT = "each number of arguments has a trace of its own"
+_COUNT = (
+    "each number of arguments has a trace of its own; pass several tensors as one, as with tf.stack"
+)
 _OBJECT = (
     "objects are compared by ==, as long as they live; pass the tensors that it holds, or call "
     'intaglio.generalise("objects") for frozen data classes'
 )
+_GONE = (
+    "objects are compared by ==, as long as they live; make it once and keep it, pass the tensors that it holds, or call "
+    'intaglio.generalise("objects") for data classes'
+)
+_MEMBER = "each member has a trace of its own, which is right where Python code tests it"
+_FUNCTION = "each function has a trace of its own; define it once, outside of what calls it"
+_VARIABLE = "pass one kind of them at each call, as with tf.convert_to_tensor({path})"
+_NONE = (
+    "with and without a value are two graphs, which is right where Python code tests for None; else pass "
+    "a tensor at each call"
+)
+_BOOL = (
+    "True and False are two graphs, which is right where Python code tests it; pass tf.constant({path}) for "
+    "one that has both branches"
+)
+_TEXT = "each Python string has a trace of its own; pass tf.constant({path}) unless Python code needs it"
+_LENGTH = "each number of items has a trace of its own; pass one tensor, as with tf.stack, or always as many items"
+_KEYS = "each set of keys has a trace of its own; pass the same keys at each call"
+_KIND = "each kind of structure has a trace of its own; pass one kind at each call"
 _OTHER = "each has a trace of its own"
 
 
 def _advice(path: str, old: TraceType, new: TraceType) -> str:
-    value = new.value if isinstance(new, Literal) else None
-    if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
-        return f"a Python number is part of the trace; pass tf.constant({path}) unless Python code needs it"
-    if isinstance(new, Literal) or isinstance(old, Literal):
-        return "Python values are part of the trace, each has one of its own"
+    literals = [t.value for t in (old, new) if isinstance(t, Literal)]
+    if None in literals:
+        return _NONE
+    if isinstance(new, Literal):
+        return _advice_on_value(path, new.value)
+    if isinstance(old, Literal):
+        return f"a Python value is part of the trace; pass such a tensor as {path} at each call"
     if isinstance(new, Weakref):
-        return _OBJECT
+        if new.is_function:
+            return _FUNCTION
+        if isinstance(new.placeholder_value(), enum.Enum):
+            return _MEMBER
+        return _GONE if isinstance(old, Weakref) and not old.alive else _OBJECT
     if isinstance(new, Container) or isinstance(old, Container):
-        return "each structure has a trace of its own"
+        return _advice_on_structure(old, new)
+    dtype = getattr(new, "dtype", None)
+    if dtype is not None and dtype == getattr(old, "dtype", None):
+        return _VARIABLE.format(path=path)
     return _OTHER
+
+
+def _advice_on_value(path: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return _BOOL.format(path=path)
+    if isinstance(value, (int, float, complex)):
+        return f"a Python number is part of the trace; pass tf.constant({path}) unless Python code needs it"
+    if isinstance(value, (str, bytes)):
+        return _TEXT.format(path=path)
+    return "a Python value is part of the trace; pass the same one at each call"
+
+
+def _advice_on_structure(old: TraceType, new: TraceType) -> str:
+    if type(old) is not type(new):
+        return _KIND
+    return _LENGTH if isinstance(new, (List, Tuple)) else _KEYS
 
 
 def misfits(
@@ -244,8 +314,14 @@ _KINDS: dict[type, Callable[[Any], str]] = {
     Tuple: lambda t: f"a tuple of {len(t.parts)}",
     Dict: lambda t: f"a dict of {', '.join(map(repr, t.keys)) or 'nothing'}",
     Fields: lambda t: f"{t.kind.__name__}({', '.join(t.names)})",
-    Weakref: lambda t: f"{t.placeholder_value()!r}" if t.alive else "an object that is gone",
+    Weakref: lambda t: _of_object(t),
 }
+
+
+def _of_object(kind: Weakref) -> str:
+    if kind.is_function:
+        return kind.described
+    return repr(kind.placeholder_value()) if kind.alive else f"{kind.described} that is gone"
 
 
 def signature_of(traced: Traced) -> str:

@@ -118,7 +118,7 @@ class NumberInput:
 
     def need(self) -> NoReturn:
         """Notes that the value is needed on this line. Raises ValueNeeded."""
-        frames = origins.frames(origins.capture(2)[:1])
+        frames = origins.frames(origins.capture(2, 1))
         where = frames[0] if frames else None
         self.number.needs.lines.setdefault(self.number.path, where)
         raise ValueNeeded(f"the value of {self.number.path} is needed")

@@ -13,10 +13,12 @@ from intaglio.base.options import OPTIONS
 from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
 from intaglio.function.versions import ProfitableVersions, Versions
-from intaglio.ir import resources
+from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.ir.passes import is_loop
 from intaglio.optimize.pipeline import changes_results, optimize
 from intaglio.optimize.specialize import specialized
+from intaglio.optimize.trip_count import is_data
 from intaglio.runtime import interpreter
 
 Runnable = Callable[..., tuple[Any, ...]]
@@ -55,16 +57,28 @@ def compiles_ahead(graph: Graph) -> bool:
         return False
     found = graph.derived.get(compiles_ahead)
     if found is None:
-        found = whole_graph.is_arithmetic(graph) and (_pays(graph) or not _is_static(graph))
-        graph.derived[compiles_ahead] = found
+        found = graph.derived[compiles_ahead] = _compiles_ahead(graph)
     return found
 
 
-def _pays(graph: Graph) -> bool:
-    if native.is_profitable(graph):
-        return True
+def _compiles_ahead(graph: Graph) -> bool:
+    # What answers fastest for small graphs is asked first: most graphs are small.
+    if not _is_static(graph) or native.is_profitable(graph):
+        return whole_graph.is_arithmetic(graph)
     # How often a loop is run is known once its bounds are constants.
-    return native.has_unknown_trip_count(graph) and native.is_profitable(_optimized(graph))
+    return (
+        native.has_unknown_trip_count(graph)
+        and not _runs_by_data(graph)
+        and whole_graph.is_arithmetic(graph)
+        and native.is_profitable(_optimized(graph))
+    )
+
+
+def _runs_by_data(graph: Graph) -> bool:
+    """True if no pass finds out how often the loops of a graph run: inputs say so, and none is in another."""
+    nested = {op for g in walk.nested(graph) for op in walk.own_ops(g)}
+    loops = [n for n in graph.nodes if is_loop(n.op)]
+    return not any(map(is_loop, nested)) and all(map(is_data, loops))
 
 
 def _optimized(graph: Graph) -> Graph:

@@ -12,7 +12,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.autograph.reads import Read, recording
+from intaglio.autograph.access_paths import Read
+from intaglio.autograph.reads import recording
 from intaglio.autograph.side_effects import POLICY as EFFECTS
 from intaglio.base import origins
 from intaglio.base.locks import lasting_lock
@@ -33,12 +34,13 @@ from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
-from intaglio.function.explanation import Explanation, Traced, explanation, misfits
+from intaglio.function.explanation import Explanation, Traced, misfits
 from intaglio.function.generalisation import POLICY as GENERAL
 from intaglio.function.generalisation import Decisions
 from intaglio.function.hooks import HOOKS
 from intaglio.function.methods import bound_method, converted, has_self, itself
 from intaglio.function.number_inputs import Needs
+from intaglio.function.options import Options
 from intaglio.function.pickling import is_named
 from intaglio.function.signature import (
     Bound,
@@ -48,7 +50,7 @@ from intaglio.function.signature import (
     failed_binding,
     typed,
 )
-from intaglio.function.trace_types import cast_for, from_value
+from intaglio.function.trace_types import cast_for, types_of
 from intaglio.function.tracing import trace
 from intaglio.function.user_errors import without_our_frames
 from intaglio.function.views import TraceViews
@@ -62,19 +64,6 @@ from intaglio.trace.variable_creation import Sites, refusal
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec
 
-# What `experimental_attributes` may name. TensorFlow 2.21 was asked for it.
-ATTRIBUTES = (
-    "api_implements",
-    "api_preferred_device",
-    "_implements",
-    "_noinline",
-    "_tf_data_function",
-    "disable_summaries_at_runtime",
-    "go_backwards",
-    "runtime_constant_optimization",
-    "time_major",
-)
-
 MAX_ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
 
 # An entry costs as much as a hundred calls. One is generated at these numbers of calls that no
@@ -83,44 +72,6 @@ BUILD_AT = frozenset([2, 4, 8, 32, 128, 512, 4096])
 
 
 _counting = lasting_lock()
-
-
-class Options:
-    """The arguments of `tf.function` besides the function."""
-
-    __slots__ = (
-        "attributes",
-        "autograph",
-        "autograph_options",
-        "implements",
-        "input_signature",
-        "jit_compile",
-        "reduce_retracing",
-    )
-
-    def __init__(self, **options: Any) -> None:
-        self.input_signature: Any = options.get("input_signature")
-        self.autograph: bool = options.get("autograph", True)
-        self.autograph_options: Any = options.get("autograph_options")
-        self.jit_compile: bool | None = options.get("jit_compile")
-        self.reduce_retracing: bool = bool(options.get("reduce_retracing"))
-        self.implements: str | None = options.get("implements")
-        self.attributes: Any = options.get("attributes")
-
-    def declared(self) -> dict[str, Any]:
-        """The attributes of the graphs. Raises ValueError for one that TensorFlow does not know."""
-        attributes = dict(self.attributes or {})
-        for name in attributes:
-            if name not in ATTRIBUTES:
-                raise ValueError(
-                    f"`{name} is not supported by tf.function as an attribute. Write one of "
-                    f"{', '.join(ATTRIBUTES)}."
-                )
-        return (
-            attributes
-            if self.implements is None
-            else {**attributes, "_implements": self.implements}
-        )
 
 
 class Function(TraceViews):
@@ -144,7 +95,7 @@ class Function(TraceViews):
         self._is_bound = bound
         self._signature_cache: Signature | None = None
         self._constraints: list[TraceType] | None = None
-        self._cache = TraceCache()
+        self._cache = TraceCache(options.reduce_retracing)
         self._entries: tuple[Entry, ...] = ()
         self._initialized = False
         self._created: list[Frame | None] | None = None  # where the first trace made variables
@@ -390,7 +341,7 @@ class Function(TraceViews):
 
         def explained() -> Explanation:
             new = Traced(dict(zip(bound.names, types, strict=True)), where, 0.0)
-            return explanation([*[c.traced for c in self._cache], new])
+            return self._cache.explanation(further=[new])
 
         return control.may_trace(self, where, explained)
 
@@ -463,7 +414,7 @@ class Function(TraceViews):
                     error.add_note(note)
                 raise error from None
         else:
-            types = [from_value(v, context) for v in bound.values]
+            types = types_of(bound.names, bound.values, context)
         return bound, types, ((bound.extra, bound.keywords), *types)
 
     def _cast(self, bound: Bound, types: Sequence[TraceType], context: Tracing) -> list[Any]:
@@ -490,9 +441,10 @@ class Function(TraceViews):
     def _why(self) -> str:
         """The cause of the last trace, as the end of a message."""
         reasons = self.explain()
-        if len(reasons) < 2:
+        if len(reasons) < 2 and not self._removed:
             return " The function that was traced is a new one: make it once, and call it often."
-        return " The last one: " + "; ".join(map(str, reasons[-1].changes))
+        changes = reasons[-1].changes
+        return " The last one: " + "; ".join(map(str, changes)) if changes else ""
 
     # -- tracing ----------------------------------------------------------------------
 
@@ -778,5 +730,5 @@ def _unpickled(function: Callable[..., Any], name: str, options: Options) -> Fun
 
 
 def traced(function: Any) -> Function:
-    """A Python function as a traced function with the default options."""
-    return Function(function, function.__name__, Options())
+    """A callable as a traced function with the default options."""
+    return Function(function, getattr(function, "__name__", type(function).__name__), Options())

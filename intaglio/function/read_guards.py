@@ -1,19 +1,20 @@
 """Guards on what a trace has read: generated Python code, and steps of a native entry.
 
-A guard finds a place again and compares what is there: by identity first, and by value where that
+A guard follows an access path and compares what it leads to: by identity first, and by value where that
 fails. A native entry compares by identity only; its trace has an entry in Python too.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import keyword
 import weakref
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
-from intaglio.autograph.read_values import Contents, Kept, is_plain, same
-from intaglio.autograph.reads import (
+from intaglio.autograph.access_paths import (
     ATTRIBUTE,
     CELL,
     CLASS,
@@ -26,10 +27,11 @@ from intaglio.autograph.reads import (
     ROOT,
     TRUTH,
     VALUE,
-    Place,
+    AccessPath,
     Read,
     item_of,
 )
+from intaglio.autograph.read_values import Contents, Kept, is_plain, same
 from intaglio.base.generated_code import GeneratedCode
 
 MAX_NATIVE_ELEMENTS = 16
@@ -46,42 +48,42 @@ class _Lines:
         self.name = name
         self.failed = failed
         self.lines: list[str] = []
-        self.places: dict[int, str] = {}
+        self.paths: dict[int, str] = {}
 
     def read(self, read: Read) -> None:
         """The guard of one read."""
-        at = self.place(read.place)
+        at = self.local(read.path)
         self.lines.append(f"if {self._differs(at, read)}: {self.failed}")
 
-    def place(self, place: Place) -> str:
-        """The local variable that has what is in a place."""
-        found = self.places.get(id(place))
+    def local(self, path: AccessPath) -> str:
+        """The local variable that has the value that a path leads to."""
+        found = self.paths.get(id(path))
         if found is None:
-            text = self._found(place)
-            found = self.places[id(place)] = f"r{len(self.places)}"
+            text = self._expression(path)
+            found = self.paths[id(path)] = f"r{len(self.paths)}"
             self.lines.append(f"{found} = {text}")
-            if place.kind == ROOT:
+            if path.kind == ROOT:
                 self.lines.append(f"if {found} is None: {self.failed}")
         return found
 
-    def _found(self, place: Place) -> str:
-        if place.kind == ROOT:
-            return f"{self.name(place.source)}()"
-        if place.kind == GLOBAL:
-            return f"{self.name(place.source)}[{place.key!r}]"
-        if place.kind == CELL:
-            return f"{self.name(place.source)}.cell_contents"
-        assert place.parent is not None
-        owner = self.place(place.parent)
-        if place.kind == ITEM:
-            kind = type(place.parent.find())
+    def _expression(self, path: AccessPath) -> str:
+        if path.kind == ROOT:
+            return f"{self.name(path.source)}()"
+        if path.kind == GLOBAL:
+            return f"{self.name(path.source)}[{path.key!r}]"
+        if path.kind == CELL:
+            return f"{self.name(path.source)}.cell_contents"
+        assert path.parent is not None
+        owner = self.local(path.parent)
+        if path.kind == ITEM:
+            kind = type(path.parent.find())
             if kind not in ITEMS:
-                return f"{self.name(item_of)}({owner}, {self.name(place.key)})"
+                return f"{self.name(item_of)}({owner}, {self.name(path.key)})"
             self.lines.append(f"if type({owner}) is not {kind.__name__}: {self.failed}")
-            return f"{owner}[{self.name(place.key)}]"
-        if place.key.isidentifier() and not keyword.iskeyword(place.key):
-            return f"{owner}.{place.key}"
-        return f"{self.name(getattr)}({owner}, {place.key!r})"
+            return f"{owner}[{self.name(path.key)}]"
+        if path.key.isidentifier() and not keyword.iskeyword(path.key):
+            return f"{owner}.{path.key}"
+        return f"{self.name(getattr)}({owner}, {path.key!r})"
 
     def _differs(self, at: str, read: Read) -> str:
         kept = read.kept
@@ -144,61 +146,148 @@ def checker(reads: Sequence[Read]) -> Callable[[], bool]:
 
 def add_native(table: Any, reads: Sequence[Read]) -> None:
     """Adds the guards to the table of a native entry. Raises Unguardable if one has no such form."""
-    if not reads:
-        return
-    places: dict[int, int] = {}
-    invalidate = table.invalidation()
-    alone, rest = _globals_alone(reads)
-    for found in alone.values():
-        with table.unless_unchanged(found[0].place.source):
-            for read in found:
-                _add(table, read, _number(table, read.place, {}, invalidate), invalidate)
-    for read in rest:
-        _add(table, read, _number(table, read.place, places, invalidate), invalidate)
+    if reads:
+        _NativeGuards(table, reads).emit()
 
 
-def _globals_alone(reads: Sequence[Read]) -> tuple[dict[int, list[Read]], list[Read]]:
-    """The reads of globals that nothing else is found through, by their dictionary; and the others.
+class _NativeGuards:
+    """The guards of one native entry.
 
-    Their values follow from the dictionary alone, of which one version tells that it has not changed.
+    One version of a dictionary tells that no global of a module has changed, or no attribute of an object.
     """
-    parents = {id(read.place.parent) for read in reads}
-    alone: dict[int, list[Read]] = {}
-    rest: list[Read] = []
-    for read in reads:
-        place = read.place
-        by_identity = read.aspect in (VALUE, IS_NONE)
-        if place.kind == GLOBAL and by_identity and id(place) not in parents:
-            alone.setdefault(id(place.source), []).append(read)
+
+    def __init__(self, table: Any, reads: Sequence[Read]) -> None:
+        self.table = table
+        self.lost = table.invalidation()
+        self.numbers: dict[int, int] = {}
+        self.reads: dict[int, list[Read]] = {}
+        self.paths: list[AccessPath] = []  # each after its parent
+        for read in reads:
+            self._enter(read.path)
+            self.reads[id(read.path)].append(read)
+        self.parents = {id(path.parent) for path in self.paths}
+        self.groups: dict[int, list[AccessPath]] = {}  # by the parent, or by the globals
+        for path in self.paths:
+            if self._has_version(path):
+                self.groups.setdefault(_owner_id(path), []).append(path)
+
+    def _enter(self, path: AccessPath) -> None:
+        if id(path) not in self.reads:
+            if path.parent is not None:
+                self._enter(path.parent)
+            self.reads[id(path)] = []
+            self.paths.append(path)
+
+    def _has_version(self, path: AccessPath) -> bool:
+        """True if a version tells whether the path still leads to the same object."""
+        if any(r.aspect not in (VALUE, IS_NONE, CLASS) for r in self.reads[id(path)]):
+            return False
+        if id(path) in self.parents and not _can_be_referenced(path.find()):
+            return False
+        if path.kind == GLOBAL:
+            return self.table.dicts_have_versions
+        if path.kind != ATTRIBUTE:
+            return False
+        assert path.parent is not None
+        owner = path.parent.find()
+        return _follows_from_dicts(owner, path.key) and self.table.has_versions(owner)
+
+    def emit(self) -> None:
+        """Adds them."""
+        emitted: set[int] = set()
+        for path in self.paths:
+            group = self.groups.get(_owner_id(path), [])
+            if path not in group:
+                self._guard_value(path)
+            elif _owner_id(path) not in emitted:
+                emitted.add(_owner_id(path))
+                self._guard_group(group)
+            if id(path) not in self.groups:
+                self._guard_class(path)
+
+    def _guard_group(self, group: Sequence[AccessPath]) -> None:
+        owner = group[0].parent
+        if owner is None:
+            block = self.table.unless_unchanged(group[0].source)
         else:
-            rest.append(read)
-    return alone, rest
+            block = self.table.unless_same_attributes(self._number(owner), owner.find())
+        before = dict(self.numbers)
+        with block:
+            if owner is not None:
+                self._guard_class(owner)
+            for path in group:
+                self._guard_value(path)
+                if id(path) in self.parents:
+                    self.table.same(self._number(path), path.find())
+        self.numbers = before
+        for path in group:
+            if id(path) in self.parents:
+                self.numbers[id(path)] = self.table.known(
+                    _alive(self.table, path.find(), self.lost)
+                )
+
+    def _guard_value(self, path: AccessPath) -> None:
+        for read in self.reads[id(path)]:
+            if read.aspect != CLASS:
+                _add(self.table, read, self._number(path), self.lost)
+
+    def _guard_class(self, path: AccessPath) -> None:
+        for read in self.reads[id(path)]:
+            if read.aspect == CLASS:
+                self.table.of_class(self._number(path), read.kept)
+
+    def _number(self, path: AccessPath) -> int:
+        """The number of the object that a path leads to."""
+        found = self.numbers.get(id(path))
+        if found is not None:
+            return found
+        table = self.table
+        if path.kind == ROOT:
+            number = table.known(_alive(table, path.source(), self.lost))
+        elif path.kind == GLOBAL:
+            number = table.item_of_dict(table.known(path.source), path.key, keep=path.source)
+        elif path.kind == CELL:
+            number = table.contents_of_cell(path.source)
+        elif path.kind == ATTRIBUTE:
+            assert path.parent is not None
+            number = table.attribute(self._number(path.parent), path.key)
+        else:
+            assert path.parent is not None
+            owner = self._number(path.parent)
+            kind = type(path.parent.find())
+            if kind not in ITEMS:
+                raise Unguardable
+            table.of_class(owner, kind)
+            number = table.item(owner, path.key)
+        self.numbers[id(path)] = number
+        return number
 
 
-def _number(table: Any, place: Place, places: dict[int, int], lost: Callable[[], None]) -> int:
-    """The number of the object in a place."""
-    found = places.get(id(place))
-    if found is not None:
-        return found
-    if place.kind == ROOT:
-        number = table.known(_alive(table, place.source(), lost))
-    elif place.kind == GLOBAL:
-        number = table.item_of_dict(table.known(place.source), place.key, keep=place.source)
-    elif place.kind == CELL:
-        number = table.contents_of_cell(place.source)
-    elif place.kind == ATTRIBUTE:
-        assert place.parent is not None
-        number = table.attribute(_number(table, place.parent, places, lost), place.key)
-    else:
-        assert place.parent is not None
-        owner = _number(table, place.parent, places, lost)
-        kind = type(place.parent.find())
-        if kind not in ITEMS:
-            raise Unguardable
-        table.of_class(owner, kind)
-        number = table.item(owner, place.key)
-    places[id(place)] = number
-    return number
+_MISSING = object()
+
+
+def _owner_id(path: AccessPath) -> int:
+    return id(path.source if path.parent is None else path.parent)
+
+
+def _follows_from_dicts(owner: Any, name: str) -> bool:
+    """True if an attribute is what the dictionary of the object, or those of its classes, say."""
+    kind = type(owner)
+    if kind.__getattribute__ not in (object.__getattribute__, ModuleType.__getattribute__):
+        return False
+    found = inspect.getattr_static(kind, name, _MISSING)
+    described = type(found)
+    if name in getattr(owner, "__dict__", ()):
+        return not hasattr(described, "__set__") and not hasattr(described, "__delete__")
+    return found is not _MISSING and not hasattr(described, "__get__")
+
+
+def _can_be_referenced(value: Any) -> bool:
+    try:
+        weakref.ref(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _alive(table: Any, value: Any, lost: Callable[[], None]) -> Any:
@@ -218,19 +307,17 @@ def _add(table: Any, read: Read, number: int, lost: Callable[[], None]) -> None:
         if type(kept) is Kept:
             table.same(number, _alive(table, kept.reference(), lost))
         else:
-            table.identity(number, read.place.find() if same(kept, read.place.find()) else kept)
+            table.identity(number, read.path.find() if same(kept, read.path.find()) else kept)
     elif read.aspect == IS_NONE and kept:
         table.identity(number, None)
     elif read.aspect == IS_NONE:
         table.different(number, None)
-    elif read.aspect == CLASS:
-        table.of_class(number, kept)
     elif (
         read.aspect == CONTENTS
         and _plain_list(kept) is not None
         and kept.count <= MAX_NATIVE_ELEMENTS
     ):
-        now = read.place.find()
+        now = read.path.find()
         first = table.sequence(number, now)
         for i, element in enumerate(now):
             table.identity(first + i, element)

@@ -49,12 +49,12 @@ def recursion(limit: int = MAX_RECURSION_CALLS) -> Generator[None]:
             factorial(tf.constant(5))
     """
     outer, _state.limit = _state.limit, limit
-    maker = recursive_calls.set_maker(HOOKS.trace_recursive)
+    tracer = recursive_calls.set_tracer(HOOKS.trace_recursive)
     try:
         yield
     finally:
         _state.limit = outer
-        recursive_calls.set_maker(maker)
+        recursive_calls.set_tracer(tracer)
 
 
 def allowed() -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
 from intaglio.function.cache import TraceCache
-from intaglio.function.explanation import TraceReason, explanation
+from intaglio.function.explanation import TraceReason
 
 HISTORY_CALLS = 10  # calls that are looked back on
 MAX_TRACES_IN_HISTORY = 5  # traces among them that are too many
@@ -77,7 +77,7 @@ _LAST = _LastRetrace()
 
 def note(traces: TraceCache) -> None:
     """Notes that a call has made a trace; the first one of a function is no retrace."""
-    if len(traces) > 1:
+    if len(traces) + traces.dead > 1:
         _LAST.traces = weakref.ref(traces)
 
 
@@ -94,9 +94,9 @@ def last_retrace() -> TraceReason | None:
     x.shape[0]
     """
     traces = None if _LAST.traces is None else _LAST.traces()
-    if traces is None or len(traces) < 2:
+    if traces is None or len(traces) + traces.dead < 2:
         return None
-    return explanation([trace.traced for trace in traces])[-1]
+    return traces.explanation()[-1]
 
 
 __all__ = ["last_retrace"]

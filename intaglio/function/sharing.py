@@ -43,7 +43,7 @@ class _Published:
 
 def _is_repeatable(trace: Any) -> bool:
     reads = trace.reads
-    if trace.effects.found or not (reads is None or reads.is_fresh()):
+    if trace.effects or not (reads is None or reads.is_fresh()):
         return False
     return not streams(trace.frozen)
 

@@ -8,8 +8,10 @@ long as they live, and as a class defines it with `__tf_tracing_type__`.
 from __future__ import annotations
 
 import math
+import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -75,7 +77,7 @@ def _exact(value: Any) -> Any:
 class Weakref(TraceType):
     """An object that tracing holds weakly: equal objects share traces while they live."""
 
-    __slots__ = ("_hash", "_ref", "by_identity")
+    __slots__ = ("_hash", "_kind", "_ref", "by_identity")
 
     def __init__(self, ref: Any) -> None:
         self._ref = ref
@@ -83,6 +85,8 @@ class Weakref(TraceType):
         self._hash = hash(value)
         # Whether the object is equal to itself alone. Others may have another hash when they change.
         kind = type(value)
+        # What is left to name it by: the class, or the code of a function.
+        self._kind = value.__code__ if kind is FunctionType else kind.__name__
         self.by_identity = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__
 
     def is_subtype_of(self, other: TraceType) -> bool:
@@ -98,6 +102,19 @@ class Weakref(TraceType):
     def alive(self) -> bool:
         """True while the object exists."""
         return self._ref() is not None
+
+    @property
+    def is_function(self) -> bool:
+        """True for a Python function."""
+        return not isinstance(self._kind, str)
+
+    @property
+    def described(self) -> str:
+        """`a Config`, or `<lambda> (model.py:12)`, also when the object is gone."""
+        if isinstance(self._kind, str):
+            return f"{'an' if self._kind[:1] in 'AEIOUaeiou' else 'a'} {self._kind}"
+        code = self._kind
+        return f"{code.co_qualname} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
         own = self._ref()
@@ -449,6 +466,21 @@ def _of_structure(value: Any, kind: type, context: Tracing) -> TraceType:
     return _generic(value, context)
 
 
+def types_of(names: Sequence[str], values: Sequence[Any], context: Tracing) -> list[TraceType]:
+    """The types of arguments. Raises TypeError, with the name of the parameter, for what has none."""
+    found: list[TraceType] = []
+    try:
+        for value in values:
+            found.append(from_value(value, context))
+    except TypeError as e:
+        e.add_note(
+            f"It is, or is part of, the argument {names[len(found)]!r}. Pass the tensors that it holds; or give its "
+            "class a hash, as a data class has with frozen=True, or with eq=False."
+        )
+        raise
+    return found
+
+
 def _by_contents(value: Any, kind: type, context: Tracing) -> TraceType | None:
     """The type of a frozen set, or of a data class whose instances do not change or have no hash."""
     if kind is frozenset:
@@ -505,4 +537,5 @@ __all__ = [
     "Tuple",
     "Weakref",
     "from_value",
+    "types_of",
 ]

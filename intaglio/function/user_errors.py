@@ -217,6 +217,31 @@ def graph_failure(error: Exception, name: str) -> Exception:
     return reported
 
 
+def session_failure(error: Exception) -> Exception:
+    """The error to raise for one that a kernel raised while a session ran its graph."""
+    node = interpreter.failing_node(error)
+    reported = None if node is None or RAISES in node.attrs else _as_op_error(error, node)
+    if node is None or reported is None:
+        return error
+    return detected_at(node.source or node, reported)
+
+
+def detected_at(node: Node, error: OpError) -> OpError:
+    """The error of a node that a session was to run: it names the node, and the lines that recorded it."""
+    lines = [
+        f'File "{f.filename}", line {f.lineno}, in {f.function}\n' for f in reversed(node.frames)
+    ]
+    where = "".join([f"    {line}" for line in lines])
+    error._message = (
+        f"Graph execution error:\n\nDetected at node {node.name!r} defined at (most recent call last):\n{where}"
+        f"Node: {node.name!r}\n{error._message}\n\t [[{{{{node {node.name}}}}}]]"
+    )
+    stack = "".join([f"  {line}" for line in lines])
+    error._note = f"\n\nOriginal stack trace for {node.name!r}:\n{stack}"
+    error._op, error._node_def = node, node.node_def
+    return error
+
+
 def _noted(error: Exception, node: Node, name: str) -> Exception:
     """A user's exception, with a note that names the graph that raised it."""
     note = f"Raised by node {node.traced_name} while the graph {name} ran."
@@ -229,7 +254,7 @@ def _as_op_error(error: Exception, node: Node) -> OpError | None:
     if isinstance(error, OpError):
         return error
     kind = errors.from_kernel(error, node.op.reaches_outside)
-    return None if kind is None else kind(None, node, str(error))
+    return None if kind is None else kind(None, node, errors.kernel_message(error))
 
 
 def expected_dtype(name: str, index: int, wanted: Any, got: Any) -> OpError:

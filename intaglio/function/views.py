@@ -5,13 +5,13 @@ from __future__ import annotations
 import collections
 from typing import Any, NamedTuple
 
-from intaglio.autograph.reads import CLASS, Read
+from intaglio.autograph.access_paths import CLASS, Read
 from intaglio.autograph.side_effects import SideEffect
 from intaglio.base.origins import Frame
-from intaglio.function import control
+from intaglio.function import captures, control
 from intaglio.function.cache import TraceCache
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.function.explanation import CompileReport, Explanation, explanation
+from intaglio.function.explanation import CompileReport, Explanation
 from intaglio.function.generalisation import Decision, Decisions
 from intaglio.function.hooks import HOOKS
 from intaglio.function.inspection import Inspected
@@ -66,10 +66,13 @@ class TraceViews(Inspected, PolymorphicFunction):
 
         A sequence with an item for each trace, oldest first; printed, it has where each was
         made, how long that took, what changed since the nearest one, and what to write instead.
-        The stance and budgets of this thread, the traces that `trace_cache` has removed and what was generalised are its
-        `notes`. TensorFlow has no such method.
+        The stance and budgets of this thread, the traces that were removed, what was generalised and the captured values
+        that have changed are its `notes`. TensorFlow has no such method.
         """
         removed = [f"removed: {self._removed} traces, for trace_cache"] if self._removed else []
+        dead = self._cache.dead
+        if dead:
+            removed.append(f"removed: {dead} traces of objects that are gone")
         general = [f"generalised: {d}" for d in self.generalised]
         slow = [
             f"slow calls: {c.bound_anew} is converted or compared at each of them, {c.general_calls} so far; "
@@ -77,8 +80,11 @@ class TraceViews(Inspected, PolymorphicFunction):
             for c in self._cache
             if c.bound_anew is not None
         ]
-        notes = [*control.notes(self), *removed, *general, *slow]
-        return explanation([c.traced for c in self._cache], notes)
+        stale: list[str] = []
+        if captures.POLICY.mode != "retrace":  # which returns to earlier traces
+            stale = [f"stale: {captures.change(r)}" for r in self.captures if not r.is_unchanged()]
+        notes = [*control.notes(self), *removed, *general, *slow, *stale]
+        return self._cache.explanation(notes)
 
     def compile_report(self) -> str:
         """What of each trace is machine code, and what is not, with the reason.
@@ -140,7 +146,7 @@ class TraceViews(Inspected, PolymorphicFunction):
 
         Each has a `kind` and `where`; printed, it says what it was. TensorFlow has no such attribute.
         """
-        return tuple(dict.fromkeys([e for c in self._cache for e in c.effects.found.values()]))
+        return tuple(dict.fromkeys([e for c in self._cache for e in c.effects.found]))
 
     @property
     def constants(self) -> tuple[LargeConstant, ...]:

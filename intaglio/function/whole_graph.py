@@ -48,8 +48,10 @@ def reach(node: Node) -> Reach | None:
         return REACHES[op.reaches_outside]
     if op.carries_strings or op.has_graphs:
         return None
-    values = (*node.inputs, *node.outputs)
-    return STRINGS if any(v.dtype is string for v in values) else None
+    for value in (*node.inputs, *node.outputs):
+        if value.spec.dtype is string:
+            return STRINGS
+    return None
 
 
 def check_arithmetic(graph: Graph) -> None:

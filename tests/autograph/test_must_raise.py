@@ -428,3 +428,21 @@ def test_errors_of_a_run_name_the_node() -> None:
     message = str(caught.value)
     assert message.startswith("Graph execution error:\n\nDetected at node GatherV2 defined at")
     assert re.search(r"\[\[\{\{node GatherV2\}\}\]\] \[Op:__inference_f_\d+\]", message)
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_the_first_number_of_a_loop_does_not_decide_how_its_body_ends(rows):
+    """With no rows `x[0]` always raises; the loop that would do so does not run."""
+
+    @tf.function
+    def first_large(x):
+        for i in tf.range(tf.shape(x)[0]):
+            for j in tf.range(tf.shape(x)[1]):
+                if x[i][j] > 1.0:
+                    return x[i][j], i, j
+        return tf.constant(-1.0), tf.constant(-1), tf.constant(-1)
+
+    found = first_large(tf.zeros([rows, 4]))
+    assert [float(v) for v in found] == [-1.0, -1.0, -1.0]
+    if rows:
+        assert [float(v) for v in first_large(tf.eye(3) * 2.0)] == [2.0, 0.0, 0.0]

@@ -156,3 +156,37 @@ def test_another_layout_is_noticed(monkeypatch: pytest.MonkeyPatch, field: str, 
     assert layout._verified()
     monkeypatch.setattr(layout, field, other)
     assert not layout._verified()
+
+
+@pytest.mark.skipif(not layout.ATTRIBUTES_HAVE_VERSIONS, reason="attributes change without a word")
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        ("MANAGED_DICT", layout.TYPE),
+        ("DICT_VERSION", layout.SIZE),
+        ("TYPE_VERSION", layout.TYPE_VERSION + 16),  # the vectorcall
+    ],
+)
+def test_another_layout_of_attributes_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, field: str, other: int
+) -> None:
+    assert layout._attribute_versions_verified()
+    monkeypatch.setattr(layout, field, other)
+    assert not layout._attribute_versions_verified()
+
+
+@needs_layout
+def test_the_dict_of_an_object_is_found() -> None:
+    class Plain:
+        pass
+
+    class OfList(list):
+        pass
+
+    for owner in (Plain(), OfList(), sys, layout):
+        offset = layout.dict_offset(owner)
+        if offset:
+            assert word(layout.address_of(owner) + offset) == layout.address_of(vars(owner))
+    assert layout.dict_offset(sys) > 0
+    with pytest.raises(TypeError):
+        layout.dict_offset(1)

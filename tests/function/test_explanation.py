@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
+import enum
 
+import numpy as np
 import pytest
 
 import intaglio
@@ -15,6 +18,11 @@ X = tf.ones([4, 3])
 
 class Thing:
     pass
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
 
 
 def changes(*calls):
@@ -145,3 +153,92 @@ def test_notes_say_what_else_decides(no_other_traces: None) -> None:
         assert "budget: 1 of 3 further traces from one line" in str(f.explain())
     with intaglio.trace_cache(max_traces=1):
         assert "removed: 1 traces, for trace_cache" in f.explain().notes
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "advice"),
+    [
+        (call(X, True), call(X, False), "pass tf.constant(lam) for one that has both branches"),
+        (call(X, None), call(X, X), "right where Python code tests for None"),
+        (call(X, X), call(X, None), "right where Python code tests for None"),
+        (call(X, "a"), call(X, b"b"), "pass tf.constant(lam) unless Python code needs it"),
+        (call(X, 0.5), call(X, X), "pass such a tensor as lam at each call"),
+        (call(X, [1]), call(X, [1, 1]), "pass one tensor, as with tf.stack"),
+        (call(X, {"a": 1}), call(X, {"b": 1}), "pass the same keys"),
+        (call(X, (1,)), call(X, [1]), "pass one kind"),
+        (call(X), call(tf.Variable(X)), "tf.convert_to_tensor(images)"),
+        (call(X), call(np.ones([4, 3])), "NumPy's own floats are float64"),
+        (call(X, Color.RED), call(X, Color.BLUE), "each member has a trace of its own"),
+    ],
+)
+def test_what_to_write_instead(first, second, advice):
+    @tf.function
+    def step(images, lam=None):
+        return tf.constant(0)
+
+    for args, kwargs in (first, second):
+        step(*args, **kwargs)
+    ((change,),) = [reason.changes for reason in step.explain()[1:]]
+    assert advice in change.advice
+
+
+def test_objects_that_are_gone_are_causes_too(caplog):
+    step = tf.function(lambda x, thing: x + 1)
+    for _ in range(6):
+        step(X, Thing())
+    reasons = step.explain()
+    assert len(reasons) == step.experimental_get_tracing_count() == 6
+    assert "thing was a Thing that is gone" in str(reasons[-1])
+    assert "make it once and keep it" in str(reasons[-1])
+    assert "removed: " in reasons.notes[0]
+    assert "thing was a Thing that is gone" in caplog.text  # the warning names the cause
+    assert intaglio.last_retrace() == reasons[-1]
+
+
+def test_functions_are_named_by_their_line():
+    step = tf.function(lambda x, g: g(x))
+    for _ in range(2):
+        step(X, lambda y: y * 2)
+    (change,) = step.explain()[-1].changes
+    assert "<lambda> (test_explanation.py:" in change.was
+    assert "define it once, outside" in change.advice
+
+
+def test_an_argument_without_a_hash_is_named():
+    @dataclasses.dataclass
+    class Config:
+        rate: float
+
+    step = tf.function(lambda x, config: x * config.rate)
+    with pytest.raises(TypeError, match="Could not generate a generic TraceType") as caught:
+        step(X, Config(0.5))
+    assert "the argument 'config'" in "".join(caught.value.__notes__)
+
+
+RATE = 1.0
+
+
+def test_captured_values_that_have_changed_are_notes(monkeypatch):
+    step = tf.function(lambda x: x * RATE)
+    with intaglio.captures("freeze"):
+        step(X)
+        assert step.explain().notes == ()
+        monkeypatch.setitem(globals(), "RATE", 2.0)
+        (note,) = step.explain().notes
+    assert note.startswith("stale: RATE: 1.0 -> 2.0 (read at test_explanation.py:")
+
+
+def test_advice_on_shapes_knows_reduce_retracing():
+    @tf.function(reduce_retracing=True)
+    def step(x, n):
+        return x * n
+
+    for n in range(3):
+        step(tf.ones([n + 2]), n)
+    shape, number = step.explain()[-1].changes
+    assert shape.path == "x.shape[0]" and number.path == "n"
+    assert "differ in nothing else: repair n, or give" in shape.advice
+    assert shape.advice == intaglio.last_retrace().changes[0].advice
+    step(tf.ones([7]), 2)  # now only the shape differs: a trace that leaves it open
+    assert [c.now for c in step.explain()[-1].changes] == ["None"]
+    assert "with reduce_retracing=True" not in str(step.explain())

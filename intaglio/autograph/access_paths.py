@@ -1,0 +1,200 @@
+"""Access paths: how a value that a trace has read is found again, and what of it was read."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.autograph.read_values import same, shown
+from intaglio.base import origins
+from intaglio.base.origins import Frame
+
+# The kinds of paths, by their last step.
+ROOT, GLOBAL, CELL, ATTRIBUTE, ITEM = "root", "global", "cell", "attribute", "item"
+# What of the value at the end of a path is read.
+VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY = (
+    "value",
+    "is_none",
+    "class",
+    "length",
+    "truth",
+    "contents",
+    "array",
+)
+# What is read of a container other than its elements.
+SIZES: dict[str, Callable[[Any], Any]] = {LENGTH: len, TRUTH: bool}
+_MISSING = object()
+
+ITEMS = (list, tuple, dict)
+
+
+def item_of(owner: Any, key: Any) -> Any:
+    """An item of a list, tuple or dictionary, without one that a dictionary would make.
+
+    Raises LookupError if there is none.
+    """
+    if isinstance(owner, dict):
+        found = dict.get(owner, key, _MISSING)
+        if found is _MISSING:
+            raise KeyError(key)
+        return found
+    if isinstance(owner, list):
+        return list.__getitem__(owner, key)
+    return tuple.__getitem__(owner, key)
+
+
+class AccessPath:
+    """Leads to a value: a variable, or an attribute or item of the value that another path leads to."""
+
+    __slots__ = ("key", "kind", "origin", "parent", "source")
+
+    def __init__(
+        self, kind: str, source: Any, key: Any, parent: AccessPath | None, origin: origins.Origin
+    ) -> None:
+        self.kind = kind
+        # The dictionary of globals, the cell, or a reference to the root; None behind another path.
+        self.source = source
+        self.key = key
+        self.parent = parent
+        self.origin = origin
+
+    def find(self) -> Any:
+        """What is there now. Raises LookupError, AttributeError or ValueError if nothing is."""
+        if self.kind == GLOBAL:
+            return self.source[self.key]
+        if self.kind == CELL:
+            return self.source.cell_contents
+        if self.kind == ROOT:
+            found = self.source()
+            if found is None:
+                raise ReferenceError(self.name)
+            return found
+        assert self.parent is not None
+        owner = self.parent.find()
+        return getattr(owner, self.key) if self.kind == ATTRIBUTE else item_of(owner, self.key)
+
+    @property
+    def name(self) -> str:
+        """The path as the user's program writes it: `self.k`, `config['lr']`."""
+        if self.kind in (GLOBAL, CELL):
+            return self.key
+        text = _text_at(self.origin)
+        written = self.key if self.kind == ATTRIBUTE else "]"
+        if text and text.endswith(written) and text.isprintable():
+            return text
+        owner = "" if self.parent is None else self.parent.name
+        return f"{owner}.{self.key}" if self.kind == ATTRIBUTE else f"{owner}[{self.key!r}]"
+
+
+def _text_at(origin: origins.Origin) -> str:
+    """The expression of the instruction that was executed."""
+    if not origin:
+        return ""
+    code, offset = origin[0]
+    line, last, start, end = next(
+        (p for i, p in enumerate(code.co_positions()) if i == offset // 2), (None,) * 4
+    )
+    if line is None or None in (last, start, end) or line != last:
+        return ""
+    text = linecache.getline(code.co_filename, line)
+    return text.encode()[start:end].decode(errors="replace")
+
+
+class Read:
+    """One read: the path, what of its value was read, what that was, and the user's line."""
+
+    __slots__ = ("aspect", "kept", "origin", "path")
+
+    def __init__(self, path: AccessPath, aspect: str, kept: Any, origin: origins.Origin) -> None:
+        self.path = path
+        self.aspect = aspect
+        self.kept = kept
+        self.origin = origin
+
+    @property
+    def name(self) -> str:
+        """What was read, as the user's program writes it."""
+        name = self.path.name
+        form = {LENGTH: "len({})", TRUTH: "bool({})", CLASS: "type({})"}.get(self.aspect, "{}")
+        return form.format(name)
+
+    @property
+    def where(self) -> Frame | None:
+        """The line that read it."""
+        found = origins.frames(self.origin[:1])
+        return found[0] if found else None
+
+    @property
+    def ident(self) -> tuple[str, str]:
+        """Equal for reads through equally named paths on one line."""
+        return self.name, str(self.where)
+
+    def is_unchanged(self) -> bool:
+        """True if what was read is what it was, or its owner is gone."""
+        try:
+            return self.is_same(self.path.find())
+        except ReferenceError:
+            return True
+        except (LookupError, AttributeError, ValueError, TypeError):
+            return False
+
+    def is_same(self, now: Any) -> bool:
+        """True if a trace would take the value that the path leads to now for what was read."""
+        kept = self.kept
+        if self.aspect == VALUE:
+            return same(kept, now)
+        if self.aspect == IS_NONE:
+            return (now is None) is kept
+        if self.aspect == CLASS:
+            return type(now) is kept
+        if self.aspect in SIZES:
+            return SIZES[self.aspect](now) == kept
+        return kept.is_same(now)
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the object that it is about is gone, so that no call can depend on it."""
+        path = self.path
+        while path.parent is not None:
+            path = path.parent
+        return path.kind == ROOT and path.source() is None
+
+    def before(self) -> str:
+        """What was read, in a few words."""
+        if self.aspect == IS_NONE:
+            return "None" if self.kept else "not None"
+        if self.aspect == ARRAY:
+            return "other elements"
+        return shown(self.kept)
+
+    def now(self) -> str:
+        """What is there now, in a few words."""
+        try:
+            found = self.path.find()
+        except (LookupError, AttributeError, ValueError, TypeError, ReferenceError):
+            return "nothing"
+        if self.aspect == IS_NONE:
+            return "None" if found is None else "not None"
+        if self.aspect in SIZES:
+            return str(SIZES[self.aspect](found))
+        if self.aspect == CLASS:
+            return shown(type(found))
+        if self.aspect == ARRAY:
+            return "these elements"
+        return shown(found)
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.before()}{_at(self.where)}"
+
+    __repr__ = __str__
+
+
+def _at(where: Frame | None) -> str:
+    return "" if where is None else f" (read at {where.short})"
+
+
+__all__ = [
+    "ARRAY", "ATTRIBUTE", "CELL", "CLASS", "CONTENTS", "GLOBAL", "IS_NONE", "ITEM", "ITEMS", "LENGTH", "ROOT", "SIZES", "TRUTH",
+    "VALUE", "AccessPath", "Read", "item_of",
+]  # fmt: skip
