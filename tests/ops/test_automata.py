@@ -105,3 +105,77 @@ def test_a_kernel_computes_many_texts(monkeypatch):
     found = tf.strings.regex_full_match(texts, r"1\d*").numpy()
     assert asked == [r"1\d*"]
     np.testing.assert_array_equal(found, [str(n).startswith("1") for n in range(300)])
+
+
+def matches_of(searcher: automata.Searcher, text: bytes) -> list[tuple[int, int]] | None:
+    """Where the matches are, state by state; None where a byte leads to UNKNOWN."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        state, end, at = searcher.behind if start else searcher.first, 0, start
+        while at < len(text):
+            state = int(searcher.table[state + text[at]])
+            if state == automata.OTHER * automata.BYTES:
+                return None
+            if not state:
+                break
+            at += 1
+            if searcher.matches[state // automata.BYTES] & automata.HERE:
+                end = at
+        else:
+            if searcher.matches[state // automata.BYTES] & automata.AT_END:
+                end = at
+        if end:
+            found.append((start, end))
+        start = end or start + 1
+    return found
+
+
+@settings(deadline=None, max_examples=300)
+@given(pieces, st.lists(st.text("abcé\n", max_size=8), max_size=8))
+def test_matches_are_those_that_are_preferred(pattern, texts):
+    searcher = automata.searcher_of(pattern)
+    if searcher is None:
+        return
+    expression = re.compile(regex_syntax.translated(pattern).pattern)
+    for text in texts:
+        found = matches_of(searcher, text.encode())
+        if found is None:
+            assert not text.isascii()
+        else:
+            sizes = [len(text[:i].encode()) for i in range(len(text) + 1)]
+            wanted = [(sizes[m.start()], sizes[m.end()]) for m in expression.finditer(text)]
+            assert found == wanted
+
+
+@pytest.mark.parametrize("pattern", ["a*", "", "(a|b*)*c", r"\bab", "^", "b*?"])
+def test_patterns_that_are_not_searched_for(pattern):
+    """Those with empty matches, of which RE2 and Python think differently, and loops of nothing."""
+    assert automata.searcher_of(pattern) is None
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    pieces,
+    st.lists(st.text("abcé\n", max_size=8), min_size=1, max_size=8),
+    st.sampled_from(["", "-", "éé", r"\\", r"<\0>"]),
+    st.booleans(),
+)
+def test_texts_are_rewritten_together_as_one_by_one(pattern, texts, rewrite, every):
+    def rewritten(some):
+        return tf.strings.regex_replace(some, pattern, rewrite, replace_global=every).numpy()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
+        patch.setattr("intaglio.ops.compiled.MIN_TOTAL_WORK", 0)
+        found = rewritten(texts * 64).tolist()
+    assert found == [rewritten([text])[0] for text in texts] * 64
+
+
+def test_a_search_that_leads_far_is_left_to_the_expression(monkeypatch):
+    """Each start reads to the end: machine code gives up, and RE2 or Python answers."""
+    monkeypatch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
+    monkeypatch.setattr("intaglio.ops.compiled.MIN_TOTAL_WORK", 0)
+    texts = ["a" * 5000, "a" * 300 + "b", "ab"] * 30
+    found = tf.strings.regex_replace(texts, "a[^c]*b", "-").numpy().tolist()
+    assert found == [b"a" * 5000, b"-", b"-"] * 30

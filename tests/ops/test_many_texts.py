@@ -237,3 +237,22 @@ def test_the_record_of_a_wrong_field_is_named():
         tf.errors.InvalidArgumentError, match="Field 0 in record 100 is not a valid"
     ):
         tf.io.decode_csv(records, [[0], [0]])
+
+
+def test_no_separator_is_an_empty_one():
+    # As in TensorFlow 2.21.
+    assert tf.strings.join(["a", "b"], separator=None).numpy() == b"ab"
+    assert tf.strings.reduce_join(["a", "b"], separator=None).numpy() == b"ab"
+    joined = tf.strings.unsorted_segment_join(["a", "b"], [0, 0], 1, separator=None)
+    assert joined.numpy().tolist() == [b"ab"]
+
+
+@given(TEXTS, st.integers(0, 200))
+def test_distinct_texts(texts, others):
+    many = [*texts, *[b"%d" % (i * i % 97) for i in range(others)]] * 2
+    many = (many * REPEATED)[: max(REPEATED, len(many))]
+    found, which, counts = tf.unique_with_counts(_texts(many))
+    wanted = list(dict.fromkeys(many))
+    assert _list(found) == wanted
+    assert _list(which) == [wanted.index(text) for text in many]
+    assert _list(counts) == [many.count(text) for text in wanted]

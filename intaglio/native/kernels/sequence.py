@@ -5,6 +5,7 @@ Native code does their steps by itself: it needs to know which step takes what.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -119,6 +120,10 @@ class Rounding:
     def now(self) -> Run:
         """The one that the program's options select now."""
         return self._fast() if OPTIONS.tensor_float_32 else self._exact
+
+    def within(self, chained: Callable[[Run], Run]) -> Rounding:
+        """What a function makes of each of the two: a chain that the kernel is a step of."""
+        return Rounding(chained(self._exact), functools.cache(lambda: chained(self._fast())))
 
     def __call__(self, *arrays: Any) -> Any:
         return self.now()(*arrays)

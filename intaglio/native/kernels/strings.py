@@ -7,14 +7,15 @@ is not as expected; NumPy and Python repeat the call then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio.cpython import layout
+from intaglio.native.kernels import text_matching
 from intaglio.native.kernels.library import Kernel, Library, Source
+from intaglio.native.kernels.text_walk import Walk
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.integers import Text, Word
 from intaglio.native.runtime import entry
@@ -23,121 +24,14 @@ from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, m
 
 Run = Callable[..., Any]
 
-# The first words of a kernel: how many texts, and addresses of Python's type and two functions.
-WORDS = ("count", "type", "new", "release")
 # Digits that always fit into an int64.
 MAX_INT64_DIGITS = 18
 # Flags of a parsed number: its digits after the point, and whether it has a sign or a point.
 NEGATIVE, POINT, UNUSUAL = 32, 64, 255
 
 
-class _Walk:
-    """A kernel that loops over texts: its arrays and words."""
-
-    def __init__(self, name: str) -> None:
-        self.code = code = Code(name, entry.KERNEL)
-        objects, words = self.array(0), self.array(1)
-        self.objects = objects
-        self.words = {
-            part: code.load("i64", code.at("i64", words, str(i)), 8) for i, part in enumerate(WORDS)
-        }
-        self.words_pointer = words
-        self.out = self.result(0)
-        self.flag = self.result(1)
-
-    def array(self, number: int) -> str:
-        """Where the data of an input is."""
-        return self.code.load("ptr", self.code.at("ptr", "%ins", str(number)), 8)
-
-    def result(self, number: int) -> str:
-        """Where the data of an output is."""
-        return self.code.load("ptr", self.code.at("ptr", "%outs", str(number)), 8)
-
-    def pointer(self, name: str) -> str:
-        """A word of the kernel as a pointer."""
-        return self.code.let(f"inttoptr i64 {self.words[name]} to ptr")
-
-    def more(self, number: int) -> Word:
-        """A word of this kernel alone, after the common ones."""
-        code = self.code
-        pointer = code.at("i64", self.words_pointer, str(len(WORDS) + number))
-        return Word(code, code.load("i64", pointer, 8))
-
-    def unexpected(self) -> None:
-        """Says that the result is not to be used."""
-        self.code.do(f"store i64 1, ptr {self.flag}, align 8")
-
-    @contextmanager
-    def texts(self) -> Generator[tuple[str, str, str]]:
-        """A loop over the texts: the number, the pointer to the bytes and how many there are."""
-        code, kind = self.code, self.pointer("type")
-        with code.loop("0", self.words["count"]) as i:
-            scratch = code.load("ptr", code.at("ptr", self.objects, i), 8)
-            # An unset element is a null pointer; a type is an object that is no text.
-            nothing = code.let(f"icmp eq ptr {scratch}, null")
-            scratch = code.let(f"select i1 {nothing}, ptr {kind}, ptr {scratch}")
-            own = code.load("ptr", code.at("i8", scratch, str(layout.TYPE)), 8)
-            good = code.let(f"icmp eq ptr {own}, {kind}")
-            with code.when(code.let(f"xor i1 {good}, true")):
-                self.unexpected()
-            with code.when(good):
-                size = code.load("i64", code.at("i8", scratch, str(layout.SIZE)), 8)
-                yield i, code.at("i8", scratch, str(layout.BYTES_DATA)), size
-
-    @contextmanager
-    def spans(self) -> Generator[tuple[str, str, str]]:
-        """A loop over spans of one text: the number, the pointer to the bytes and how many."""
-        code = self.code
-        bounds = [self.array(2 + k) for k in range(2)]
-        with code.loop("0", self.words["count"]) as i:
-            start, size = (code.load("i64", code.at("i64", array, i), 8) for array in bounds)
-            yield i, code.at("i8", self.objects, start), size
-
-    def store(self, i: str, value: str) -> None:
-        """Writes an i64 of the result."""
-        pointer = self.code.at("i64", self.out, i)
-        self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
-
-    def new_text(self, i: str, data: str, size: str) -> None:
-        """Writes a new text of these bytes into the result."""
-        code = self.code
-        new, release = self.pointer("new"), self.pointer("release")
-        text = code.let(f"call ptr {new}(ptr {data}, i64 {size})")
-        pointer = code.at("ptr", self.out, i)
-        before = code.load("ptr", pointer, 8)
-        code.do(f"store ptr {text}, ptr {pointer}, align 8")
-        code.do(f"call void {release}(ptr {before})")
-
-    def fresh_text(self, i: str, size: str) -> str:
-        """Writes a new text of so many bytes into the result; gives where they are to be put."""
-        code = self.code
-        self.new_text(i, "null", size)
-        text = code.load("ptr", code.at("ptr", self.out, i), 8)
-        return code.at("i8", text, str(layout.BYTES_DATA))
-
-    def byte(self, data: str, at: str) -> str:
-        """A byte as an i64."""
-        code = self.code
-        return code.let(f"zext i8 {code.load('i8', code.at('i8', data, at), 1)} to i64")
-
-    def put(self, data: str, at: str, value: str) -> None:
-        """Writes the last bits of an i64 as a byte."""
-        code = self.code
-        octet = code.let(f"trunc i64 {value} to i8")
-        code.do(f"store i8 {octet}, ptr {code.at('i8', data, at)}, align 1")
-
-    def select(self, test: str, yes: str | int, no: str | int) -> str:
-        """One of two i64."""
-        return self.code.let(f"select i1 {test}, i64 {yes}, i64 {no}")
-
-    def kernel(self, inputs: int, outputs: int) -> Kernel:
-        """The whole, as a library takes it."""
-        self.code.do("ret void")
-        return Kernel(self.code, 2 + inputs, 2 + outputs)
-
-
 def _lengths() -> Kernel:
-    walk = _Walk("lengths")
+    walk = Walk("lengths")
     with walk.texts() as (i, _, size):
         walk.store(i, size)
     return walk.kernel(0, 0)
@@ -146,9 +40,9 @@ def _lengths() -> Kernel:
 # -- hashes ----------------------------------------------------------------------------
 
 
-def _hashing(name: str, write: Callable[[_Walk, Text], Word]) -> Kernel:
+def _hashing(name: str, write: Callable[[Walk, Text], Word]) -> Kernel:
     """Hashes of texts modulo a number of buckets; the hashes themselves for 0."""
-    walk = _Walk(name)
+    walk = Walk(name)
     code, buckets = walk.code, walk.more(0)
     whole = code.integer("icmp eq", buckets.name, 0)
     divisor = Word(code, code.let(f"select i1 {whole}, i64 1, i64 {buckets.name}"))
@@ -159,7 +53,7 @@ def _hashing(name: str, write: Callable[[_Walk, Text], Word]) -> Kernel:
     return walk.kernel(0, 0)
 
 
-def _fingerprint(walk: _Walk, text: Text) -> Word:
+def _fingerprint(walk: Walk, text: Text) -> Word:
     """The variant of the hash for a length."""
     code = walk.code
     done = code.new_label("hashed")
@@ -179,11 +73,11 @@ def _fingerprint(walk: _Walk, text: Text) -> Word:
     return Word(code, found.name)
 
 
-def _siphash(walk: _Walk, text: Text) -> Word:
+def _siphash(walk: Walk, text: Text) -> Word:
     return hash_functions.siphash(text, text.size >> 3, walk.more(1), walk.more(2))
 
 
-def _murmurhash(walk: _Walk, text: Text) -> Word:
+def _murmurhash(walk: Walk, text: Text) -> Word:
     return murmurhash(text, text.size >> 3)
 
 
@@ -192,7 +86,7 @@ def _murmurhash(walk: _Walk, text: Text) -> Word:
 
 def _parts() -> Kernel:
     """So many bytes from an offset on, as new objects; one offset and number for all, or for each."""
-    walk = _Walk("parts")
+    walk = Walk("parts")
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
     numbers = [walk.array(2 + i) for i in range(2)]
@@ -217,7 +111,7 @@ def _parts() -> Kernel:
 
 def _characters() -> Kernel:
     """How many characters of UTF-8 each text has: all bytes but continuation bytes begin one."""
-    walk = _Walk("characters")
+    walk = Walk("characters")
     with walk.texts() as (i, data, size):
         walk.store(i, _begun(walk.code, data, size))
     return walk.kernel(0, 0)
@@ -240,7 +134,7 @@ def _begun(code: Code, data: str, size: str) -> str:
 
 def _character_parts() -> Kernel:
     """As `_parts`, by characters; no bytes for a negative number of them."""
-    walk = _Walk("character_parts")
+    walk = Walk("character_parts")
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
     numbers = [walk.array(2 + i) for i in range(2)]
@@ -324,7 +218,7 @@ def _joined() -> Kernel:
 
 def _cased(name: str, first: str) -> Kernel:
     """Texts with the 26 ASCII letters from `first` on in the other case."""
-    walk = _Walk(name)
+    walk = Walk(name)
     code = walk.code
     with walk.texts() as (i, data, size):
         out = walk.fresh_text(i, size)
@@ -339,7 +233,7 @@ def _cased(name: str, first: str) -> Kernel:
 
 def _stripped() -> Kernel:
     """Texts without the white space at both ends."""
-    walk = _Walk("stripped")
+    walk = Walk("stripped")
     code = walk.code
     with walk.texts() as (i, data, size):
         with code.carrying("0", size, 1, ("i64", size), ("i64", "0")) as loop:
@@ -364,7 +258,7 @@ def _stripped() -> Kernel:
 
 def _base64() -> Kernel:
     """Texts in base 64: three bytes as four characters of the alphabet."""
-    walk = _Walk("base64")
+    walk = Walk("base64")
     code, padded, alphabet = walk.code, walk.more(0), walk.array(2)
 
     def character(word: Word, number: int) -> str:
@@ -406,7 +300,7 @@ def _base64() -> Kernel:
 
 def _from_base64() -> Kernel:
     """What texts in base 64 stand for; up to two signs of equality may fill the last group."""
-    walk = _Walk("from_base64")
+    walk = Walk("from_base64")
     code, table = walk.code, walk.array(2)
 
     def ends(data: str, size: str, back: int) -> str:
@@ -461,7 +355,7 @@ def _numbers() -> Kernel:
 
     Anything but a sign, up to 18 digits and a point among them is marked as unusual.
     """
-    walk = _Walk("numbers")
+    walk = Walk("numbers")
     notes = walk.result(2)
     with walk.texts() as (i, data, size):
         _number(walk, notes, i, data, size)
@@ -470,7 +364,7 @@ def _numbers() -> Kernel:
 
 def _span_numbers() -> Kernel:
     """As `_numbers`, of spans of one text: its bytes, where each span begins and how long it is."""
-    walk = _Walk("span_numbers")
+    walk = Walk("span_numbers")
     notes = walk.result(2)
     with walk.spans() as (i, data, size):
         _number(walk, notes, i, data, size)
@@ -479,13 +373,13 @@ def _span_numbers() -> Kernel:
 
 def _spans() -> Kernel:
     """Spans of one text as texts."""
-    walk = _Walk("spans")
+    walk = Walk("spans")
     with walk.spans() as (i, data, size):
         walk.new_text(i, data, size)
     return walk.kernel(2, 0)
 
 
-def _number(walk: _Walk, notes: str, i: str, data: str, size: str) -> None:
+def _number(walk: Walk, notes: str, i: str, data: str, size: str) -> None:
     """Reads a number, at least the byte behind an empty text."""
     code, either, byte = walk.code, walk.select, walk.byte
     first = byte(data, "0")  # no bytes are unusual whatever is behind
@@ -529,7 +423,7 @@ def _decimals() -> Kernel:
     The words are the digits behind the point, the width, a sign of others than negative numbers or
     0, and whether zeros fill up, or spaces at the end.
     """
-    walk = _Walk("decimals")
+    walk = Walk("decimals")
     code = walk.code
     point, width, plus, zeros, left = (walk.more(k).name for k in range(5))
     negatives, powers = walk.array(2), walk.array(3)
@@ -577,11 +471,11 @@ def _decimals() -> Kernel:
     return walk.kernel(2, 0)
 
 
-def _larger(walk: _Walk, x: str, y: str) -> str:
+def _larger(walk: Walk, x: str, y: str) -> str:
     return walk.select(walk.code.integer("icmp sgt", x, y), x, y)
 
 
-def _digits_of(walk: _Walk, value: str, powers: str) -> str:
+def _digits_of(walk: Walk, value: str, powers: str) -> str:
     """How many decimal digits a number has; 1 for 0. A bit is 1233 / 4096 of a digit."""
     code = walk.code
     zeros = code.call("i64", "llvm.ctlz.i64", ("i64", code.integer("or", value, 1)), ("i1", "true"))
@@ -592,20 +486,64 @@ def _digits_of(walk: _Walk, value: str, powers: str) -> str:
     return _larger(walk, code.integer("add", digits, enough), "1")
 
 
-def _automaton() -> Kernel:
-    """What the state of an automaton says of a text (`ops/text/automata.py`): 256 times the state is
-    the offset of its row in a table of int32, which has 256 times the next state for each byte."""
-    walk = _Walk("automaton")
-    code, start = walk.code, walk.more(0).name
-    table, ends = walk.array(2), walk.array(3)
+# -- distinct texts ----------------------------------------------------------------------
+
+
+def _distinct() -> Kernel:
+    """Which of the distinct texts each is, in the order in which they first occur; and where.
+
+    A hash table of open addresses has, in each slot, the position of a text plus one, or 0; the
+    word behind it counts the distinct texts.
+    """
+    walk = Walk("distinct")
+    code, mask = walk.code, walk.more(0)
+    table, firsts = walk.array(2), walk.result(2)
+    counter = code.at("i64", table, (mask + 1).name)
     with walk.texts() as (i, data, size):
-        with code.carrying("0", size, 1, ("i64", start)) as loop:
-            at = code.integer("add", loop.values[0], walk.byte(data, loop.index))
-            entered = code.load("i32", code.at("i32", table, at), 4)
-            loop.following = [code.let(f"zext i32 {entered} to i64")]
-        state = code.integer("lshr", loop.values[0], 8)
-        walk.store(i, code.load("i64", code.at("i64", ends, state), 8))
-    return walk.kernel(2, 0)
+        begin = (_fingerprint(walk, Text(code, data, size)) & mask).name
+        probe, fresh, taken, same, other, done = map(
+            code.new_label, ("probe", "fresh", "taken", "same", "other", "done")
+        )
+        start = code.block
+        code.jump(probe)
+        code.label(probe)
+        slot = code.phi("i64")
+        stored = code.load("i64", code.at("i64", table, slot.name), 8)
+        code.branch(code.integer("icmp eq", stored, 0), fresh, taken)
+        code.label(fresh)
+        number = code.load("i64", counter, 8)
+        one_up = code.integer("add", i, 1)
+        code.do(f"store i64 {one_up}, ptr {code.at('i64', table, slot.name)}, align 8")
+        code.do(f"store i64 {i}, ptr {code.at('i64', firsts, number)}, align 8")
+        code.do(f"store i64 {code.integer('add', number, 1)}, ptr {counter}, align 8")
+        walk.store(i, number)
+        code.jump(done)
+        code.label(taken)
+        before = code.integer("sub", stored, 1)
+        code.branch(_is_text(walk, before, data, size), same, other)
+        code.label(same)
+        walk.store(i, code.load("i64", code.at("i64", walk.out, before), 8))
+        code.jump(done)
+        code.label(other)
+        following = (Word(code, slot.name) + 1 & mask).name
+        code.arrive(slot, (begin, start), (following, other))
+        code.jump(probe)
+        code.label(done)
+    return walk.kernel(1, 1)
+
+
+def _is_text(walk: Walk, number: str, data: str, size: str) -> str:
+    """Whether a text of the array consists of these bytes."""
+    code = walk.code
+    text = code.load("ptr", code.at("ptr", walk.objects, number), 8)
+    own = code.at("i8", text, str(layout.BYTES_DATA))
+    length = code.load("i64", code.at("i8", text, str(layout.SIZE)), 8)
+    alike = code.integer("icmp eq", length, size)
+    with code.carrying("0", walk.select(alike, size, 0), 1, ("i64", "0")) as loop:
+        differing = code.integer("xor", walk.byte(own, loop.index), walk.byte(data, loop.index))
+        loop.following = [code.integer("or", loop.values[0], differing)]
+    equal = code.integer("icmp eq", loop.values[0], 0)
+    return code.let(f"and i1 {alike}, {equal}")
 
 
 # -- calls -----------------------------------------------------------------------------
@@ -629,7 +567,9 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "base64": _base64,
     "from_base64": _from_base64,
     "decimals": _decimals,
-    "automaton": _automaton,
+    "automaton": text_matching.automaton,
+    "distinct": _distinct,
+    "replaced": text_matching.replaced,
 }
 LIBRARIES = {
     name: Library(lambda write=write: Source([write()])) for name, write in KERNELS.items()
@@ -652,6 +592,8 @@ RESULTS: dict[str, list[Any]] = {
     "lengths": [np.int64],
     "automaton": [np.int64],
     "characters": [np.int64],
+    "distinct": [np.int64, np.int64],
+    "replaced": [object, np.uint8],
     "numbers": [np.int64, np.uint8],
     "span_numbers": [np.int64, np.uint8],
 }

@@ -2,8 +2,10 @@
 
 A pattern as `regex_syntax.translated` writes it becomes Thompson's nondeterministic automaton, and
 that a table by the subset construction (A. V. Aho et al., Compilers, chapter 3). Whether a whole
-text matches depends neither on greed nor on groups; a pattern that looks around, or has
-more states than are allowed, has no automaton.
+text matches depends neither on greed nor on groups. Where the first match ends depends on greed:
+for it the steps of a state are in the order in which they are preferred (R. Cox, Regular Expression
+Matching in the Wild). A pattern that looks around, or has more states than are allowed, has no
+automaton.
 """
 
 from __future__ import annotations
@@ -38,16 +40,32 @@ class Automaton(NamedTuple):
     start: int
 
 
+class Searcher(NamedTuple):
+    """An automaton that is started at each position: `table` as above; bits of what each state says
+    of a match (int64); the first states at the beginning of a text, and behind it."""
+
+    table: np.ndarray
+    matches: np.ndarray
+    first: int
+    behind: int
+
+
+# Bits of a state that a match ends in: anywhere, or at the end of a text.
+HERE, AT_END = 1, 2
+
+
 class _Step(NamedTuple):
     """A state of the nondeterministic automaton: it reads a byte of a set, or goes on at once.
 
     `when` is a condition on the position: "start", "end", or nothing. A set is a number whose bits are
-    the codes; bit 128 is all characters beyond ASCII, after which the state is OTHER.
+    the codes; bit 128 is all characters beyond ASCII, after which the state is OTHER. `bound` is twice
+    the number of a group that begins here, one more where it ends.
     """
 
     targets: list[int]
     codes: int = 0
     when: str = ""
+    bound: int = -1
 
 
 # Writes the steps of a part of a pattern before a step; gives the first of them.
@@ -60,15 +78,16 @@ _COUNTS = re.compile(r"\{(\d+)(,?)(\d*)\}")
 class _Parser:
     """Reads a translated pattern, and writes the steps from its end to its beginning."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, captures: bool = False) -> None:
         self.text, self.at = text, 0
         self.steps: list[_Step] = []
+        self.captures, self.groups = captures, 0
 
-    def step(self, targets: list[int], codes: int = 0, when: str = "") -> int:
+    def step(self, targets: list[int], codes: int = 0, when: str = "", bound: int = -1) -> int:
         """A new step."""
         if len(self.steps) >= MAX_STEPS:
             raise NoAutomaton("too many steps")
-        self.steps.append(_Step(targets, codes, when))
+        self.steps.append(_Step(targets, codes, when, bound))
         return len(self.steps) - 1
 
     def taken(self, text: str) -> bool:
@@ -113,19 +132,20 @@ class _Parser:
             least, most = 0, 1
         else:
             return part
-        self.taken("?")  # a preference among matches
+        lazy = self.taken("?")
         if self.text[self.at : self.at + 1] in ("*", "+", "?", "{"):
             raise NoAutomaton("a possessive repetition")
-        return lambda to: self._copies(part, least, most, to)
+        return lambda to: self._copies(part, least, most, to, -1 if lazy else 1)
 
-    def _copies(self, part: _Part, least: int, most: int, to: int) -> int:
+    def _copies(self, part: _Part, least: int, most: int, to: int, order: int) -> int:
+        """So many copies of a part; what is preferred, another one or the rest, comes first."""
         first = to
         if most < 0:
             targets: list[int] = []
             first = self.step(targets)
-            targets += [part(first), to]
+            targets += [part(first), to][::order]
         for _ in range(max(most - least, 0)):
-            first = self.step([part(first), to])
+            first = self.step([part(first), to][::order])
         for _ in range(least):
             first = part(first)
         return first
@@ -133,12 +153,15 @@ class _Parser:
     def term(self) -> _Part:
         """A group, a set, a condition or a character."""
         if self.taken("("):
+            captures = self.captures and not self.text.startswith("?", self.at)
             if self.taken("?") and not self.taken(":"):
                 raise NoAutomaton("a look around")
+            self.groups += captures
+            group = self.groups
             found = self.alternatives()
             if not self.taken(")"):
                 raise NoAutomaton("an open group")
-            return found
+            return self.captured(found, group) if captures else found
         if self.taken("["):
             return self.set_of(self._codes())
         if self.taken("\\A"):
@@ -155,6 +178,15 @@ class _Parser:
             raise NoAutomaton(f"{code} at {self.at}")
         self.at += 1
         return self.character(ord(code))
+
+    def captured(self, part: _Part, group: int) -> _Part:
+        """A part whose ends are kept."""
+
+        def written(to: int) -> int:
+            behind = self.step([to], bound=2 * group + 1)
+            return self.step([part(behind)], bound=2 * group)
+
+        return written
 
     def character(self, code: int) -> _Part:
         """One character."""
@@ -243,16 +275,181 @@ class _Subsets:
         return [(codes[0], codes) for codes in kinds.values()]
 
 
+class _Preferences(_Subsets):
+    """The subset construction with steps in the order in which they are preferred."""
+
+    def __init__(self, steps: list[_Step], accepting: int) -> None:
+        super().__init__(steps, accepting)
+        self.ordered: dict[tuple[int, ...], int] = {}
+        self.ends = [0, 0]
+
+    def preferred(self, steps: Iterable[int], first: bool) -> tuple[int, ...]:
+        """The steps that are reached without reading, up to the one that accepts."""
+        found: dict[int, None] = {}
+        seen = set[int]()
+        waiting = [*steps][::-1]
+        while waiting:
+            number = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            step = self.steps[number]
+            if number == self.accepting:
+                return (*found, number)
+            if step.codes or step.when == "end":
+                found[number] = None
+            elif not step.when or first:
+                waiting += step.targets[::-1]
+        return tuple(found)
+
+    def numbered(self, steps: Iterable[int], first: bool = False) -> int:
+        """The state of steps in this order; 0 for one without."""
+        whole = self.preferred(steps, first)
+        if not whole:
+            return DEAD
+        if whole not in self.ordered:
+            if len(self.ends) >= MAX_STATES:
+                raise NoAutomaton("too many states")
+            self.ordered[whole] = len(self.ends)
+            at_end = self.accepting in self.reached(whole, ("start", "end") if first else ("end",))
+            here = self.accepting in whole
+            self.ends.append(HERE * here | AT_END * at_end)
+        return self.ordered[whole]
+
+    def searcher(self, start: int) -> Searcher:
+        """The table. Raises NoAutomaton if a match may be empty."""
+        _check_loops(self.steps)
+        starts = [self.numbered([start], first=first) for first in (True, False)]
+        if any(self.ends[state] for state in starts):
+            raise NoAutomaton("an empty match")
+        kinds = self._kinds()
+        rows: list[Any] = [np.zeros(BYTES, np.int32), np.full(BYTES, OTHER * BYTES, np.int32)]
+        done = 0
+        while done < len(self.ordered):
+            for whole in [*self.ordered][done:]:
+                done += 1
+                row = np.zeros(BYTES, np.int32)
+                if any(self.steps[n].codes >> ASCII & 1 for n in whole):
+                    row[ASCII:] = OTHER * BYTES
+                for code, members in kinds:
+                    after = [
+                        t for n in whole if self.steps[n].codes >> code & 1
+                        for t in self.steps[n].targets
+                    ]  # fmt: skip
+                    row[members] = BYTES * self.numbered(after)
+                rows.append(row)
+        first, behind = [BYTES * state for state in starts]
+        return Searcher(np.concatenate(rows), np.array(self.ends, np.int64), first, behind)
+
+
+def _check_loops(steps: list[_Step]) -> None:
+    """Raises NoAutomaton if a repeated part may be empty: engines differ in what they prefer."""
+    state = [0] * len(steps)  # 1 while what follows a step is looked at, then 2
+    for root in range(len(steps)):
+        waiting = [root]
+        while waiting:
+            number = waiting[-1]
+            following = [] if steps[number].codes else steps[number].targets
+            if state[number] == 0:
+                state[number] = 1
+                if any(state[t] == 1 for t in following):
+                    raise NoAutomaton("a loop that reads nothing")
+                waiting += [t for t in following if state[t] == 0]
+            else:
+                state[waiting.pop()] = 2
+
+
+class Program(NamedTuple):
+    """The steps of a pattern with its groups as arrays of int32, for matching by backtracking.
+
+    `kinds` says what a step does; `first[i]` to `first[i + 1]` are the places of its targets; `bounds`
+    is where it writes the position; `sets[128 * i + byte]` (uint8) is 1 for the bytes that it reads.
+    `beginning` (uint8) has a 1 for every byte that a match may begin with.
+    """
+
+    kinds: np.ndarray
+    first: np.ndarray
+    targets: np.ndarray
+    bounds: np.ndarray
+    sets: np.ndarray
+    beginning: np.ndarray
+    start: int
+    groups: int
+
+
+# The kinds of steps: to read a byte, to go on, also where a text begins or ends, to keep a position, to
+# accept.
+READS, SPLITS, BEGINS, ENDS, KEEPS, ACCEPTS = range(6)
+
+
+def _kind(step: _Step) -> int:
+    if step.codes:
+        return READS
+    if step.bound >= 0:
+        return KEEPS
+    return {"start": BEGINS, "end": ENDS}.get(step.when, SPLITS)
+
+
+def _bits(codes: int) -> list[int]:
+    return [codes >> code & 1 for code in range(ASCII)]
+
+
+@functools.lru_cache(256)
+def program_of(pattern: str) -> Program | None:
+    """The program of a pattern in RE2's syntax; None if it has none, or may match nothing."""
+    try:
+        parser = _Parser(regex_syntax.translated(pattern).pattern, captures=True)
+        steps, start, accepting = _steps_by(parser)
+        _check_loops(steps)
+        subsets = _Subsets(steps, accepting)
+        begun = subsets.reached([start], ("start", "end"))
+    except (NoAutomaton, regex_syntax.InvalidPattern, RecursionError):
+        return None
+    if accepting in begun:
+        return None
+    kinds = [ACCEPTS if i == accepting else _kind(step) for i, step in enumerate(steps)]
+    ends = np.cumsum([0, *[len(step.targets) for step in steps]])
+    beginning = functools.reduce(lambda codes, i: codes | steps[i].codes, begun, 0)
+    return Program(
+        np.array(kinds, np.int32),
+        ends.astype(np.int32),
+        np.array([t for step in steps for t in step.targets], np.int32),
+        np.array([step.bound for step in steps], np.int32),
+        np.array([_bits(step.codes) for step in steps], np.uint8).reshape(-1),
+        np.array(_bits(beginning), np.uint8),
+        start,
+        parser.groups,
+    )
+
+
+def _steps_of(pattern: str) -> tuple[list[_Step], int, int]:
+    """The steps of a pattern in RE2's syntax, the first, and the one that accepts."""
+    return _steps_by(_Parser(regex_syntax.translated(pattern).pattern))
+
+
+def _steps_by(parser: _Parser) -> tuple[list[_Step], int, int]:
+    whole = parser.alternatives()
+    if parser.at < len(parser.text):
+        raise NoAutomaton(parser.text[parser.at :])
+    accepting = parser.step([])
+    return parser.steps, whole(accepting), accepting
+
+
 @functools.lru_cache(256)
 def automaton_of(pattern: str) -> Automaton | None:
     """The automaton of a pattern in RE2's syntax; None if it has none."""
     try:
-        parser = _Parser(regex_syntax.translated(pattern).pattern)
-        whole = parser.alternatives()
-        if parser.at < len(parser.text):
-            return None
-        accepting = parser.step([])
-        start = whole(accepting)
-        return _Subsets(parser.steps, accepting).automaton(start)
+        steps, start, accepting = _steps_of(pattern)
+        return _Subsets(steps, accepting).automaton(start)
+    except (NoAutomaton, regex_syntax.InvalidPattern, RecursionError):
+        return None
+
+
+@functools.lru_cache(256)
+def searcher_of(pattern: str) -> Searcher | None:
+    """The automaton that finds matches of a pattern in RE2's syntax; None if it has none."""
+    try:
+        steps, start, accepting = _steps_of(pattern)
+        return _Preferences(steps, accepting).searcher(start)
     except (NoAutomaton, regex_syntax.InvalidPattern, RecursionError):
         return None

@@ -10,7 +10,7 @@ import numpy as np
 from intaglio.base.errors import invalid_argument
 from intaglio.opdef.op import op
 from intaglio.ops.text import joined, native_strings
-from intaglio.ops.text.strings import StringMap, filled, mapped, one_of
+from intaglio.ops.text.strings import StringMap, filled, mapped
 
 _BASE64 = re.compile(rb"[-_0-9A-Za-z]*={0,2}\Z")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -80,6 +80,8 @@ class UnicodeTranscode(StringMap):
         " replacement_char: int = 65533, replace_control_characters: bool = False"
         " -> output: string"
     )
+    output_encoding = tuple(_OUTPUTS)
+    errors = ("strict", "replace", "ignore")
     batching = "leading"
 
     def kernel(
@@ -91,8 +93,6 @@ class UnicodeTranscode(StringMap):
         replacement_char,
         replace_control_characters,
     ):
-        one_of(output_encoding, tuple(_OUTPUTS), "output_encoding")
-        one_of(errors, ("strict", "replace", "ignore"), "errors")
         target = _OUTPUTS[output_encoding]
         instead = chr(replacement_char)
 

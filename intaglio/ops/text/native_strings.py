@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.ops.compiled import compiled_function
-from intaglio.ops.text.automata import Automaton
+from intaglio.ops.text.automata import Automaton, Searcher
 
 # What a text costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
 WORK = {
@@ -30,6 +30,8 @@ WORK = {
     "from_base64": 240,
     "decimals": 120,
     "automaton": 500,
+    "distinct": 60,
+    "replaced": 500,
 }
 WORK_PER_HASH = 24
 # Fewer texts than this are as quickly read by Python; hashes are not.
@@ -63,6 +65,33 @@ def matched(texts: Any, automaton: Callable[[], Automaton | None]) -> Any:
         return None
     found = automaton()
     return found and _run("automaton", texts, found.table, found.ends, words=[found.start])
+
+
+def distinct(texts: Any) -> Any:
+    """Where each distinct text first occurs, and which of them each is (int64)."""
+    slots = 1 << (2 * max(np.size(texts), 1)).bit_length()
+    table = np.zeros(slots + 1, np.int64)
+    found = _run("distinct", texts, table, words=[slots - 1])
+    return found and (found[1][: table[-1]], found[0])
+
+
+def replaced(
+    texts: Any, searcher: Callable[[], Searcher | None], instead: bytes, every: bool
+) -> Any:
+    """The texts with their first match, or all, replaced, and which texts (uint8) are left to do.
+
+    None too if there is no automaton, which is asked for when there is a kernel.
+    """
+    count = np.size(texts)
+    if count < MIN_NATIVE_STRINGS or not ready("replaced", count):
+        return None
+    sizes, found = lengths(texts), searcher()
+    if sizes is None or found is None:
+        return None
+    spans = np.empty(2 * int(sizes.max(initial=0)) + 2, np.int64)
+    words = [found.first, found.behind, len(instead), int(every)]
+    text = np.frombuffer(instead or b"\0", np.uint8)
+    return _run("replaced", texts, found.table, found.matches, text, spans, words=words)
 
 
 def ready(name: str, count: int) -> bool:

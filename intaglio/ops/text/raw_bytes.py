@@ -155,5 +155,5 @@ class DecodeCompressed(StringMap):
         try:
             return mapped(lambda text: _inflated(text, window), bytes)
         except zlib.error as e:
-            said = str(e).replace("Error", "error").replace(" while decompressing data", "")
-            raise DataLossError(None, None, f"inflate() failed with {said}") from None
+            reason = str(e).replace("Error", "error").replace(" while decompressing data", "")
+            raise DataLossError(None, None, f"inflate() failed with {reason}") from None

@@ -20,7 +20,7 @@ from intaglio.base.dtypes import bool_, string
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text import automata, joined, native_strings, regex_syntax
+from intaglio.ops.text import automata, joined, native_strings, regex_syntax, rewriting
 from intaglio.ops.text.strings import StringMap, filled, shape_text
 
 T = TypeVar("T")
@@ -390,8 +390,32 @@ class StaticRegexReplace(StringMap):
 
 
 def _rewritten(input: Any, pattern: bytes, rewrite: bytes, every: bool) -> np.ndarray:
-    texts = np.asarray(input).reshape(-1).tolist()
-    return filled(rewritten(compiled(pattern), texts, rewrite, every), np.shape(input))
+    expression, texts = compiled(pattern), np.asarray(input).reshape(-1)
+    parts = _rewriting(rewrite)
+    plain = [part for part in parts if isinstance(part, bytes)]
+    if len(plain) == len(parts):
+        searcher = functools.partial(automata.searcher_of, _decoded(pattern))
+        found = native_strings.replaced(texts, searcher, b"".join(plain), every)
+        if found is not None:
+            return _completed(found, expression, texts, rewrite, every).reshape(np.shape(input))
+    listed = texts.tolist()
+    numbers = [part for part in parts if isinstance(part, int)]
+    if numbers and min(numbers) >= 0 and max(numbers) <= expression.groups:
+        program = automata.program_of(_decoded(pattern))
+        found = program and rewriting.rewritten(listed, program, parts, every)
+        if found:
+            return _completed(found, expression, texts, rewrite, every).reshape(np.shape(input))
+    return filled(rewritten(expression, listed, rewrite, every), np.shape(input))
+
+
+def _completed(
+    found: Any, expression: Expression, texts: np.ndarray, rewrite: bytes, every: bool
+) -> np.ndarray:
+    """The results of machine code, with those of the texts that it has left to do."""
+    results, notes = found
+    (left,) = np.nonzero(notes)
+    results[left] = filled(rewritten(expression, texts[left].tolist(), rewrite, every), -1)
+    return results
 
 
 def _matches(input: Any, pattern: bytes) -> np.ndarray:

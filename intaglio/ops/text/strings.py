@@ -53,15 +53,6 @@ def filled(values: list[bytes], dims: Any) -> np.ndarray:
     return result.reshape(dims)
 
 
-def one_of(value: str, allowed: tuple[str, ...], attr: str) -> None:
-    """Raises InvalidArgumentError unless an attribute's value is one of those allowed."""
-    if value not in allowed:
-        names = ", ".join(f'"{a}"' for a in allowed)
-        raise invalid_argument(
-            f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {names}"
-        )
-
-
 def shape_text(dims: Any) -> str:
     """A shape as TensorFlow's kernels print it: `[2,3]`."""
     return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
@@ -128,6 +119,7 @@ class StringLength(Op):
     """The number of bytes or of UTF-8 characters."""
 
     signature = "input: string; unit: str = 'BYTE' -> output: int32"
+    unit = UNITS
     differentiable = False
     batching = "leading"
 
@@ -135,7 +127,6 @@ class StringLength(Op):
         return Spec(int32, input.shape)
 
     def kernel(self, input, unit):
-        one_of(unit, UNITS, "unit")
         found = texts.lengths(input) if unit == "BYTE" else texts.characters(input)
         if found is None:
             measure = _lengths if unit == "BYTE" else _characters
@@ -164,6 +155,7 @@ class Substr(Op):
     """`len` bytes or characters from `pos` on, which counts from the end if negative."""
 
     signature = "input: string, pos: T, len: T; unit: str = 'BYTE' -> output: string"
+    unit = UNITS
     T = INDEX
     differentiable = False
 
@@ -173,7 +165,6 @@ class Substr(Op):
         return Spec(string, shapes.broadcast(input.shape, pos.shape))
 
     def kernel(self, input, pos, len, unit):
-        one_of(unit, UNITS, "unit")
         if np.shape(pos) != np.shape(len):
             raise invalid_argument(
                 "pos and len should have the same shape, got: "

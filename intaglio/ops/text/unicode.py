@@ -17,7 +17,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import check_rank
 from intaglio.ops.ragged.tensors import splits_from
 from intaglio.ops.text import joined, unicode_scripts
-from intaglio.ops.text.strings import filled, one_of
+from intaglio.ops.text.strings import filled
 
 _ERRORS = ("strict", "replace", "ignore")
 _OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
@@ -93,13 +93,13 @@ class _Decoding(Op):
     """Texts as the code points of all, one text after the other."""
 
     differentiable = False
+    errors = _ERRORS
     Tsplits = INDEX
 
     def decoded(
         self, input: Any, input_encoding: str, errors: str, instead: int, controls: bool
     ) -> tuple[Any, Any, Any]:
         """The numbers of characters, the code points, and where these begin."""
-        one_of(errors, _ERRORS, "errors")
         if not 0 <= instead <= 0x10FFFF:
             raise invalid_argument(f"replacement_char out of unicode codepoint range: {instead}")
         codec = _codec(input_encoding)
@@ -172,6 +172,8 @@ class UnicodeEncode(Op):
         "input_values: int32, input_splits: Tsplits; errors: str = 'replace',"
         " output_encoding: str, replacement_char: int = 65533 -> output: string"
     )
+    output_encoding = tuple(_OUTPUTS)
+    errors = ("ignore", "replace", "strict")
     differentiable = False
     Tsplits = INDEX
 
@@ -183,8 +185,6 @@ class UnicodeEncode(Op):
         return Spec(string, (None if rows is None else rows - 1,))
 
     def kernel(self, input_values, input_splits, errors, output_encoding, replacement_char):
-        one_of(output_encoding, tuple(_OUTPUTS), "output_encoding")
-        one_of(errors, _ERRORS, "errors")
         if input_splits.size < 1 or input_splits[0] != 0:
             raise invalid_argument("First value in input_splits must be zero.")
         if input_splits[-1] != input_values.size:

@@ -154,6 +154,13 @@ def test_errors_are_the_same(call, words):
 OTHERS = {"parts", "character_parts", "joined", "decimals", "spans", "span_numbers"}
 # What kernels read besides the texts and the words: letters, or the states of an automaton.
 TABLES = {
+    "distinct": [np.zeros(9, np.int64)],
+    "replaced": [
+        np.zeros(1024, np.int32),
+        np.zeros(4, np.int64),
+        np.zeros(2, np.uint8),
+        np.zeros(8, np.int64),
+    ],
     "base64": [np.zeros(256, np.uint8)],
     "from_base64": [np.zeros(256, np.uint8)],
     "automaton": [np.zeros(512, np.int32), np.zeros(2, np.int64)],
@@ -165,9 +172,9 @@ def test_what_is_no_text_is_left_to_others(name):
     run = texts(name)
     assert run is not None
     tables = TABLES.get(name, ())
-    assert run(_array([b"aa", "bb"]), *tables, words=[7, 1, 2]) is None  # type: ignore[list-item]
-    assert run(np.empty(2, object), *tables, words=[7, 1, 2]) is None
-    assert run(_array([b"aa", b"bb"]), *tables, words=[7, 1, 2]) is not None
+    assert run(_array([b"aa", "bb"]), *tables, words=[7, 1, 2, 1]) is None  # type: ignore[list-item]
+    assert run(np.empty(2, object), *tables, words=[7, 1, 2, 1]) is None
+    assert run(_array([b"aa", b"bb"]), *tables, words=[7, 1, 2, 1]) is not None
 
 
 def test_parts_are_new_objects_whose_references_are_counted():
