@@ -14,6 +14,8 @@ from intaglio.base.dtypes import float16, float32, int32
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
+from intaglio.ops.image.suppression_loops import suppress_rows
+from intaglio.ops.restricted import run_loops
 
 # Similarity of each lane's box at an index to all boxes of the lane: [lanes, boxes].
 Similarity = Callable[[np.ndarray], np.ndarray]
@@ -69,6 +71,12 @@ def suppress_one(
 
     Each block is compared with what is selected, and then within itself.
     """
+    machine = _machine_suppressed(
+        boxes[None, :, None], scores[None, :, None], limit, threshold, least
+    )
+    if machine is not None:
+        indices, counts = machine
+        return indices[0, : counts[0]]
     wanted = np.flatnonzero(scores > least)
     order = wanted[np.argsort(-scores[wanted], kind="stable")]
     corners, chosen = corners_of(boxes), np.zeros(0, np.intp)
@@ -93,6 +101,31 @@ def suppress_one(
             next_box += 1
         chosen = np.concatenate([chosen, block[found]])
     return chosen.astype(np.int32)
+
+
+# Multiplications that a box costs NumPy.
+WORK_PER_BOX = 200
+
+
+def _machine_suppressed(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, threshold: Any, least: Any
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The selected indices [batch * classes, limit] and their numbers, if machine code finds them.
+
+    Boxes are [batch, boxes, 1 or classes, 4] of float32, scores [batch, boxes, classes].
+    """
+    batch, size, kinds, _ = boxes.shape
+    classes = scores.shape[2]
+    rows, limit = batch * classes, min(limit, size)
+    if not boxes.dtype == scores.dtype == np.float32:
+        return None
+    chosen, counts = np.zeros((rows, limit), np.int32), np.zeros(rows, np.int32)
+    heaps = np.empty(rows * size, np.int32)
+    dims = (size, classes, kinds, limit, float(threshold), float(least))
+    arrays = map(np.ascontiguousarray, (boxes, scores))
+    work = WORK_PER_BOX * rows * size
+    done = run_loops(suppress_rows, work, chosen, counts, heaps, *arrays, *dims, rows=rows)
+    return (chosen, counts) if done else None
 
 
 def suppress(
@@ -427,16 +460,16 @@ class CombinedNonMaxSuppression(Op):
         if not scores.size:
             none = np.zeros((batch, size, 5), np.float32)
             return none[..., :4], none[..., 4], none[..., 4], np.zeros(batch, np.int32)
-        per_class = np.broadcast_to(boxes.transpose(0, 2, 1, 3), (batch, kinds, count, 4))
-        per_class = np.broadcast_to(per_class, (batch, classes, count, 4))
-        lanes = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(-1, count)
-        indices, values, counts = suppress(
-            overlaps_of(per_class.reshape(-1, count, 4)),
-            lanes,
-            each,
-            threshold,
-            _scalar(score_threshold, "score_threshold"),
-        )
+        least = _scalar(score_threshold, "score_threshold")
+        lanes = scores.transpose(0, 2, 1).reshape(-1, count)
+        machine = _machine_suppressed(boxes, scores, each, threshold, least)
+        if machine is not None:
+            indices, counts = machine
+            values = np.take_along_axis(lanes, indices, axis=1)
+        else:
+            per_class = np.broadcast_to(boxes.transpose(0, 2, 1, 3), (batch, classes, count, 4))
+            overlaps = overlaps_of(per_class.reshape(-1, count, 4))
+            indices, values, counts = suppress(overlaps, lanes, each, threshold, least)
         taken = indices.shape[1]
         flat = np.where(np.arange(taken) < counts[:, None], values, -np.inf)
         order = np.argsort(-flat.reshape(batch, -1), axis=1, kind="stable")
@@ -445,7 +478,7 @@ class CombinedNonMaxSuppression(Op):
         there = np.arange(order.shape[1]) < valid[:, None]
         kind, row = order // max(taken, 1), np.arange(batch)[:, None]
         index = indices.reshape(batch, classes, -1)[row, kind, order % max(taken, 1)]
-        best = per_class[row, kind, index]
+        best = boxes[row, index, kind if kinds > 1 else 0]
         if clip_boxes:
             best = np.clip(best, 0, 1)
         result = np.zeros((batch, size, 4), np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def _sampled(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...
     return function(stream, repeated, _stream_numbers(size, len(wide))).reshape(dims)
 
 
+def _gamma(stream: Stream, alpha: Any, dims: tuple[int, ...]) -> Any:
+    draw = functools.partial(gamma, double=alpha.dtype == np.float64)
+    return _sampled(draw, stream, alpha, dims).astype(alpha.dtype)
+
+
 def _gamma_slope(alpha: Any, output: Any, doutput: Any) -> Any:
     """The gradient by the shape parameter: each sample moves with it."""
     wide = raw.RandomGammaGrad(alpha, output)
@@ -78,7 +84,7 @@ class RandomGamma(Op):
     def kernel(self, shape, alpha, stream):
         dims = (*dims_of(shape, SAMPLED_BYTES, np.shape(alpha)), *np.shape(alpha))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
-        return _sampled(gamma, start, alpha, dims).astype(alpha.dtype)
+        return _gamma(start, alpha, dims)
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, _gamma_slope(alpha, output, doutput)
@@ -97,8 +103,7 @@ class StatelessRandomGammaV2(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, seed, alpha):
-        result = _sampled(gamma, seeded(seed), alpha, dims_of(shape, SAMPLED_BYTES))
-        return result.astype(alpha.dtype)
+        return _gamma(seeded(seed), alpha, dims_of(shape, SAMPLED_BYTES))
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, None, _gamma_slope(alpha, output, doutput)
@@ -119,8 +124,7 @@ class StatelessRandomGammaV3(Op):
         return Spec(alpha.dtype, drawn_shape(shape))
 
     def kernel(self, shape, key, counter, alg, alpha):
-        result = _sampled(gamma, keyed(key, counter, alg), alpha, dims_of(shape, SAMPLED_BYTES))
-        return result.astype(alpha.dtype)
+        return _gamma(keyed(key, counter, alg), alpha, dims_of(shape, SAMPLED_BYTES))
 
     def gradient(self, alpha, output, doutput) -> Any:
         return None, None, None, None, _gamma_slope(alpha, output, doutput)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32, int64, uint32, uint64
-from intaglio.base.errors import invalid_argument
+from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
@@ -134,6 +134,10 @@ class RandomIndexShuffle(Op):
     without_default = ("Tseed",)
 
     def infer(self, index: Spec, seed: Spec, max_index: Spec) -> Spec:
+        if seed.shape is not None and (seed.rank not in (1, 2) or seed.shape[-1] not in (3, None)):
+            raise ShapeError(
+                f"Seed must be a vector of size 3 or a matrix of size [n, 3], got {seed.shape}"
+            )
         ranks = (index.rank, seed.rank, max_index.rank)
         if None in ranks:
             return Spec(index.dtype, None)

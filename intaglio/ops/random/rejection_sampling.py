@@ -18,10 +18,14 @@ import numpy as np
 from intaglio.ops.math.gamma_functions import lgamma
 from intaglio.ops.random import philox
 from intaglio.ops.random.philox import RESERVED, Stream
+from intaglio.ops.random.sampling_loops import gamma_rows, poisson_rows
+from intaglio.ops.restricted import run_loops
 
 DOUBLE = np.dtype(np.float64)
 # Means below this are drawn by products or sums, others by transformed rejection.
 SMALL_MEAN = 10.0
+# Multiplications that NumPy makes for a number, in passes over memory.
+WORK_PER_SAMPLE = 1500
 # Blocks between a binomial number of a small mean and the next one's.
 RESERVED_FOR_SUMS = 42
 
@@ -66,9 +70,17 @@ def _normals(blocks: Blocks, count: int) -> Pairs:
     return Pairs(blocks, count, lambda b: philox.box_muller(b.reshape(-1), True).reshape(-1, 2))
 
 
-def gamma(stream: Stream, alpha: Any, streams: Any) -> Any:
-    """Gamma numbers of the shapes `alpha` (float64), each from its position in the stream."""
+def gamma(stream: Stream, alpha: Any, streams: Any, double: bool = True) -> Any:
+    """Gamma numbers of the shapes `alpha` (float64), each from its position in the stream.
+
+    Those of machine code differ in the last bits of a float64: it is used where they are rounded.
+    """
     count = len(alpha)
+    if not double:
+        loose = np.empty(count)
+        arrays = (loose, alpha, streams)
+        if run_loops(gamma_rows, WORK_PER_SAMPLE * count, *arrays, *stream, rows=count):
+            return loose
     blocks = Blocks(stream, streams)
     uniforms, normals = _uniforms(blocks, count), _normals(blocks, count)
     result = np.full(count, np.nan)
@@ -103,6 +115,10 @@ def gamma(stream: Stream, alpha: Any, streams: Any) -> Any:
 def poisson(stream: Stream, rate: Any, streams: Any, most: float) -> Any:
     """Poisson numbers of the means `rate` (float64), as float64; 0 for a bad mean."""
     count = len(rate)
+    drawn = np.empty(count)
+    arrays = (drawn, rate, streams, most)
+    if run_loops(poisson_rows, WORK_PER_SAMPLE * count, *arrays, *stream, rows=count):
+        return drawn
     uniforms = _uniforms(Blocks(stream, streams), count)
     result = np.zeros(count)
     usable = (rate >= 0) & np.isfinite(rate)
