@@ -43,16 +43,20 @@ def interpreted_seconds(
         return found
 
     def of_node(node: Node) -> float:
+        if not node.op.has_graphs:
+            return PER_OP + _kernel_seconds(node)
         inside = sum([seconds(g) for g in walk.attached(node)])
         if node.op.control_flow == "loop":
             inside *= node.attrs.get(KNOWN_TRIP_COUNT, unknown_trip_count)
-        return PER_OP + _kernel_seconds(node) + inside
+        return PER_OP + inside
 
     return seconds(graph)
 
 
 def has_unknown_trip_count(graph: Graph) -> bool:
     """Whether a graph has a loop of which no pass has found out how often it is run."""
+    if not any([op.control_flow == "loop" for op in walk.all_ops(graph)]):
+        return False
     return any(
         node.op.control_flow == "loop" and KNOWN_TRIP_COUNT not in node.attrs
         for part in (*walk.nested(graph), graph)
@@ -62,16 +66,17 @@ def has_unknown_trip_count(graph: Graph) -> bool:
 
 def _kernel_seconds(node: Node) -> float:
     """What grows with the sizes of a node's arrays, as far as they are known."""
-    op, results = node.op, sum([_elements(v) for v in node.outputs])
-    if op.has_graphs or op.shape_only:
+    op = node.op
+    if op.shape_only:
         return 0.0
+    results = sum([_elements(v) for v in node.outputs])
+    if "scalar" in op.rules:
+        heavy = max(op.work_per_element / WORK_PER_FUNCTION, 1.0)
+        return (PER_ELEMENT if op.native_exact else heavy * PER_FUNCTION) * results
     operands = sorted([_elements(v) for v in node.inputs], reverse=True)
     if op.bilinear:
         multiplications = math.sqrt(math.prod(operands[:2]) * results)
         return PER_ELEMENT * results + PER_MULTIPLICATION * multiplications
-    if "scalar" in op.rules:
-        heavy = max(op.work_per_element / WORK_PER_FUNCTION, 1.0)
-        return (PER_ELEMENT if op.native_exact else heavy * PER_FUNCTION) * results
     if op.data_inputs or op.cheap or not operands:
         return PER_ELEMENT * results
     if op.reduces:

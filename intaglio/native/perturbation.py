@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter, derived, map_attached
 from intaglio.opdef import door, raw
+from intaglio.opdef.op import Op
 
 # How many times the scatter still counts as rounding.
 SCATTER = 24.0
@@ -44,11 +45,11 @@ def perturbed(graph: Graph, generator: np.random.Generator) -> Graph:
     graph = map_attached(graph, lambda node, name, inner: perturbed(inner, generator))
     new = Rewriter(graph)
 
-    def perturb(value: SymbolicTensor) -> Any:
-        return raw._Perturb(value, generator=generator)
+    def perturb(value: SymbolicTensor, normwise: bool = False) -> Any:
+        return raw._Perturb(value, generator=generator, normwise=normwise)
 
     for node in graph.nodes:
-        if not _rounds(node):
+        if not rounds(node.op):
             new.keep(node)
             continue
         new.record_beside(node)
@@ -57,13 +58,12 @@ def perturbed(graph: Graph, generator: np.random.Generator) -> Graph:
             copy = new.keep(node, derived(node, operands, control=new.control(node)))
             for old, value in zip(node.outputs, copy.outputs, strict=True):
                 if _is_float(value):
-                    new.substitute(old, perturb(value))
+                    new.substitute(old, perturb(value, node.op.normwise_error))
     return new.result()
 
 
-def _rounds(node: Node) -> bool:
+def rounds(op: Op) -> bool:
     """Whether an op's native code may differ from its kernel in the last bits."""
-    op = node.op
     return not (op.native_exact or op.has_graphs or op.stateful or op.free or op.data_inputs)
 
 

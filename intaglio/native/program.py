@@ -112,7 +112,7 @@ class Program:
             raise Unsupported("a value of unknown shape")
         operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
         if not operand.count:
-            raise Unsupported("no elements")
+            operand.known = np.zeros(operand.shape, dtype_of(operand.kind))
         return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
     def forget(self) -> Run:

@@ -44,7 +44,7 @@ class Regions:
         # Why nodes are no part of one, by node of the graph.
         self.reasons: dict[int, str] = {}
         for node in graph.nodes:
-            reason = _obstacle(node)
+            reason = obstacle(node)
             if reason:
                 self.reasons[id(node)] = reason
         self.whole: Program | None = None
@@ -129,7 +129,7 @@ def may_be_native(op: Op) -> bool:
     )
 
 
-def _obstacle(node: Node) -> str:
+def obstacle(node: Node) -> str:
     """Why a node certainly has no native code; nothing if it may have."""
     op = node.op
     if op in (raw.Placeholder, raw.Const):

@@ -13,14 +13,14 @@ from intaglio.opdef import raw
 
 _COVERAGE = "docs/coverage.md lists what there is, and what is left out on purpose"
 # Namespaces that are not in the table.
-_UNTOLD = ("compat.v", "estimator", "internal", "keras", "lite", "raw_ops", "tpu")
+_NOT_IN_TABLE = ("compat.v", "estimator", "internal", "keras", "lite", "raw_ops", "tpu")
 
 
 def advice(module: str, name: str) -> str:
     """The end of the message of an AttributeError."""
     space = module.removeprefix("intaglio.tf").removeprefix(".")
     public = f"{space}.{name}" if space else name
-    if public.startswith(_UNTOLD) or name.startswith("_"):
+    if public.startswith(_NOT_IN_TABLE) or name.startswith("_"):
         return f": {_COVERAGE}"
     table = json.loads(Path(__file__).with_name("needs.json").read_text("utf-8"))
     if public not in table and not any(n.startswith(f"{public}.") for n in table):

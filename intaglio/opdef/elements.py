@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.base.dimension import Dimension
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.memory import MIN_ALIGNED_BYTES, copied
 from intaglio.base.shapes import TensorShape
@@ -54,14 +55,40 @@ def to_array(value: Any, dtype: DType | None = None, graph: bool = False) -> Any
             array = short_integers(value)
             if array is not None:
                 return array
-        return _from_sequence(value, dtype, graph)
+        return _from_sequence(_sizes(value) if Dimension.exists else value, dtype, graph)
     elif isinstance(value, np.generic):
         return _from_numpy(np.asarray(value), dtype)
     elif isinstance(value, TensorShape):
         return _from_shape(value, dtype)
+    elif isinstance(value, Dimension):
+        return _from_dimension(value, dtype)
     elif not isinstance(value, (int, float, complex)):
         return _from_object(value, dtype, graph)
     return _fitted(_scalar(value), value, value, dtype, graph)
+
+
+def _sizes(value: Any) -> Any:
+    """A nested list with numbers in the place of TensorFlow 1's objects for sizes that are known."""
+    if isinstance(value, (list, tuple)):
+        items: Any = value
+        return [_sizes(v) for v in items]
+    return value.value if isinstance(value, Dimension) and value.value is not None else value
+
+
+def _known_size(dimension: Dimension) -> int:
+    if dimension.value is None:
+        raise ValueError(f"Cannot convert unknown Dimension {dimension} to a Tensor.")
+    return dimension.value
+
+
+def _from_dimension(value: Dimension, dtype: DType | None) -> Any:
+    size = _known_size(value)
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(
+            f"Cannot convert Dimension {value} to dtype {dtype!r}. Allowed dtypes are tf.int32 and "
+            "tf.int64."
+        )
+    return np.array(size, np.int64 if dtype is dtypes.int64 else _INT32)
 
 
 def _single(value: float, dtype: DType | None, graph: bool) -> Any:

@@ -154,9 +154,9 @@ def eagerly() -> Any:
     return pushed(HOOKS.eager_level())
 
 
-def watch(watcher: Watcher) -> Level:
-    """Shows the watcher every op of the present level. Returns that level."""
-    here = level()
+def watch(watcher: Watcher, here: Level | None = None) -> Level:
+    """Shows the watcher every op of a level, the present one by default. Returns that level."""
+    here = here or level()
     here.watchers = [*here.watchers, watcher]
     STATE.shift(+1)
     return here

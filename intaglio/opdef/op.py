@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.base.dtypes import ALL, BY_NAME, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
-from intaglio.opdef import convert, door, raw, scalar, short_floats
+from intaglio.opdef import complex_numbers, convert, door, raw, scalar, short_floats
 from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
@@ -34,13 +34,13 @@ _resolving = lasting_lock()
 # The results of `_resolve_kernel`.
 RESOLVED = frozenset(
     {
+        "by_dtype",
         "kernel_fn",
         "kernel_order",
         "plain",
         "quick",
         "quick_fn",
         "result",
-        "short",
         "stored",
         "whole_kernel",
         "written",
@@ -133,6 +133,7 @@ class Op(Traits):
     written: Callable[..., Any] | None
     defaults: dict[str, Any]
     result: Any
+    inferred_from: tuple[int, ...] | None
     slots: tuple[tuple[str | None, DType | None, frozenset[DType] | None], ...]
 
     def __init__(self) -> None:
@@ -162,6 +163,9 @@ class Op(Traits):
         }
         self.implied = {n for a in sig.inputs for n in (a.number, a.types) if n}
         self.has_lists = sig.has_lists
+        # For each type variable the first input of it, of an op without lists.
+        first = {a.var: i for i, a in reversed([*enumerate(sig.inputs)]) if a.var}
+        self.typed_by: tuple[tuple[str, int], ...] = tuple(first.items())
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
         # Branches, bodies, called functions: tapes see these ops before they run.
         self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
@@ -180,6 +184,11 @@ class Op(Traits):
         for kind in RULES:
             if getattr(type(self), kind, None) is not None:
                 self.rules[kind] = self._rule(kind, getattr(self, kind))
+        # Where inference takes inputs alone: which ones. No table of names is made for it then.
+        inferring = self.rules["infer"].takes if "infer" in self.rules else ()
+        at = {n: i for i, n in enumerate(self.input_names)}
+        of_inputs = not self.has_lists and all([n in at for n in inferring])
+        self.inferred_from = tuple([at[n] for n in inferring]) if of_inputs else None
 
     def _allowed(self, arg: Arg) -> frozenset[DType] | None:
         if arg.var is None:
@@ -275,7 +284,8 @@ class Op(Traits):
         """Whether eager calls may go straight to the kernel, checking only types.
 
         `quick` is the number of inputs then, else -1; `stored` are the NumPy dtypes that all
-        inputs must be one of, the same for all; `quick_fn` computes. An op may name them
+        inputs must be one of, the same for all; `quick_fn` computes, and for other dtypes what
+        `by_dtype` has, machine code where arrays are large. An op may name the first two
         itself: `quick_kernel`, `quick_types`.
         """
         fast = getattr(type(self), "quick_kernel", None)
@@ -283,7 +293,7 @@ class Op(Traits):
         arity = len(self.input_names)
         same = len(set(self.slots)) == 1
         single = self.result is None and not self.has_list_outputs
-        self.short = {}
+        self.by_dtype: dict[Any, Any] = {}
         able = self.quick_fn is not None and single and bool(self.output_names)
         simple = not (self.required or self.stateful or self.has_lists)
         if not (able and simple and same and 1 <= arity <= 2):
@@ -297,8 +307,11 @@ class Op(Traits):
         elementwise = "scalar" in self.rules and self.plain and not self.attr_names
         if elementwise and self.native_exact and self.quick_fn is not None:
             run = short_floats.by_compiler(self, self.quick_fn)
-            self.short = {d: run for d in stored if short_floats.is_short(d)}
-        self.stored = frozenset([d for d in stored if d not in self.short])
+            self.by_dtype |= {d: run for d in stored if short_floats.is_short(d)}
+        if self.compiled_when_complex and self.quick_fn is not None:
+            run = complex_numbers.by_compiler(self, self.quick_fn)
+            self.by_dtype |= {d: run for d in stored if complex_numbers.is_complex(d)}
+        self.stored = frozenset([d for d in stored if d not in self.by_dtype])
 
     def fitted_kernel(
         self, specs: Sequence[Spec], attrs: dict[str, Any]
@@ -307,6 +320,8 @@ class Op(Traits):
         rule = self.rules.get("kernel_for")
         if rule is not None:
             return rule(**self.known(specs, attrs))
+        if self.compiled_when_complex and specs and specs[0].dtype.is_complex:
+            return self.by_dtype.get(specs[0].dtype.numpy)
         if self.plain and self.whole_kernel is not self.kernel_fn and specs:
             first = specs[0]
             alike = all([s.shape == first.shape for s in specs])
@@ -354,9 +369,10 @@ class Op(Traits):
 
     def types_of(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> dict[str, Any]:
         """The type variables' values for these (flat) inputs; anything with `.dtype` will do."""
+        if not self.has_lists and len(inputs) == len(self.input_names):
+            return {var: inputs[at].dtype for var, at in self.typed_by}
         found: dict[str, Any] = {}
-        values = self.sig.group(inputs, attrs) if self.has_lists else inputs
-        for arg, value in zip(self.sig.inputs, values, strict=True):
+        for arg, value in zip(self.sig.inputs, self.sig.group(inputs, attrs), strict=True):
             if arg.types:
                 found[arg.types] = tuple([v.dtype for v in value])
             elif arg.var and arg.var not in found:
@@ -371,7 +387,8 @@ class Op(Traits):
         """All arguments a rule may have, by name: inputs grouped, attributes, type variables."""
         names = self.types_of(inputs, attrs)
         names.update(attrs)
-        names.update(zip(self.input_names, self.sig.group(inputs, attrs), strict=True))
+        values = self.sig.group(inputs, attrs) if self.has_lists else inputs
+        names.update(zip(self.input_names, values, strict=True))
         return names
 
     def _check_counts(self, attrs: dict[str, Any]) -> None:
@@ -388,7 +405,11 @@ class Op(Traits):
             raise ShapeError(f"op {self.name} has no infer rule")
         if self.has_list_outputs:
             self._check_counts(attrs)
-        result = rule(**self.known(specs, attrs))
+        if self.inferred_from is not None and len(specs) == len(self.input_names):
+            result = rule.fn(*[specs[i] for i in self.inferred_from])
+        else:
+            known = self.known(specs, attrs)
+            result = rule.fn(*[known[n] for n in rule.takes])
         if result is None:
             return []
         flat: list[Spec] = []
@@ -397,8 +418,10 @@ class Op(Traits):
         if self.is_identity:
             return flat
         # A rule that returns an input's Spec means its dtype and shape.
-        inputs = {id(s) for s in specs if s.value is not None}
-        return [f.like() if id(f) in inputs else f for f in flat] if inputs else flat
+        for spec in specs:
+            if spec.value is not None:
+                flat = [f.like() if f is spec else f for f in flat]
+        return flat
 
 
 def _of_one_shape(kernel: Callable[..., Any]) -> Callable[..., Any]:

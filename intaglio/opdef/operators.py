@@ -172,12 +172,14 @@ def _invert(x: Tensor) -> Tensor:
 
 
 def _compares(x: Tensor) -> bool:
-    """Whether `==` compares elements; in a plain graph it compares identities."""
+    """Whether `==` compares elements; in a plain graph, and in functions traced there, it compares identities."""
     here = door.level()
-    if here.eager:
-        return True
-    graph = getattr(here, "graph", None)
-    return graph is None or graph.building_function
+    graph = None if here.eager else getattr(here, "graph", None)
+    while graph is not None:
+        if not graph.building_function:
+            return False
+        graph = getattr(graph, "outer_graph", None)
+    return True
 
 
 def _equals(x: Tensor, y: Any) -> Any:

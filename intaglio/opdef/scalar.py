@@ -114,15 +114,23 @@ class _Tracer:
         return object()
 
 
-def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any], bool]:
-    """The NumPy kernel of a `scalar` rule, and whether it is one primitive without temporaries."""
+def primitive_of(rule: Callable[..., Any], arity: int) -> str | None:
+    """The primitive that a `scalar` rule of `arity` inputs is, None for longer expressions."""
     arguments = tuple([object() for _ in range(arity)])
     try:
         traced = rule(_Tracer(), *arguments)
     except Exception:  # the rule looks at its arguments' types: it is no single primitive
-        traced = None
+        return None
     if isinstance(traced, tuple) and len(traced) == 2 and traced[1] == arguments:
-        return getattr(NumpyScalars, traced[0]), True
+        return traced[0]
+    return None
+
+
+def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any], bool]:
+    """The NumPy kernel of a `scalar` rule, and whether it is one primitive without temporaries."""
+    primitive = primitive_of(rule, arity)
+    if primitive is not None:
+        return getattr(NumpyScalars, primitive), True
     return functools.partial(rule, NumpyScalars), False
 
 

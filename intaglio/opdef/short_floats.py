@@ -14,7 +14,15 @@ from intaglio.base.hooks import HOOKS
 
 # Below so many elements NumPy is fast enough, and after so many a compiler is worth loading.
 MIN_ELEMENTS, MIN_TOTAL_ELEMENTS = 1 << 12, 1 << 19
-_work = [0]
+
+
+class _Progress:
+    """How much such calls have computed so far."""
+
+    elements = 0
+
+
+_progress = _Progress()
 
 
 def is_short(dtype: Any) -> bool:
@@ -27,10 +35,10 @@ def compiled(op: Any, elements: int, dtypes: tuple[Any, ...], **attrs: Any) -> A
     compute, or if there is none."""
     if elements < MIN_ELEMENTS:
         return None
-    if _work[0] < MIN_TOTAL_ELEMENTS:
-        _work[0] += elements
+    if _progress.elements < MIN_TOTAL_ELEMENTS:
+        _progress.elements += elements
         return None
-    return HOOKS.select_kernel("exact function", op, dtypes, tuple(attrs.items()))
+    return HOOKS.select_kernel("elementwise", op, dtypes, tuple(attrs.items()))
 
 
 def by_compiler(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:

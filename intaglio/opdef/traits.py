@@ -85,6 +85,8 @@ class Traits:
     native_exact: ClassVar[bool] = False
     # Large arrays of float32 are computed by native code of the rule `scalar` in every mode.
     compiled_when_large: ClassVar[bool] = False
+    # Large arrays of complex numbers are, in every mode.
+    compiled_when_complex: ClassVar[bool] = False
     # What the NumPy kernel of such an op takes for an element, in multiplications.
     work_per_element: ClassVar[int] = 0
     # NumPy spends no more on the op than the call of a native kernel costs.
@@ -92,12 +94,18 @@ class Traits:
     # The result is linear in each of two operands: the op multiplies about as often as the root of
     # the product of their sizes and the result's says.
     bilinear: ClassVar[bool] = False
+    # How far native code is from the exact result is bounded by the result's largest element, not by each
+    # element: Winograd's convolutions, fast Fourier transforms.
+    normwise_error: ClassVar[bool] = False
     # The interpreter spends nothing on the op.
     free: ClassVar[bool] = False
     # Reports on compiled functions have a line for the op.
     reported: ClassVar[bool] = True
     # Integers among the inputs are data, on which the choice of a kernel does not depend.
     integer_data: ClassVar[bool] = False
+
+    # The op states how its result is divided among devices: a program has it even of known numbers.
+    sets_layout: ClassVar[bool] = False
 
     # Only passes make nodes of the op: what reads graphs from messages refuses it.
     internal: ClassVar[bool] = False

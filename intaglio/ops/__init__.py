@@ -65,6 +65,7 @@ raw.expect(
             "_CheckIndices _FusedCell _FusedElementwise _FusedLayers _FusedReduction _FusedRows _Program _AddAt "
             "_Perturb _View _Wrap _ReluMaxPool _ReluMaxPoolGrad"
         ),
+        "layouts": "_Relayout _RelayoutLike",
         "image.box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"
@@ -161,6 +162,14 @@ raw.expect(
             "SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments"
         ),
         "math.special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
+        "nn.training_rows": (
+            "ResourceApplyAdagradDA ResourceApplyProximalAdagrad ResourceSparseApplyAdadelta "
+            "ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA "
+            "ResourceSparseApplyAdagradV2 ResourceSparseApplyCenteredRMSProp "
+            "ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2 "
+            "ResourceSparseApplyProximalAdagrad ResourceSparseApplyProximalGradientDescent "
+            "ResourceSparseApplyRMSProp"
+        ),
         "text.ngrams": "StringNGrams StringSplit",
         "text.unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
     },

@@ -129,7 +129,8 @@ _compiler_loaded = threading.Event()
 
 
 def _selected(kind: str, *description: Any) -> Kernel | None:
-    _compiler_loaded.set()
+    if not _compiler_loaded.is_set():  # setting it takes a lock
+        _compiler_loaded.set()
     return HOOKS.select_kernel(kind, *description)
 
 

@@ -153,12 +153,13 @@ class _Wrap(Op):
 
 @op
 class _Perturb(Op):
-    """x, each element times a random factor within some units of the last place of 1.
+    """x, each element changed by a random error of some units of its last place.
 
-    `generator` is the `np.random.Generator` of the factors, `ulps` how far they are from 1.
+    `generator` is the `np.random.Generator` of the errors, `ulps` their largest number of units: with
+    `normwise` of the largest finite element.
     """
 
-    signature = "x: T; generator: object, ulps: float = 4.0 -> y: T"
+    signature = "x: T; generator: object, ulps: float = 4.0, normwise: bool = False -> y: T"
     internal = True
     T = (*FLOATING, complex64, complex128)
     differentiable = False
@@ -166,11 +167,16 @@ class _Perturb(Op):
     def infer(self, x: Spec) -> Spec:
         return Spec(x.dtype, x.shape)
 
-    def kernel(self, x, generator, ulps):
+    def kernel(self, x, generator, ulps, normwise):
         eps = float(ml_dtypes.finfo(x.dtype).eps)
-        factors = 1.0 + ulps * eps * generator.uniform(-1.0, 1.0, np.shape(x))
-        kind = np.complex128 if x.dtype.kind == "c" else np.float64
-        return np.asarray(np.asarray(x, kind) * factors).astype(x.dtype)
+        errors = ulps * eps * generator.uniform(-1.0, 1.0, np.shape(x))
+        wide = np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64)
+        if normwise:
+            size = np.abs(wide)
+            wide = wide + errors * np.max(size, initial=0.0, where=np.isfinite(size))
+        else:
+            wide = wide * (1.0 + errors)
+        return np.asarray(wide).astype(x.dtype)
 
 
 # The codes of maxima: the number of an element in its window of 2x2, row by row; `CUT` is

@@ -142,8 +142,8 @@ class _DirectCallSource:
         self.op = op
         self.lines: list[str] = []
         self.names: dict[str, Any] = {
-            f"_{thing.__name__}": thing
-            for thing in (
+            f"_{function.__name__}": function
+            for function in (
                 EagerTensor,
                 literal,
                 listed,
@@ -159,7 +159,7 @@ class _DirectCallSource:
             "_REQUIRED": REQUIRED,
             "_BY_NUMPY": BY_NUMPY,
             "_op": op,
-            "_kernel": short_floats.dispatched(op.short, op.kernel_fn),
+            "_kernel": short_floats.dispatched(op.by_dtype, op.kernel_fn),
         }
         # Where each type variable shows: the array that has decided it.
         self.deciding: dict[str, str] = {}

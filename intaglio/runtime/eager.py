@@ -17,6 +17,7 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
+from intaglio.runtime.executors import EXECUTORS, executor_of
 from intaglio.runtime.hooks import HOOKS, Method
 from intaglio.runtime.value import Valued
 
@@ -87,13 +88,17 @@ class EagerLevel(Level):
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
+        if EXECUTORS:
+            run = executor_of(inputs)
+            if run is not None:
+                return run(op, inputs, attrs, name)
         try:
             arrays = [t._array for t in inputs]
         except AttributeError:
             raise _symbolic_outside(op, inputs) from None
         try:
             if op.plain and op.kernel_fn is not None:
-                compute = op.short.get(arrays[0].dtype) if op.short else None
+                compute = op.by_dtype.get(arrays[0].dtype) if op.by_dtype else None
                 result = (compute or op.kernel_fn)(*arrays)
             elif op.kernel_fn is not None:
                 result = interpreter.call_kernel(op, arrays, attrs)
@@ -113,7 +118,7 @@ class EagerLevel(Level):
         dtype = x.dtype
         compute = op.quick_fn
         if dtype not in op.stored:
-            compute = op.short.get(dtype)
+            compute = op.by_dtype.get(dtype)
             if compute is None:
                 return None
         tensor = EagerTensor()

@@ -51,8 +51,12 @@ class RuntimeHooks(Hooks):
     compiles_at_once: Callable[[Graph], bool]
     # Methods in machine code that replace `+ - * /`, for programs that use them often.
     native_operators: Callable[[dict[str, Method]], dict[str, Method]]
+    # A tensor with a layout of a mesh, as `tf.zeros(..., layout=...)` makes it.
+    copy_to_mesh: Callable[[Any, Any], Any]
     # A tensor's value in a DLPack capsule.
     dlpack_capsule: Callable[..., Any]
+    # How many replicas of a strategy call the function of this name together.
+    replicas_with: Callable[[str], int]
 
 
 SERVICES = Services()

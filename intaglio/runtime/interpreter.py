@@ -282,7 +282,7 @@ class _GraphSource:
             arguments = ", ".join([self.names[id(v)] for v in node.inputs])
         else:
             arguments = ", ".join(self._arguments(index, node))
-        if op.plain and isinstance(op.kernel_fn, np.ufunc):
+        if op.plain and isinstance(kernel, np.ufunc):
             arguments += self._overwritten(node)
         targets = [f"v{index}_{i}" for i in range(len(node.outputs))]
         self.names.update(zip(map(id, node.outputs), targets, strict=True))

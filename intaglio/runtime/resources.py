@@ -6,7 +6,8 @@ share the memory all hold references. While it is written, the array is taken ou
 the resource, so that readers of other threads wait for the lock and never see half of it.
 
 What a program of XLA has written stays an array of its device, which the next program may overwrite
-(`donated`). It becomes an array of NumPy when something else reads it.
+(`donate`). It becomes an array of NumPy when something else reads it. If a program fails after it
+has overwritten the memory, the value is lost, and reading the variable says so.
 """
 
 from __future__ import annotations
@@ -115,7 +116,10 @@ class Resource:
         with self.lock:
             if self._value is not None or self._on_device is None:
                 return False
-            self._value = np.asarray(self._on_device)
+            try:
+                self._value = np.asarray(self._on_device)
+            except Exception as e:  # the program that was to compute it has failed since
+                raise self.lost(e) from None
             return True
 
     def on_device(self) -> Any:
@@ -123,10 +127,10 @@ class Resource:
         value = self._on_device
         return self.read() if value is None else value
 
-    def donated(self, taker: Any) -> Any:
+    def donate(self, taker: Any) -> Any:
         """The value out of the variable, for a program that may overwrite its memory.
 
-        For a caller that holds the lock, with an object `taker` of its own, until it has `returned` a value.
+        For a caller that holds the lock, with an object `taker` of its own, until it has called `commit`.
         """
         value = self._value if self._on_device is None else self._on_device
         if value is None:
@@ -134,8 +138,8 @@ class Resource:
         self._taken, self._taker, self._value, self._on_device = value, taker, None, None
         return value
 
-    def returned(self, taker: Any, value: Any) -> None:
-        """Ends what `donated` began: the variable has `value`, an array of the host or of a device."""
+    def commit(self, taker: Any, value: Any) -> None:
+        """Ends a donation: the variable has `value`, an array of the host or of a device."""
         if self._taker is taker:
             if type(value) is np.ndarray:
                 self._value = value
@@ -236,6 +240,15 @@ class Resource:
             "In TF1, it can also mean the variable is uninitialized. "
             f"Debug info: container={self.container}, status error message=Resource {self.container}/{self.name} "
             "does not exist.",
+        )
+
+    def lost(self, error: Exception) -> Exception:
+        """The error of reading a variable whose memory was donated to a program that failed."""
+        return errors.DataLossError(
+            None,
+            None,
+            f"Variable {self.name} has lost its value: an XLA program failed after it had taken the "
+            f"variable's memory for the new value. Assign the variable, or restore a checkpoint. ({error})",
         )
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ CLOSE = {
         "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1",
         "Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence",
         "Igamma", "Igammac", "Betainc", "Zeta", "Polygamma", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs",
+        "CumulativeLogsumexp",
     ),
     "sums are added up in another order": (
         "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Sum", "Mean", "Prod",
@@ -24,7 +25,7 @@ CLOSE = {
         "SparseSoftmaxCrossEntropyWithLogits", "UnsortedSegmentSum", "ScatterNd",
         "TensorScatterAdd", "TensorScatterSub", "FusedBatchNorm", "FusedBatchNormV2",
         "FusedBatchNormV3", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
-        "SparseTensorDenseMatMul", "L2Loss", "EuclideanNorm", "AdjustContrastv2",
+        "SparseTensorDenseMatMul", "L2Loss", "EuclideanNorm", "AdjustContrastv2", "LRN", "LRNGrad",
     ),
     "products of complex numbers, one after the other, NumPy rounds twice": ("Cumprod", "UnsortedSegmentProd"),
     "LAPACK factorises in blocks, and divides by multiplying": (

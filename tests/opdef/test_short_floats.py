@@ -14,7 +14,7 @@ HALVES = (tf.float16, tf.bfloat16)
 NAMES = sorted(
     name
     for name, op in raw.catalogue().items()
-    if op.native_exact and "scalar" in op.rules and any(d.numpy in op.short for d in HALVES)
+    if op.native_exact and "scalar" in op.rules and any(d.numpy in op.by_dtype for d in HALVES)
 )
 
 
@@ -37,7 +37,7 @@ def _assert_equal(got: Any, want: Any) -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short_floats, "_work", [short_floats.MIN_TOTAL_ELEMENTS])
+    monkeypatch.setattr(short_floats._progress, "elements", short_floats.MIN_TOTAL_ELEMENTS)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -47,7 +47,7 @@ def test_the_same_bits(name: str, dtype: Any) -> None:
     op = raw.catalogue()[name]
     operands = _operands(len(op.input_names), (64, 100), dtype)
     arrays = [x.numpy() for x in operands]
-    if dtype.numpy not in op.short:
+    if dtype.numpy not in op.by_dtype:
         pytest.skip("the op has no such numbers")
     compiled = short_floats.compiled(op, arrays[0].size, tuple([a.dtype for a in arrays]))
     if compiled is None:
@@ -90,7 +90,7 @@ def test_operands_that_broadcast_and_python_numbers(dtype: Any) -> None:
 
 
 def test_small_arrays_and_few_calls_need_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short_floats, "_work", [0])
+    monkeypatch.setattr(short_floats._progress, "elements", 0)
     asked: list[Any] = []
     monkeypatch.setattr(short_floats.HOOKS, "select_kernel", lambda *args: asked.append(args))
     for size in (10, short_floats.MIN_ELEMENTS):

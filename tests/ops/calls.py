@@ -34,6 +34,8 @@ UNSAMPLED = {
     "Dequantize": "of quantised dtypes: tests/composite_ops/quantization/test_quantization.py",
     "QuantizedConcat": "of quantised dtypes: tests/composite_ops/quantization/test_quantization.py",
     "NoOp": "nothing goes in and nothing comes out",
+    "_Relayout": "states a layout on a mesh: tests/distribute/test_dtensor.py",
+    "_RelayoutLike": "states a layout on a mesh: tests/distribute/test_dtensor.py",
     "_AddAt": "made by the compiler, of gradients of rows: tests/native/test_program.py",
     "_Perturb": "of random factors, for checks of machine code: tests/native/test_first_call.py",
     "_ReluMaxPool": "made by the compiler, of Relu before a pooling: tests/native/passes/test_layer_fusion.py",

@@ -14,6 +14,7 @@ import numpy as np
 
 from intaglio.base.dtypes import from_numpy, string
 from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.opdef import raw
 from intaglio.trace.graph import record
 from tests.ops import calls
 from tests.ops.samples import Sample
@@ -62,6 +63,38 @@ def recorded(sample: Sample) -> Recorded | None:
     if any(v.dtype is string for v in graph.outputs):
         return None
     return Recorded(sample, graph.freeze_function(), arrays)
+
+
+def in_parts(one: Recorded) -> Recorded:
+    """The same with real and imaginary parts in the places of complex arguments and results."""
+    if not any([v.dtype.is_complex for v in (*one.graph.inputs, *one.graph.outputs)]):
+        return one
+    arrays: list[np.ndarray] = []
+    for array in one.arrays:
+        arrays += [array.real, array.imag] if array.dtype.kind == "c" else [array]
+
+    def function(*tensors: Any) -> list[Any]:
+        left = list(tensors)
+        values = [
+            raw.Complex(left.pop(0), left.pop(0), Tout=v.dtype)
+            if v.dtype.is_complex
+            else left.pop(0)
+            for v in one.graph.inputs
+        ]
+        kinds = [v.dtype for v in one.graph.outputs]
+        found: list[Any] = []
+        for value in raw.PartitionedCall(values, Tout=kinds, f=one.graph):
+            if value.dtype.is_complex:
+                part = value.dtype.real_dtype
+                found += [raw.Real(value, Tout=part), raw.Imag(value, Tout=part)]
+            else:
+                found.append(value)
+        return found
+
+    specs = [(from_numpy(a.dtype), a.shape, "x") for a in arrays]
+    graph, outputs = record(function, one.sample.op, specs)
+    graph.outputs.extend(outputs)
+    return Recorded(one.sample, graph.freeze_function(), arrays)
 
 
 def chosen(part: int, parts: int) -> Iterator[Recorded]:

@@ -174,6 +174,25 @@ def test_static_values():
     recorded(function, OPEN, NUMBER)
 
 
+def test_shapes_that_do_not_broadcast_are_an_error_of_the_run() -> None:
+    """TensorFlow traces such functions, too."""
+    for op in (tf.raw_ops.BroadcastArgs, tf.raw_ops.BroadcastGradientArgs):
+        f = tf.function(lambda op=op: op(s0=[3, 2], s1=[2, 2])).get_concrete_function()
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"Incompatible shapes: \[3,2\] vs. \[2,2\]"
+        ):
+            f()
+
+
+def test_tensors_of_several_parts_have_no_static_value():
+    """As on TensorFlow; what is no tensor is its own value."""
+    ragged, sparse = tf.ragged.constant([[1]]), tf.sparse.from_dense([1])
+    for value in (ragged, sparse, tf.IndexedSlices([1], [0]), tf.Variable(1)):
+        assert tf.get_static_value(value) is None
+    spec = tf.TensorSpec([])
+    assert tf.get_static_value(spec) is spec
+
+
 ERRORS = [
     (lambda k: k[3], "slice index 3 of dimension 0 out of bounds."),
     (lambda k: k[0, 0, 0], "Index out of range using input dim 2; input has only 2 dims"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from intaglio import tf
 
 FIELDS = st.sampled_from(
-    ["", "1", "-7", "1.5", " 3", "x", "1_0", '"a"', '"a,b"', "1e3", "nan", "9" * 12, "é", "NA", "a\nb"]
+    ["", "1", "-7", "1.5", " 3", "x", "1_0", '"a"', '"a,b"', "1e3", "nan", "9" * 12, "é", "NA", "a\nb",
+     '"a""b"', '""""', '""', '"\n"', '"a"x', 'a"b', "\n", '\r\n"a"', '"a']
 )  # fmt: skip
 ROWS = st.lists(st.lists(FIELDS, min_size=1, max_size=3), min_size=1, max_size=12)
 
@@ -39,6 +40,43 @@ def test_records_are_read_together(rows, kinds, options):
     else:
         wanted = [[one[i][0] for one in ones] for i in range(len(kinds))]
         assert repr(found) == repr(wanted)
+
+
+# TensorFlow 2.21's answers for a record, by whether quotes are used.
+ANSWERS = {
+    ("1,2\n", True): "Unquoted fields cannot have quotes/CRLFs inside",
+    ("1,\n2", True): [b"1", b"2"],
+    ("\n1,2", False): [b"1", b"2"],
+    ('1,"a"\n', True): "Quote inside a string has to be escaped by another quote",
+    ('"a",\n', True): "Expect 2 fields but have 1 in record 0",
+    ('"a"\n,b', True): "Quote inside a string has to be escaped by another quote",
+    ("1,2\r\n", False): "Unquoted fields cannot have quotes/CRLFs inside",
+    ('\r\n"a","b"', True): [b"a", b"b"],
+    ('"a""b",c', True): [b'a"b', b"c"],
+    ('"a"x,b', True): "Quote inside a string has to be escaped by another quote",
+    ('a"b,c', True): "Unquoted fields cannot have quotes/CRLFs inside",
+    ('""x,y', True): "Quote inside a string has to be escaped by another quote",
+    ('a,""', True): [b"a", b"E"],
+    ('"""', True): "Quoted field has to end with quote followed by delim or end",
+    ('a,"b""', True): "Quoted field has to end with quote followed by delim or end",
+    ('"\n",1', True): [b"\n", b"1"],
+    ('"\n",1', False): "Unquoted fields cannot have quotes/CRLFs inside",
+    ("\n", True): "Expect 2 fields but have 0 in record 0",
+    ("\n\n,a", True): [b"D", b"a"],
+    ('x,"y"",', True): "Quoted field has to end with quote followed by delim or end",
+    (",", True): [b"D", b"E"],
+}
+
+
+@pytest.mark.parametrize(("record", "quotes"), ANSWERS)
+def test_quotes_and_ends_of_lines(record, quotes):
+    wanted = ANSWERS[record, quotes]
+    for records in ([record], [record] * 70, ["x,y"] * 9 + [record]):
+        found = _answer(records, ["D", "E"], use_quote_delim=quotes)
+        if isinstance(wanted, str):
+            assert found == wanted.split(" in record")[0]
+        else:
+            assert [column[-1:] for column in found] == [[field] for field in wanted]
 
 
 def test_many_records():

@@ -9,14 +9,21 @@ import pytest
 
 from intaglio import tf
 
-CASES = json.loads(pathlib.Path(__file__).with_name("training_steps.json").read_text())["cases"]
+CASES = [
+    case
+    for name in ("training_steps.json", "training_rows.json")
+    for case in json.loads(pathlib.Path(__file__).with_name(name).read_text())["cases"]
+]
 
 
 def carry_out(case):
     """The variables after the step."""
     variables = {k: tf.Variable(np.float32(v)) for k, v in case["slots"].items()}
     inputs = {k: v.handle for k, v in variables.items()}
-    inputs |= {k: tf.constant(v, tf.float32) for k, v in case["scalars"].items()}
+    inputs |= {
+        k: tf.constant(v, tf.int64 if k == "global_step" else tf.float32)
+        for k, v in case["scalars"].items()
+    }
     name, gradient = case["grad"]
     inputs[name] = tf.constant(gradient, tf.float32)
     if case["indices"]:

@@ -48,7 +48,33 @@ def _iterated():
     return body
 
 
+def _reader(name: str):
+    """Counts what a reader has read, or reads with it."""
+    ops, read = tf.raw_ops, "ReaderReadV2" if name == "ReaderReadV2" else "ReaderReadUpToV2"
+
+    def body():
+        kind = "TextLineReaderV2" if name.startswith("Reader") else name
+        sizes = {"record_bytes": 1} if name.startswith("FixedLength") else {}
+        reader = getattr(ops, kind)(**sizes)
+        if "Read" not in name.removeprefix("Reader"):
+            count = name if name.startswith("ReaderNum") else "ReaderNumRecordsProducedV2"
+            found = getattr(ops, name)(reader_handle=reader) if name == "ReaderResetV2" else None
+            with tf.control_dependencies([found] if found is not None else []):
+                return getattr(ops, count)(reader_handle=reader)
+        queue = ops.FIFOQueueV2(component_types=[tf.string])
+        many = {"num_records": 1} if read == "ReaderReadUpToV2" else {}
+        return getattr(ops, read)(reader_handle=reader, queue_handle=queue, **many)[0]
+
+    return lambda: body
+
+
+READERS = (
+    "FixedLengthRecordReaderV2 IdentityReaderV2 ReaderNumRecordsProducedV2 "
+    "ReaderNumWorkUnitsCompletedV2 ReaderReadUpToV2 ReaderReadV2 ReaderResetV2 TFRecordReaderV2 "
+    "TextLineReaderV2 WholeFileReaderV2"
+)
 PROGRAMS = {
+    **{name: _reader(name) for name in READERS.split()},
     "EagerPyFunc": lambda: lambda: tf.py_function(lambda: 1.0, [], tf.float32),
     "PyFunc": lambda: lambda: tf.numpy_function(lambda: 1.0, [], tf.float64),
     "PrintV2": lambda: lambda: tf.print(1.0),

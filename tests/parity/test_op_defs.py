@@ -111,6 +111,8 @@ def test_defaults_are_tensorflows(name: str) -> None:
     op, theirs = pair(name)
     for attr in op.sig.attrs:
         known = theirs["attrs"][op.graphdef_names.get(attr.name, attr.name)]
+        if attr.kind == "tensor":
+            continue  # op_defs/ does not have these
         if "default" not in known:
             required = attr.default is REQUIRED
             assert required or (name, attr.name) in SAID_OTHERWISE, attr.name

@@ -56,6 +56,8 @@ class Geometry(NamedTuple):
     stride_z: int = 1
     front: int = 0
     apart_z: int = 1
+    # Groups of channels and of filters, which see the channels of their own group alone.
+    channel_groups: int = 1
 
     @property
     def plain(self) -> bool:
@@ -312,19 +314,19 @@ class ConvolutionBuilder:
         """One row of the result from the padded rows.
 
         An iteration is what of a window can be segments at the same distances: the rows that it has
-        in an image or, where it has gaps, the pixels of such a row.
+        in an image or, where it has gaps or channels are in groups, the pixels of such a row.
         """
         pitch = self.size(code, dims, "padded_width", "channels")
         top = self.tiles.step(code, scratch[0], code.integer("mul", row, dims["stride_y"]), pitch)
         pixel = self.size(code, dims, "stride_x", "channels")
-        dense = code.integer("icmp eq", dims["apart_x"], 1)
+        dense, inner, each = self._grouping(code, dims)
         whole = self.size(code, dims, "window_width", "channels")
         gap = self.size(code, dims, "apart_x", "channels")
         below = code.integer("mul", dims["apart_y"], pitch)
         depth, step, segments, iterations = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
             for one, other in (
-                (whole, dims["channels"]),
+                (whole, inner),
                 (below, gap),
                 (dims["window_height"], dims["window_width"]),
                 ("1", dims["window_height"]),
@@ -333,17 +335,35 @@ class ConvolutionBuilder:
         columns = dims["filters"]
         taps = code.integer("mul", code.integer("mul", segments, depth), columns)
         all_ = code.integer("mul", dims["window_depth"], iterations)
-        with code.loop("0", columns, self.tiles.width) as j:
-            width = code.least(self.tiles.width, code.integer("sub", columns, j))
+        with self._columns(code, dims, each) as (group, j, width):
             target = Right(code.at(self.kind, out, j), columns)
+            seen = self.tiles.step(code, top, group, inner)
             with code.loop("0", all_) as iteration:
                 at = self.window_row(code, dims, scratch[1], iteration, iterations)
-                left = Left(self.tiles.step(code, top, at, pitch), pixel, "1", step)
+                left = Left(self.tiles.step(code, seen, at, pitch), pixel, "1", step)
                 there = self.tiles.step(code, filters, iteration, taps)
                 right = Right(code.at(self.kind, there, j), columns)
                 first = code.integer("icmp eq", iteration, 0)
                 sizes, across = (width, depth, segments), ("0", dims["out_width"])
                 self.tiles.product(code, across, left, right, target, sizes, first)
+
+    def _grouping(self, code: Code, dims: dict[str, str]) -> tuple[str, str, str]:
+        """Whether the rows of a window are consecutive numbers; the channels and filters of a group."""
+        groups = dims["channel_groups"]
+        alone, dense = (code.integer("icmp eq", n, 1) for n in (groups, dims["apart_x"]))
+        each = [code.integer("sdiv", dims[n], groups) for n in ("channels", "filters")]
+        return code.let(f"and i1 {alone}, {dense}"), each[0], each[1]
+
+    @contextmanager
+    def _columns(
+        self, code: Code, dims: dict[str, str], each: str
+    ) -> Generator[tuple[str, str, str]]:
+        """For some filters of a group at a time: the group, the first of them, and how many."""
+        with code.loop("0", dims["channel_groups"]) as group:
+            first = code.integer("mul", group, each)
+            end = code.integer("add", first, each)
+            with code.loop(first, end, self.tiles.width) as j:
+                yield group, j, code.least(self.tiles.width, code.integer("sub", end, j))
 
     def window_row(
         self, code: Code, dims: dict[str, str], count: str, number: str, rows: str
@@ -405,14 +425,15 @@ class ConvolutionBuilder:
     ) -> None:
         """What a band adds to the rows from `from` to `to` of the filters' gradient.
 
-        They are taken by the rows of a window or, where it has gaps, by its pixels.
+        They are taken by the rows of a window or, where it has gaps or channels are in groups, by its
+        pixels.
         """
         pitch = self.size(code, dims, "padded_width", "channels")
-        dense = code.integer("icmp eq", dims["apart_x"], 1)
+        dense, inner, each = self._grouping(code, dims)
         whole = self.size(code, dims, "window_width", "channels")
         depth, pixels = (
             code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
-            for one, other in ((whole, dims["channels"]), ("1", dims["window_width"]))
+            for one, other in ((whole, inner), ("1", dims["window_width"]))
         )
         down = code.integer("mul", dims["stride_y"], pitch)
         across = self.size(code, dims, "stride_x", "channels")
@@ -430,10 +451,9 @@ class ConvolutionBuilder:
             y = self.window_row(code, dims, scratch[1], y, dims["window_height"])
             top = self.tiles.step(code, scratch[0], y, pitch)
             top = self.tiles.step(code, top, code.integer("srem", iteration, pixels), gap)
-            left = Left(top, "1", across, down)
             target = self.tiles.step(code, out, before, columns)
-            with code.loop("0", columns, self.tiles.width) as j:
-                width = code.least(self.tiles.width, code.integer("sub", columns, j))
+            with self._columns(code, dims, each) as (group, j, width):
+                left = Left(self.tiles.step(code, top, group, inner), "1", across, down)
                 right = Right(code.at(self.kind, gradient, j), columns)
                 destination = Right(code.at(self.kind, target, j), columns)
                 sizes = (width, dims["out_width"], rows)
@@ -524,7 +544,7 @@ def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., An
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)], g.out_width)
+    tiles = tiles_for(g.filters // g.channel_groups, KINDS[np.dtype(dtype)], g.out_width)
     function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
     kernel = function.for_dims(numbers(bands, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
@@ -534,11 +554,12 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
     """The filter gradient: (images, gradients) to it. None where images are too wide."""
     if not entry.AVAILABLE or g.empty or not g.band_rows:
         return None
-    parts = math.prod(g.window) * g.channels
-    tiles = tiles_for(g.filters, KINDS[np.dtype(dtype)])
+    inner = g.channels // g.channel_groups
+    parts = math.prod(g.window) * inner
+    tiles = tiles_for(g.filters // g.channel_groups, KINDS[np.dtype(dtype)])
     function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient", table_entries=tiles)
     kernel = function.for_dims(numbers(parts, g, g.band_rows))
-    return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
+    return entry.filling(kernel, (*g.window, inner, g.filters), dtype)
 
 
 def transposed(g: Geometry) -> Geometry | None:

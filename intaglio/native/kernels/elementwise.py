@@ -224,7 +224,7 @@ def function(dtype: Any, op: Op) -> Callable[..., Any]:
     return _function(op, [from_numpy(dtype)] * len(op.input_names), {})
 
 
-def exact_function(
+def elementwise(
     op: Op, dtypes: tuple[Any, ...], attrs: tuple[tuple[str, Any], ...]
 ) -> Callable[..., Any] | None:
     """An elementwise op as a function of arrays of these dtypes; None if it has no code for them."""

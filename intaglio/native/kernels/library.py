@@ -23,13 +23,14 @@ class Kernel(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The parts of a module: kernels, the functions they call, what precedes them in the text, and
-    a table of functions that the module shares with others."""
+    """The parts of a module: kernels, the functions they call, what precedes them in the text,
+    a table of functions that the module shares with others, and how much LLVM optimises."""
 
     kernels: Sequence[Kernel]
     called: Sequence[Code] = ()
     text: str = ""
     table: jit.SharedTable | None = None
+    effort: int = jit.KERNEL_EFFORT
 
 
 # A name of the module, in the text of a function.
@@ -70,7 +71,7 @@ class Library:
     def _compile(self, source: Source, name: str) -> None:
         """Adds the entries of a kernel, and of others that it calls."""
         text, needed = _part(source, name)
-        compiled = jit.Module(text)
+        compiled = jit.Module(text, source.effort)
         for code, inputs, outputs, unit in source.kernels:
             own = code.name
             if own in needed and own not in self._entries:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.ir.equality import attributes_key
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 
@@ -171,7 +172,7 @@ def alike(node: Node) -> Any:
     """A key that is equal for nodes with the same vector code up to constants; None if unknown."""
     types = tuple([v.dtype for v in (*node.inputs, *node.outputs)])
     known = tuple([v.node.op is raw.Const for v in node.inputs])
-    key = (node.op, known, types, tuple(sorted(node.attrs.items())))
+    key = (node.op, known, types, attributes_key(node))
     try:
         hash(key)
     except TypeError:

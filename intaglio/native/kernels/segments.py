@@ -45,59 +45,99 @@ def _combined(code: Code, how: str, kind: Kind, form: str, x: str, y: str) -> st
     return code.let(f"select {lanes} {first}, {form} {x}, {form} {y}")
 
 
-def _combine(code: Code, how: str, kind: Kind, target: str, row: str, width: str) -> None:
-    """target = ufunc(target, row), some vectors of it and then the rest one by one."""
-    lanes = jit.WIDTH // kind.bytes
-    whole = code.integer("and", width, -lanes)
+class _Runs:
+    """Writes the kernel that combines rows in the results; `seen` says which results have one.
 
-    def step(form: str, j: str) -> None:
-        to, of = code.at(kind.llvm, target, j), code.at(kind.llvm, row, j)
-        x, y = (code.load(form, pointer, kind.bytes) for pointer in (to, of))
-        code.do(
-            f"store {form} {_combined(code, how, kind, form, x, y)}, ptr {to}, align {kind.bytes}"
+    Rows are all, or those that indices select. Those that follow each other with one number are
+    combined in registers, some vectors of columns after the other.
+    """
+
+    def __init__(self, how: str, taken: bool, dtype: Any) -> None:
+        self.how, self.kind = how, kind_of(dtype)
+        self.code = code = Code(_name(how, taken, dtype), entry.KERNEL)
+        self.data, indices, self.numbers, words = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(4)
         )
+        self.indices = indices if taken else ""
+        self.out, self.seen = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
+        self.rows, self.width = (
+            code.load("i64", code.at("i64", words, str(i)), 8) for i in range(len(WORDS))
+        )
+        self.size = code.integer("mul", self.width, self.kind.bytes)
 
-    with code.loop("0", whole, lanes) as j:
-        step(f"<{lanes} x {kind.llvm}>", j)
-    half = lanes // 2
-    rest = code.integer("add", whole, code.integer("and", code.integer("sub", width, whole), -half))
-    with code.loop(whole, rest, half) as j:
-        step(f"<{half} x {kind.llvm}>", j)
-    with code.loop(rest, width) as j:
-        step(kind.llvm, j)
-
-
-def _rows(how: str, taken: bool, dtype: Any) -> Kernel:
-    """Rows, or those that indices select, combined in the results; `seen` says which have one."""
-    kind = kind_of(dtype)
-    code = Code(_name(how, taken, dtype), entry.KERNEL)
-    data, indices, numbers, words = (
-        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(4)
-    )
-    out, seen = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in range(2))
-    rows, width = (code.load("i64", code.at("i64", words, str(i)), 8) for i in range(len(WORDS)))
-    size = code.integer("mul", width, kind.bytes)
-
-    def row(base: str, number: str) -> str:
-        return code.at("i8", base, code.integer("mul", number, size))
-
-    with code.loop("0", rows) as i:
-        number = code.load("i64", code.at("i64", numbers, i), 8)
-        at = code.load("i64", code.at("i64", indices, i), 8) if taken else i
-        source, target, flag = row(data, at), row(out, number), code.at("i8", seen, number)
-        fresh, more, done = map(code.new_label, ("fresh", "more", "done"))
-        first = code.let(f"icmp eq i8 {code.load('i8', flag, 1)}, 0")
-        code.branch(first, fresh, more)
-        code.label(fresh)
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        code = self.code
+        outer, run, done = map(code.new_label, ("outer", "run", "done"))
+        entered = code.block
+        code.jump(outer)
+        code.label(outer)
+        start = code.phi("i64")
+        code.branch(code.integer("icmp slt", start.name, self.rows), run, done)
+        code.label(run)
+        number = self._number(start.name)
+        stop = self._end_of_run(start.name, number)
+        flag, target = code.at("i8", self.seen, number), self._row(self.out, number)
+        fresh = code.let(f"icmp eq i8 {code.load('i8', flag, 1)}, 0")
         code.do(f"store i8 1, ptr {flag}, align 1")
-        code.copy(target, source, size)
-        code.jump(done)
-        code.label(more)
-        _combine(code, how, kind, target, source, width)
-        code.jump(done)
+        # The first row of a result is what it begins with.
+        one = self._row(self.data, self._taken(start.name))
+        base = code.let(f"select i1 {fresh}, ptr {one}, ptr {target}")
+        first = code.integer("add", start.name, code.let(f"zext i1 {fresh} to i64"))
+        self._combine(target, base, first, stop)
+        code.arrive(start, ("0", entered), (stop, code.block))
+        code.jump(outer)
         code.label(done)
-    code.do("ret void")
-    return Kernel(code, 4, 2)
+        code.do("ret void")
+        return Kernel(code, 4, 2)
+
+    def _number(self, row: str) -> str:
+        return self.code.load("i64", self.code.at("i64", self.numbers, row), 8)
+
+    def _taken(self, row: str) -> str:
+        if not self.indices:
+            return row
+        return self.code.load("i64", self.code.at("i64", self.indices, row), 8)
+
+    def _row(self, base: str, number: str) -> str:
+        return self.code.at("i8", base, self.code.integer("mul", number, self.size))
+
+    def _end_of_run(self, start: str, number: str) -> str:
+        """The next row of another number, or the number of rows."""
+        code = self.code
+        head, compare, ended = map(code.new_label, ("head", "compare", "ended"))
+        after, entered = code.integer("add", start, 1), code.block
+        code.jump(head)
+        code.label(head)
+        row = code.phi("i64")
+        code.branch(code.integer("icmp slt", row.name, self.rows), compare, ended)
+        code.label(compare)
+        following = code.integer("add", row.name, 1)
+        code.arrive(row, (after, entered), (following, compare))
+        code.branch(code.integer("icmp eq", self._number(row.name), number), head, ended)
+        code.label(ended)
+        return row.name
+
+    def _combine(self, target: str, base: str, first: str, stop: str) -> None:
+        """target = base and the rows, some vectors of columns and then the rest one by one."""
+        code, kind = self.code, self.kind
+        lanes = jit.WIDTH // kind.bytes
+        whole = code.integer("and", self.width, -lanes)
+        half = code.integer("and", code.integer("sub", self.width, whole), -(lanes // 2))
+        rest = code.integer("add", whole, half)
+        bounds = (("0", whole, lanes), (whole, rest, lanes // 2), (rest, self.width, 1))
+        for begin, end, step in bounds:
+            form = kind.llvm if step == 1 else f"<{step} x {kind.llvm}>"
+            with code.loop(begin, end, step) as j:
+                x = code.load(form, code.at(kind.llvm, base, j), kind.bytes)
+                with code.carrying(first, stop, 1, (form, x)) as state:
+                    row = self._row(self.data, self._taken(state.index))
+                    y = code.load(form, code.at(kind.llvm, row, j), kind.bytes)
+                    state.following.append(
+                        _combined(code, self.how, kind, form, state.values[0], y)
+                    )
+                there = code.at(kind.llvm, target, j)
+                code.do(f"store {form} {state.values[0]}, ptr {there}, align {kind.bytes}")
 
 
 def _name(how: str, taken: bool, dtype: Any) -> str:
@@ -106,7 +146,7 @@ def _name(how: str, taken: bool, dtype: Any) -> str:
 
 @functools.cache
 def _library(how: str, taken: bool, dtype: Any) -> Library:
-    return Library(lambda: Source([_rows(how, taken, dtype)]))
+    return Library(lambda: Source([_Runs(how, taken, dtype).kernel()]))
 
 
 def reduction(how: str, taken: bool, dtype: Any) -> Run | None:

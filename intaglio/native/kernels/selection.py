@@ -13,6 +13,7 @@ from intaglio.native.kernels import (
     col2im,
     convolution,
     depthwise_convolution,
+    grouped_convolution,
     im2col,
     matmul,
     narrow_convolution,
@@ -179,6 +180,43 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
     return chain.returning(product)
 
 
+def _or_in_groups(
+    grouped: Callable[..., Run | None], single: Callable[..., Run | None] | None, dtype: Any
+) -> Callable[[Selection], Selection]:
+    """For a convolution, or its gradient, of filters that see all channels: the same of those that see a
+    group each, by a function of `grouped_convolution`, or of `depthwise_convolution` if the channels of
+    groups are `single`."""
+
+    def decorate(whole: Selection) -> Selection:
+        @functools.wraps(whole)
+        def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+            *window, inner, outputs = filters
+            count = x[-1] // inner if inner else 0
+            if count < 2:
+                return whole(x, filters, along)
+            dense = (*window, x[-1], outputs)
+            g = geometry(x, dense, along)
+            if g is None or g.empty or x[-1] % inner or outputs % count:
+                return None
+            if inner > 1 or g.solid or single is None:
+                return grouped(g, count, dtype, lambda: whole(x, dense, along))
+            run = _depthwise(single)(x, (*window, count, outputs // count), along)
+            gradient = single is depthwise_convolution.filter_gradient
+            return run and _shaped(run, filters) if gradient else run
+
+        return choose
+
+    return decorate
+
+
+def _shaped(run: Run, shape: tuple[int, ...]) -> Run:
+    """A kernel of two arrays with another shape of its result."""
+    chain = Chain(2)
+    (result,) = chain.then(run, 0, 1, shape=shape)
+    return chain.returning(result)
+
+
+@_or_in_groups(grouped_convolution.forward, depthwise_convolution.forward, np.float32)
 def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     """The convolution of images by filters."""
     g = geometry(x, filters, along)
@@ -192,6 +230,9 @@ def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run |
     return run or convolution.forward(g)
 
 
+@_or_in_groups(
+    grouped_convolution.filter_gradient, depthwise_convolution.filter_gradient, np.float32
+)
 def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     """Its gradient by the filters."""
     g = geometry(x, filters, along)
@@ -209,6 +250,7 @@ def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) 
     return run or convolution.filter_gradient(g)
 
 
+@_or_in_groups(grouped_convolution.input_gradient, depthwise_convolution.input_gradient, np.float32)
 def input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     """Its gradient by the images."""
     g = geometry(x, filters, along)
@@ -314,9 +356,15 @@ def _depthwise(make: Callable[[Windows], Run | None]) -> Selection:
     return choose
 
 
-doubled_forward = _doubled(_strided_input_gradient, convolution.forward)
-doubled_filter_gradient = _doubled(_strided_filter_gradient, convolution.filter_gradient)
-doubled_input_gradient = _doubled(_images_per_thread)
+doubled_forward = _or_in_groups(grouped_convolution.forward, None, np.float64)(
+    _doubled(_strided_input_gradient, convolution.forward)
+)
+doubled_filter_gradient = _or_in_groups(grouped_convolution.filter_gradient, None, np.float64)(
+    _doubled(_strided_filter_gradient, convolution.filter_gradient)
+)
+doubled_input_gradient = _or_in_groups(grouped_convolution.input_gradient, None, np.float64)(
+    _doubled(_images_per_thread)
+)
 short_forward = _short(narrow_convolution.forward, 2)
 short_filter_gradient = _short(narrow_convolution.filter_gradient, 1)
 short_input_gradient = _short(_short_input_gradient, 0)

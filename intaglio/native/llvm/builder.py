@@ -36,7 +36,7 @@ class Code:
 
     def __init__(self, name: str, parameters: Sequence[str], returns: str = "void") -> None:
         self.name = name
-        self._rest = f"({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
+        self._parameters = [*parameters]
         self._returns = returns
         self._firsts: list[str] = []
         self._named: dict[str, str] = {}  # names by their instructions
@@ -48,6 +48,10 @@ class Code:
         self.declarations: set[str] = set()
         # Functions of the same module that this one calls, by their names.
         self.callees: dict[str, Code] = {}
+
+    def add_parameter(self, text: str) -> None:
+        """One more parameter, behind the others."""
+        self._parameters.append(text)
 
     def let(self, text: str) -> str:
         """A new value: the result of an instruction."""
@@ -220,7 +224,8 @@ class Code:
 
     def text(self) -> str:
         """The function."""
-        head = f"define {self._returns} @{self.name}{self._rest}"
+        parameters = ", ".join(self._parameters)
+        head = f"define {self._returns} @{self.name}({parameters}) {ATTRIBUTES} {{\nentry:"
         body = "\n".join([*self._lines, "}"])
         used = {*_NAMED.findall(body)} if self._named else set[str]()
         named: list[str] = []

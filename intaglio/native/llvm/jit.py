@@ -95,8 +95,9 @@ if _calls is not None:
 
 # How much LLVM optimises. The text of kernels is vectorised and unrolled already: what takes longer
 # finds nothing. Code that runs once for a call of a kernel, scalar and without loops that matter, is
-# compiled in a fifth of the time.
-KERNEL_EFFORT, GLUE_EFFORT = 1, 0
+# compiled in a fifth of the time. Code that is translated from loops of Python has its variables on the
+# stack: it goes through LLVM's middle end first.
+KERNEL_EFFORT, GLUE_EFFORT, FULL_EFFORT = 1, 0, 2
 
 
 def _machine(effort: int = KERNEL_EFFORT) -> Any:
@@ -129,9 +130,21 @@ def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
     if code is None:
         parsed = llvm.parse_assembly(text)
         parsed.verify()
-        code = _machine(effort).emit_object(parsed)
+        machine = _machine(effort)
+        if effort == FULL_EFFORT:
+            _optimise(parsed, machine)
+        code = machine.emit_object(parsed)
         object_cache.write(name, code)
     return code
+
+
+def _optimise(parsed: Any, machine: Any) -> None:
+    """LLVM's middle end, as a compiler of C runs it."""
+    parsed.triple, parsed.data_layout = TRIPLE, str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = True
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(parsed, passes)
 
 
 # The type of a parameter of `Module.function` that is an address.

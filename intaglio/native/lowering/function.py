@@ -421,7 +421,7 @@ class FunctionLowering:
 
     def store(self, operand: ArrayOperand, pointer: str) -> None:
         """Stores the value at a pointer."""
-        if operand.pointer == pointer:
+        if operand.pointer == pointer or not operand.count:
             return
         if operand.lanes is None and (operand.known is None or not operand.small):
             self.copy(self.pointer(operand), pointer, operand.bytes)

@@ -6,6 +6,7 @@ a guard fails, and the interpreter raises the error.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.native.kernels.vector_memory import VectorMemory
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, Kind, Lanes, Unsupported
@@ -29,6 +31,8 @@ from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 
 WORD = Kind("i64", 64, "i")
+# Numbers of rows that fit a vector.
+LANES = jit.WIDTH // WORD.bytes
 
 
 # -- numbers of rows ------------------------------------------------------------------------
@@ -56,7 +60,9 @@ def numbered(
             w.guard(all_below(w, indices, lengths[0]))
         return indices
     dims = [indices.count // len(lengths), len(lengths), *lengths]
-    return _checked_indices(w, "numbered", _numbering, indices, dims, not known)
+    depth = len(lengths)
+    write = functools.partial(_numbering, depth)
+    return _checked_indices(w, f"numbered_{depth}", write, indices, dims, not known)
 
 
 @lowering(raw._CheckIndices)
@@ -95,30 +101,43 @@ def _beginning(name: str) -> tuple[Code, str, str, str]:
     return code, code.load("ptr", "%ins", 8), target, answer
 
 
-def _numbering(name: str, kind: Kind) -> Code:
+def _numbering(depth: int, name: str, kind: Kind) -> Code:
+    """Several rows at a time, whose coordinates are separated in registers."""
     code, source, target, answer = _beginning(name)
-    depth = code.load("i64", code.at("i64", "%dims", "1"), 8)
-    with code.carrying("0", "%to", 1, ("i64", "0")) as rows:
-        first = code.integer("mul", rows.index, depth)
-        with code.carrying("0", depth, 1, ("i64", "0"), ("i64", rows.values[0])) as one:
-            at = code.at(kind.llvm, source, code.integer("add", first, one.index))
-            index = code.load(kind.llvm, at, kind.bytes)
-            if kind.bits < 64:
-                word = "sext" if kind.letter == "i" else "zext"
-                index = code.let(f"{word} {kind.llvm} {index} to i64")
-            offset = code.integer("add", one.index, 2)
-            length = code.load("i64", code.at("i64", "%dims", offset), 8)
-            outside = code.let(f"zext i1 {code.integer('icmp uge', index, length)} to i64")
-            whole = code.integer("mul", one.values[0], length)
-            one.following += [
-                code.integer("add", whole, index),
-                code.integer("or", one.values[1], outside),
-            ]
-        code.do(f"store i64 {one.values[0]}, ptr {code.at('i64', target, rows.index)}, align 8")
-        rows.following.append(one.values[1])
-    code.do(f"store i64 {rows.values[0]}, ptr {answer}, align 8")
+    lengths = [code.load("i64", code.at("i64", "%dims", str(2 + i)), 8) for i in range(depth)]
+
+    def number(start: str, stop: str, lanes: int, before: str) -> str:
+        vector, memory = f"<{lanes} x i64>", VectorMemory(code, lanes)
+        limits = [code.splat(lanes, "i64", length) for length in lengths]
+        with code.carrying(start, stop, lanes, ("i1", before)) as state:
+            at = code.at(kind.llvm, source, code.integer("mul", state.index, depth))
+            wrong, row = state.values[0], ""
+            for index, limit in zip(memory.read_apart(kind, at, depth), limits, strict=True):
+                if kind.bits < 64:
+                    word = "sext" if kind.letter == "i" else "zext"
+                    index = code.let(f"{word} <{lanes} x {kind.llvm}> {index} to {vector}")
+                outside = code.let(f"icmp uge {vector} {index}, {limit}")
+                some = f"llvm.vector.reduce.or.v{lanes}i1"
+                outside = code.call("i1", some, (f"<{lanes} x i1>", outside))
+                wrong = code.let(f"or i1 {wrong}, {outside}")
+                whole = row and code.let(f"mul {vector} {row}, {limit}")
+                row = code.let(f"add {vector} {whole}, {index}") if whole else index
+            code.do(f"store {vector} {row}, ptr {code.at('i64', target, state.index)}, align 8")
+            state.following.append(wrong)
+        return state.values[0]
+
+    middle = _vector_loop_end(code, "0", "%to")
+    wrong = number(middle, "%to", 1, number("0", middle, LANES, "false"))
+    wide = code.let(f"zext i1 {wrong} to i64")
+    code.do(f"store i64 {wide}, ptr {answer}, align 8")
     code.do("ret void")
     return code
+
+
+def _vector_loop_end(code: Code, start: str, stop: str) -> str:
+    """The bound of the vector loop, where the scalar remainder begins."""
+    count = code.integer("sdiv", code.integer("sub", stop, start), LANES)
+    return code.integer("add", start, code.integer("mul", count, LANES))
 
 
 # -- taking -----------------------------------------------------------------------------------
@@ -185,16 +204,33 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
         there = code.at("i8", target, code.integer("mul", to, dims["size"]))
         move(code, here, there, dims["size"], size, element)
 
-    with code.loop("%from", "%to") as i:
-        if flat:
-            copy(i, i, "0")
-        else:
+    def gather(to: str, row_index: str, first: str) -> None:
+        kind, memory = Kind(f"i{8 * size}", 8 * size, "u"), VectorMemory(code, LANES)
+        vector = f"<{LANES} x i64>"
+        row = code.load(vector, code.at("i64", rows, row_index), 8)
+        row = code.let(f"add {vector} {row}, {code.splat(LANES, 'i64', first)}")
+        pointers = code.let(f"getelementptr {kind.llvm}, ptr {source}, {vector} {row}")
+        found = memory.gather(kind, pointers, "splat (i1 true)")
+        memory.write(kind, code.at(kind.llvm, target, to), found)
+
+    def copies(start: str, stop: str, base: str, row_base: str, first: str) -> None:
+        parts = [(start, stop, 1, copy)]
+        if size == element and size in (4, 8):
+            middle = _vector_loop_end(code, start, stop)
+            parts = [(start, middle, LANES, gather), (middle, stop, 1, copy)]
+        for begin, end, step, write in parts:
+            with code.loop(begin, end, step) as j:
+                write(code.integer("add", base, j), code.integer("add", row_base, j), first)
+
+    if flat:
+        copies("%from", "%to", "0", "0", "0")
+    else:
+        with code.loop("%from", "%to") as i:
             ahead = code.integer("mul", i, dims["each"])
             lead = code.integer("sdiv", i, dims["middle"])
             first = code.integer("mul", i, dims["length"])
             start = code.integer("mul", lead, dims["each"])
-            with code.loop("0", dims["each"]) as j:
-                copy(code.integer("add", ahead, j), code.integer("add", start, j), first)
+            copies("0", dims["each"], ahead, start, first)
     code.do("ret void")
     return code
 

@@ -7,7 +7,7 @@ order. The numbers are random: a result that is none of them was computed with.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from intaglio.runtime import interpreter
 MAX_MAP_ELEMENTS = 1 << 22
 # The code of an element of no input: zero. Else the input's number is above these bits.
 ZERO, BITS = -1, 40
+# From so many runs of zeros on for each other one, all is zeroed first.
+MIN_ZEROS_PER_RUN = 4
 
 
 def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
@@ -52,8 +54,14 @@ def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int
     starts = np.cumsum([0, *counts])
     for which, i in enumerate(data):
         part = numbers[starts[which] : starts[which + 1]]
-        arrays[i] = part.reshape(inputs[i].shape)
+        zeros = _is_zero(inputs[i].known)
+        arrays[i] = np.zeros(inputs[i].shape, np.int64) if zeros else part.reshape(inputs[i].shape)
     return [_codes_of(node, a, numbers, codes) for a in index_map_of(node, arrays)]
+
+
+def _is_zero(known: Any) -> bool:
+    """Whether a value is known to have no bit that is set."""
+    return known is not None and not np.frombuffer(known.tobytes(), np.uint8).any()
 
 
 def _lots(count: int) -> Any:
@@ -115,18 +123,28 @@ def _copied_in_runs(
     target: ArrayOperand,
     order: Any,
 ) -> None:
-    """Copies consecutive elements at once; a table has the start of each run."""
+    """Copies consecutive elements at once; a table has the start of each run.
+
+    Where most are zeros, a second table has the numbers of the others.
+    """
     length = _run_length(order)
-    table = np.ascontiguousarray(order[::length])
-    w.keep.append(table)
+    tables = [np.ascontiguousarray(order[::length])]
+    (others,) = np.nonzero(tables[0] != ZERO)
+    sparse = len(others) <= len(tables[0]) // MIN_ZEROS_PER_RUN
+    if sparse:
+        tables = [tables[0][others], others.astype(np.int64)]
+        w.code.zero(target.pointer, str(target.bytes))
+    w.keep += tables
     size = length * kind.bytes
-    name = f"runs_{size if size in (1, 2, 4, 8, 16) else 'long'}_{kind.bytes}"
+    form = size if size in (1, 2, 4, 8, 16) else "long"
+    name = f"runs_{form}_{kind.bytes}_{sparse:d}"
     if name not in w.functions:
-        w.functions[name] = _runs(name, size, kind.bytes)
-    called = shared(w, name, 1) if order.size >= entry.MIN_PARALLEL_ELEMENTS else name
-    w.long |= called != name
-    pointers = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
-    w.call_function(called, pointers, [target.pointer], [len(table), size])
+        w.functions[name] = _runs(name, 0 if form == "long" else size, kind.bytes, sparse)
+    shares = length * len(tables[0]) >= entry.MIN_PARALLEL_ELEMENTS
+    called = shared(w, name, 1) if shares else name
+    w.long |= shares
+    pointers = [*[w.word(t.ctypes.data) for t in tables], *[w.pointer(h) for h in sources]]
+    w.call_function(called, pointers, [target.pointer], [len(tables[0]), size])
 
 
 def _run_length(order: Any) -> int:
@@ -141,35 +159,59 @@ def _run_length(order: Any) -> int:
     return length
 
 
-def _runs(name: str, size: int, element: int) -> Code:
-    """A kernel that copies runs: its inputs are the table, then the sources."""
+def _runs(name: str, size: int, element: int, sparse: bool) -> Code:
+    """A kernel that copies runs, of a size that is known or of any.
+
+    Its inputs are the table of sources, that of targets if they are `sparse`, and the sources.
+    """
     code = Code(name, entry.KERNEL, "internal void")
     table, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+    numbers = code.load("ptr", code.at("ptr", "%ins", "1"), 8) if sparse else ""
     length = code.load("i64", code.at("i64", "%dims", "1"), 8)
-    whole = f"i{8 * size}" if not name.startswith("runs_long") else ""
-    with code.loop("%from", "%to") as i:
-        source_code = code.load("i64", code.at("i64", table, i), 8)
-        there = code.at("i8", target, code.integer("mul", i, length))
-        labels = [code.new_label(word) for word in ("zero", "copy", "next")]
-        code.branch(code.integer("icmp slt", source_code, 0), *labels[:2])
-        code.label(labels[0])
-        if whole:
-            code.do(f"store {whole} 0, ptr {there}, align {element}")
-        else:
-            code.zero(there, length)
-        code.jump(labels[2])
-        code.label(labels[1])
-        which = code.integer("add", code.integer("lshr", source_code, BITS), 1)
+
+    def copy(source_code: str, there: str) -> None:
+        which = code.integer("add", code.integer("lshr", source_code, BITS), 1 + sparse)
         source = code.load("ptr", code.at("ptr", "%ins", which), 8)
         offset = code.integer("and", source_code, (1 << BITS) - 1)
         here = code.at("i8", source, code.integer("mul", offset, element))
-        if whole:
-            code.do(
-                f"store {whole} {code.load(whole, here, element)}, ptr {there}, align {element}"
-            )
+        if size:
+            value = code.load(f"i{8 * size}", here, element)
+            code.do(f"store i{8 * size} {value}, ptr {there}, align {element}")
         else:
             code.copy(there, here, length)
-        code.jump(labels[2])
-        code.label(labels[2])
+
+    def zero(there: str) -> None:
+        if size:
+            code.do(f"store i{8 * size} 0, ptr {there}, align {element}")
+        else:
+            code.zero(there, length)
+
+    with code.loop("%from", "%to") as i:
+        source_code = code.load("i64", code.at("i64", table, i), 8)
+        number = code.load("i64", code.at("i64", numbers, i), 8) if sparse else i
+        there = code.at("i8", target, code.integer("mul", number, length))
+        if sparse:
+            copy(source_code, there)
+        else:
+            _copy_or_zero(code, source_code, there, copy, zero)
     code.do("ret void")
     return code
+
+
+def _copy_or_zero(
+    code: Code,
+    source_code: str,
+    there: str,
+    copy: Callable[[str, str], None],
+    zero: Callable[[str], None],
+) -> None:
+    """Writes one of both, by the code of the source."""
+    labels = [code.new_label(word) for word in ("zero", "copy", "next")]
+    code.branch(code.integer("icmp slt", source_code, 0), *labels[:2])
+    code.label(labels[0])
+    zero(there)
+    code.jump(labels[2])
+    code.label(labels[1])
+    copy(source_code, there)
+    code.jump(labels[2])
+    code.label(labels[2])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from intaglio.ir.graph import Node
+from intaglio.native.kernels.vector_memory import VectorMemory
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, FLOAT, Kind, Lanes, Unsupported
@@ -48,21 +49,43 @@ def _columns(code: Code, inner: str, lanes: int, body: Callable[[str, int], None
 
 # -- running totals -------------------------------------------------------------------------
 
-# The step, what changes nothing, and what is before the first.
-STEPS: dict[Op, tuple[str, Any, Any]] = {raw.Cumsum: ("add", -0.0, 0), raw.Cumprod: ("mul", 1, 1)}
+
+def _log_of_sum(s: Functions, x: Lanes, y: Lanes) -> Lanes:
+    """log(exp(x) + exp(y)), of equal infinities too."""
+    greater = s.select(s.gt(x, y), x, y)
+    apart = s.select(s.eq(x, y), s.const(0, x), s.abs(s.sub(x, y)))
+    return s.add(greater, s.log1p(s.exp(s.neg(apart))))
 
 
-@lowering(raw.Cumsum, raw.Cumprod)
+class _Step(NamedTuple):
+    """What a running total becomes with another element, what changes nothing, and what is before
+    the first; with many instructions one after the other, steps of several rows are taken at a time."""
+
+    combine: Callable[[Functions, Lanes, Lanes], Lanes]
+    neutral: Any
+    before: Any
+    is_long: bool = False
+
+
+STEPS: dict[Op, _Step] = {
+    raw.Cumsum: _Step(Functions.add, -0.0, 0),
+    raw.Cumprod: _Step(Functions.mul, 1, 1),
+    raw.CumulativeLogsumexp: _Step(_log_of_sum, -np.inf, -np.inf, is_long=True),
+}
+
+
+@lowering(raw.Cumsum, raw.Cumprod, raw.CumulativeLogsumexp)
 def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Cumsum and Cumprod."""
+    """Cumsum, Cumprod and CumulativeLogsumexp."""
     source, _, dims = _along(node, inputs)
     kind, attrs = source.kind, node.attrs
     pointer = w.pointer(source)
     result = w.allocate(node.outputs[0], kind, source.shape)
     options = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
-    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{options[0]:d}{options[1]:d}"
+    rows = STEPS[node.op].is_long and dims[2] == 1
+    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{options[0]:d}{options[1]:d}{rows:d}"
     if name not in w.functions:
-        w.functions[name] = _running(name, STEPS[node.op], kind, *options)
+        w.functions[name] = _Running(name, STEPS[node.op], kind, *options).write(rows)
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
@@ -71,52 +94,96 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     return [result]
 
 
-def _running(
-    name: str, step: tuple[str, Any, Any], kind: Kind, exclusive: bool, reverse: bool
-) -> Code:
-    code = Code(name, entry.KERNEL, "internal void")
-    source, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    dims = entry.load_dims(code, DIMS)
-    # 16-bit floats are added up as float32.
-    wide = FLOAT if kind.short else kind
-    method, neutral, before = step
-    lanes = max(jit.WIDTH // wide.width, 1)
+class _Running:
+    """Writes the kernel of a running total: along columns, or along contiguous rows."""
 
-    def scan(slab: str, column: str, width: int) -> None:
-        s = Functions(code, width, 1)
-        first = s.constant(neutral if wide.letter in "fc" else int(neutral), wide)
+    def __init__(self, name: str, step: _Step, kind: Kind, exclusive: bool, reverse: bool) -> None:
+        self.code = Code(name, entry.KERNEL, "internal void")
+        self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+        self.dims = entry.load_dims(self.code, DIMS)
+        # 16-bit floats are added up as float32.
+        self.kind, self.wide = kind, FLOAT if kind.short else kind
+        self.step, self.exclusive, self.reverse = step, exclusive, reverse
+        self.lanes = max(jit.WIDTH // self.wide.width, 1)
+
+    def write(self, rows: bool) -> Code:
+        """The kernel."""
+        code, dims = self.code, self.dims
+        if rows:
+            with code.loop("%from", "%to", self.lanes) as first:
+                self._rows(first)
+        else:
+            size = code.integer("mul", dims["length"], dims["inner"])
+            with code.loop("%from", "%to") as outer:
+                slab = code.integer("mul", outer, size)
+                _columns(code, dims["inner"], self.lanes, lambda c, n: self._column(slab, c, n))
+        code.do("ret void")
+        return code
+
+    def _column(self, slab: str, column: str, width: int) -> None:
+        code, kind = self.code, self.kind
         vector = f"<{width} x {kind.llvm}>"
-        with code.carrying("0", dims["length"], 1, (s.vector(wide), first.names[0])) as state:
-            row = state.index
-            if reverse:
-                last = code.integer("sub", dims["length"], 1)
-                row = code.integer("sub", last, state.index)
-            at = code.integer("add", code.integer("mul", row, dims["inner"]), column)
-            at = code.integer("add", slab, at)
-            here = code.load(vector, code.at(kind.llvm, source, at), kind.bytes)
-            x = s.converted(Lanes(kind, (here,)), wide)
+
+        def place(row: str) -> str:
+            at = code.integer("add", code.integer("mul", row, self.dims["inner"]), column)
+            return code.integer("add", slab, at)
+
+        def read(row: str) -> str:
+            return code.load(vector, code.at(kind.llvm, self.source, place(row)), kind.bytes)
+
+        def write(row: str, name: str) -> None:
+            there = code.at(kind.llvm, self.target, place(row))
+            code.do(f"store {vector} {name}, ptr {there}, align {kind.bytes}")
+
+        self._scan(width, read, write)
+
+    def _rows(self, first: str) -> None:
+        """A lane for each of several rows; after the last row its lane is repeated."""
+        code, kind, lanes = self.code, self.kind, self.lanes
+        memory, vector = VectorMemory(code, lanes), f"<{lanes} x i64>"
+        last = code.splat(lanes, "i64", code.integer("sub", "%to", 1))
+        numbers = ", ".join([f"i64 {i}" for i in range(lanes)])
+        row = code.let(f"add {vector} {code.splat(lanes, 'i64', first)}, <{numbers}>")
+        row = code.call(vector, f"llvm.smin.v{lanes}i64", (vector, row), (vector, last))
+        begins = code.let(f"mul {vector} {row}, {code.splat(lanes, 'i64', self.dims['length'])}")
+
+        def addresses(base: str, at: str) -> str:
+            index = code.let(f"add {vector} {begins}, {code.splat(lanes, 'i64', at)}")
+            return code.let(f"getelementptr {kind.llvm}, ptr {base}, {vector} {index}")
+
+        def read(at: str) -> str:
+            return memory.gather(kind, addresses(self.source, at), "splat (i1 true)")
+
+        self._scan(
+            lanes, read, lambda at, name: memory.scatter(kind, addresses(self.target, at), name)
+        )
+
+    def _scan(
+        self, width: int, read: Callable[[str], str], write: Callable[[str, str], None]
+    ) -> None:
+        """The totals of vectors that are read and written by their position along the axis."""
+        code, kind, wide = self.code, self.kind, self.wide
+        s, step = Functions(code, width, 1), self.step
+        whole = wide.letter not in "fc"
+        first = s.constant(int(step.neutral) if whole else step.neutral, wide)
+        with code.carrying("0", self.dims["length"], 1, (s.vector(wide), first.names[0])) as state:
+            at = state.index
+            if self.reverse:
+                end = code.integer("sub", self.dims["length"], 1)
+                at = code.integer("sub", end, state.index)
+            x = s.converted(Lanes(kind, (read(at),)), wide)
             sofar = Lanes(wide, (state.values[0],))
-            total = getattr(s, method)(sofar, x)
+            total = step.combine(s, sofar, x)
             shown = total
-            if exclusive:
+            if self.exclusive:
                 start = code.integer("icmp eq", state.index, 0)
-                nothing = s.constant(before, wide).names[0]
+                nothing = s.constant(step.before, wide).names[0]
                 chosen = code.let(
                     f"select i1 {start}, {s.vector(wide)} {nothing}, {s.vector(wide)} {sofar.names[0]}"
                 )
                 shown = Lanes(wide, (chosen,))
-            shown = s.converted(shown, kind)
-            code.do(
-                f"store {vector} {shown.names[0]}, ptr {code.at(kind.llvm, target, at)}, align {kind.bytes}"
-            )
+            write(at, s.converted(shown, kind).names[0])
             state.following.append(total.names[0])
-
-    size = code.integer("mul", dims["length"], dims["inner"])
-    with code.loop("%from", "%to") as outer:
-        slab = code.integer("mul", outer, size)
-        _columns(code, dims["inner"], lanes, lambda c, n: scan(slab, c, n))
-    code.do("ret void")
-    return code
 
 
 # -- where the extreme is ---------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.kernels.normalization_layers import FORWARD
 from intaglio.native.passes.normalization_fusion import fits
@@ -29,10 +30,9 @@ class _Fold(NamedTuple):
     following: list[Node]
 
 
+@looks_for(lambda op: op is raw.Conv2D)
 def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with all that folded."""
-    if not any(n.op is raw.Conv2D for n in graph.nodes):
-        return graph
     fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}

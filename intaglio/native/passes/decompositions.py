@@ -5,22 +5,61 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import shapes
+from intaglio.ir.equality import attributes_key
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.operand_shapes import refused
 from intaglio.opdef import raw
+from intaglio.opdef.op import Rule
 from intaglio.opdef.spec import Spec
 from intaglio.trace.graph import record
+
+# The expressions that were recorded, by what nodes have in common; when there are more it begins again.
+_recorded: dict[Any, Graph | None] = {}
+MAX_CACHED_EXPRESSIONS = 1024
+MAX_COMPARED_BYTES = 1 << 8  # of a constant
 
 
 def expression(node: Node) -> Graph | None:
     """The expression as a graph of the node's inputs; None if it has none.
 
     All shapes are known then; a node that the rule cannot express, or the op refuses, stays as it is.
+    Nodes of one op, with the same attributes and inputs alike, share one graph.
     """
     rule = node.op.rules.get("native")
     values = (*node.inputs, *node.outputs)
     if rule is None or not all(shapes.known(v.dims) for v in values):
         return None
+    key = _key(node)
+    if key is None:
+        return _expressed(node, rule)
+    if key not in _recorded:
+        if len(_recorded) >= MAX_CACHED_EXPRESSIONS:
+            _recorded.clear()
+        _recorded[key] = _expressed(node, rule)
+    return _recorded[key]
+
+
+def _key(node: Node) -> Any:
+    """What the expression follows from; None where that is too much to compare."""
+    inputs: list[Any] = []
+    for value in node.inputs:
+        inputs += (value.dtype, value.dims)
+        if value.node.op is raw.Const:
+            constant = value.node.attrs["value"]
+            if constant.dtype.hasobject or constant.nbytes > MAX_COMPARED_BYTES:
+                return None
+            inputs.append(constant.tobytes())
+    if node.op.has_graphs:
+        return None
+    key = (node.op, tuple(inputs), attributes_key(node))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _expressed(node: Node, rule: Rule) -> Graph | None:
     if refused(node, [v.dims for v in node.inputs]):
         return None
     specs = [(v.dtype, v.dims, "x") for v in node.inputs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.ir import operand_shapes, walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.kernels.loop_nest import apply
@@ -21,7 +22,7 @@ from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math import division
 from intaglio.native.vector_math.functions import Functions
-from intaglio.opdef import raw
+from intaglio.opdef import complex_numbers, raw
 from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 from intaglio.runtime import interpreter
@@ -52,24 +53,31 @@ def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
     graph = with_views(graph, fuel)
     search = _Search(graph, small=False)
     clusters = search.clusters()
-    users = walk.uses(graph)
-    for node in graph.nodes:
-        if node.op is raw._View:
-            first, *others = [search.home.get(id(u)) for u in users[id(node.outputs[0])]]
-            if first is not None and all(home is first for home in others):
-                first.nodes.append(node)
+    if raw._View in walk.own_ops(graph):
+        _take_views(graph, search.home)
     return outline(graph, clusters, raw._FusedElementwise, fuel=fuel)
 
 
-def with_views(graph: Graph, fuel: Fuel) -> Graph:
+def _take_views(graph: Graph, home: dict[int, Cluster]) -> None:
+    """Adds each view that one cluster alone takes to it."""
+    users = walk.uses(graph)
+    for node in graph.nodes:
+        if node.op is raw._View:
+            first, *others = [home.get(id(u)) for u in users[id(node.outputs[0])]]
+            if first is not None and all(h is first for h in others):
+                first.nodes.append(node)
+
+
+@looks_for(lambda op: op is raw.StridedSlice)
+def with_views(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_View` for each slice of known bounds that only elementwise ops take."""
+    fuel = fuel or Fuel()
     users, results = walk.uses(graph), {id(v) for v in graph.outputs}
     new = Rewriter(graph)
     for node in graph.nodes:
-        attrs = _view_of(node) if node.op is raw.StridedSlice else None
-        takers = users.get(id(node.outputs[0]), []) if attrs else []
-        fused = takers and all(has_vector_code(n) for n in takers)
-        if not fused or id(node.outputs[0]) in results or not fuel.burn():
+        taken = node.op is raw.StridedSlice and id(node.outputs[0]) not in results
+        attrs = view_of(node, users.get(id(node.outputs[0]), [])) if taken else None
+        if attrs is None or not fuel.burn():
             new.keep(node)
             continue
         source = new.value(node.inputs[0])
@@ -77,7 +85,13 @@ def with_views(graph: Graph, fuel: Fuel) -> Graph:
     return new.result()
 
 
-def _view_of(node: Node) -> dict[str, Any] | None:
+def view_of(node: Node, takers: Sequence[Node]) -> dict[str, Any] | None:
+    """The attributes of the `_View` that a node is to its takers; None if it is none."""
+    attrs = _strides_of(node) if node.op is raw.StridedSlice and takers else None
+    return attrs if attrs and all(has_vector_code(n) for n in takers) else None
+
+
+def _strides_of(node: Node) -> dict[str, Any] | None:
     """The attributes of the view that a slice of a large array is; None if it needs no copy or is none."""
     source, *bounds = node.inputs
     if node.control or node.device or not numeric(source.dtype):
@@ -136,6 +150,8 @@ def is_exact(node: Node) -> bool:
 
 def _is_machine_code(node: Node) -> bool:
     value, op = node.outputs[0], node.op
+    if op.compiled_when_complex and value.dtype.is_complex:
+        return _least(value) >= complex_numbers.MIN_ELEMENTS
     if not op.compiled_when_large or value.dtype.numpy not in compiled.machine_dtypes(op):
         return False
     return node.op.work_per_element * _least(value) >= compiled.MIN_COMPILED_WORK

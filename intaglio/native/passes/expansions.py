@@ -7,6 +7,7 @@ from collections.abc import Callable
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.passes.decompositions import expression
@@ -17,14 +18,16 @@ from intaglio.ops.array.slicing import is_index
 Expand = Callable[[Rewriter, Node], SymbolicTensor]
 
 
+@looks_for(lambda op: op in EXPANSIONS or "native" in op.rules)
 def expand(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such ops replaced, without what only these took; the same one if it has none."""
-    if not any(can_expand(n) or "native" in n.op.rules for n in graph.nodes):
+    expressions = {id(n): found for n in graph.nodes if (found := expression(n)) is not None}
+    if not expressions and not any(can_expand(n) for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
     new = Rewriter(graph)
     for node in graph.nodes:
-        said, before = expression(node), len(new.nodes)
+        said, before = expressions.get(id(node)), len(new.nodes)
         if said is not None and fuel.burn():
             new.replace(node, _inlined(new, node, expand(said, fuel)))
         elif said is None and can_expand(node) and fuel.burn():

@@ -11,11 +11,13 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.ops.state.resource_variable import contents_of
 
 
+@looks_for(lambda op: bool(op.combines))
 def check_indices_early(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_CheckIndices` before the first write for each scatter into a variable."""
     fuel = fuel or Fuel()

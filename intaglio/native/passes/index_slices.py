@@ -13,6 +13,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import door, raw
@@ -36,6 +37,7 @@ class Part(NamedTuple):
     at: _At | tuple[Any, ...]
 
 
+@looks_for(lambda op: op in OPS)
 def split_slices(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such slices, and their gradients, as several."""
     found = {id(n): parts for n in graph.nodes if n.op in OPS and (parts := _parts(n))}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels import layers
 from intaglio.native.passes import normalization_fusion
@@ -19,10 +20,9 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 
 
+@looks_for(lambda op: op in FINDERS)
 def fuse_layers(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
-    if not any(n.op in FINDERS for n in graph.nodes):
-        return graph
     users = users_of(graph)
     clusters: list[Cluster] = []
     taken: set[int] = set()

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.list_elements import READERS
 from intaglio.opdef import raw
@@ -22,6 +23,7 @@ from intaglio.opdef import raw
 NEW = frozenset([raw.EmptyTensorList, raw.TensorListReserve])
 
 
+@looks_for(lambda op: op in READERS)
 def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph in that order, as far as one op does not need the other; the same one if it is."""
     later = dict(_later_readers(graph))
@@ -59,13 +61,12 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
             yield node, readers
 
 
+@looks_for(lambda op: op in NEW)
 def own_lists(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a new list of its own for each use of one; the same graph if each has it.
 
     Ops that only read the length of a list share the first one.
     """
-    if not any(n.op in NEW for n in graph.nodes):
-        return graph
     fuel = fuel or Fuel()
     new, taken = Rewriter(graph), set[int]()
 

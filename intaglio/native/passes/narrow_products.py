@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType, int8, int32, uint8
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.kernels.narrow_matmul import form_of
@@ -20,6 +21,7 @@ _TRANSPOSED = {raw.MatMul: ("transpose_a", "transpose_b"), raw.BatchMatMulV2: ("
 _NARROW = (int8, uint8)
 
 
+@looks_for(lambda op: op in _TRANSPOSED)
 def narrow_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such products of the numbers before they were cast; the same one if it has none."""
     if not any(_is_narrow(n) for n in graph.nodes):

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.normalization_layers import FORWARD, GRADIENTS, LAST, dims_of
@@ -15,14 +16,13 @@ from intaglio.native.passes.use_def import Users, is_plain, only_user
 from intaglio.opdef import raw
 
 
+@looks_for(lambda op: op in FORWARD)
 def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph without uses of what normalisations give that is known without them.
 
     That is the third thing that they keep for gradients, which is nothing, and, with given
     statistics, these.
     """
-    if not any(n.op in FORWARD for n in graph.nodes):
-        return graph
     fuel = fuel or Fuel()
     new, users = Rewriter(graph), {id(v) for n in graph.nodes for v in n.inputs}
     users |= {id(v) for v in graph.outputs}

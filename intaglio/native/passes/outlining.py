@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from intaglio.ir import walk
 from intaglio.ir.extraction import Within, extracted
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
@@ -69,27 +68,24 @@ class _Outlining:
             cluster.nodes.sort(key=lambda n: position[id(n)])
         self.new = Rewriter(graph)
         self.users = self._users()
+        self.done: set[int] = set()  # nodes that are there, or part of one that is
 
     def _users(self) -> dict[int, set[int]]:
-        """For each value the clusters (or nodes) that take it, as ids; 0 for the caller."""
+        """For each value of a cluster those that take it, clusters or nodes, as ids; 0 for the caller."""
+        home = self.home
         users: dict[int, set[int]] = {id(v): {0} for v in self.old.outputs}
         for node in self.old.nodes:
-            user = id(self.home.get(id(node), node))
+            user = id(home.get(id(node), node))
             for value in node.inputs:
-                users.setdefault(id(value), set()).add(user)
+                if id(value.node) in home:
+                    users.setdefault(id(value), set()).add(user)
         return users
 
     def graph(self) -> Graph:
         """The new graph."""
-        home = self.home
-        # All nodes of a cluster have one key.
-        units = walk.scheduled(self._roots(), self._needed, lambda n: id(home.get(id(n), n)))
-        for node in units:
-            cluster = self.home.get(id(node))
-            if cluster is None:
-                self.new.keep(node)
-            else:
-                self._fuse(cluster)
+        for root in self._roots():
+            if id(root) not in self.done:
+                self._place(root)
         return self.new.result()
 
     def _roots(self) -> Iterator[Node]:
@@ -102,18 +98,44 @@ class _Outlining:
         for value in self.old.outputs:
             yield value.node
 
-    def _needed(self, node: Node) -> Iterator[Node]:
-        """What comes before a node, or before the cluster that it is part of."""
-        cluster = self.home.get(id(node))
-        if cluster is None:
-            yield from node.control
-        for member in [node] if cluster is None else cluster.nodes:
-            for index, value in enumerate(member.inputs):
-                inside = cluster is not None and (
-                    self.home.get(id(value.node)) is cluster or self.within(member, index)
-                )
-                if not inside:
-                    yield value.node
+    def _place(self, root: Node) -> None:
+        """Puts a node, or the cluster that it is part of, after what it needs."""
+        waiting = [root]
+        while waiting:  # without recursion: graphs are deep
+            node = waiting[-1]
+            if id(node) in self.done:
+                waiting.pop()
+                continue
+            cluster = self.home.get(id(node))
+            missing = self._missing(node) if cluster is None else self._missing_outside(cluster)
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if cluster is None:
+                self.done.add(id(node))
+                self.new.keep(node)
+            else:
+                self.done.update([id(n) for n in cluster.nodes])
+                self._fuse(cluster)
+
+    def _missing(self, node: Node) -> list[Node]:
+        """What has to come before a node, and is not there yet."""
+        done = self.done
+        missing = [v.node for v in node.inputs if id(v.node) not in done]
+        return [c for c in node.control if id(c) not in done] + missing if node.control else missing
+
+    def _missing_outside(self, cluster: Cluster) -> list[Node]:
+        """What has to come before a cluster, and is not there yet."""
+        home, done = self.home, self.done
+        return [
+            value.node
+            for member in cluster.nodes
+            for index, value in enumerate(member.inputs)
+            if id(value.node) not in done
+            and home.get(id(value.node)) is not cluster
+            and not self.within(member, index)
+        ]
 
     def _fuse(self, cluster: Cluster) -> None:
         own_ids = {id(cluster)}

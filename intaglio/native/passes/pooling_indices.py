@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.kernels.layers import pooling_gradient
 from intaglio.native.passes.use_def import Users, is_large, users_of
@@ -25,10 +26,9 @@ class _Layer(NamedTuple):
     by_relu: Node
 
 
+@looks_for(lambda op: op is raw.MaxPoolGrad)
 def keep_indices(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with the two ops for every such layer whose gradient of the pooling has a kernel."""
-    if not any(n.op is raw.MaxPoolGrad for n in graph.nodes):
-        return graph
     fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}

@@ -15,12 +15,13 @@ from intaglio.base import shapes
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.kernels.reductions import has_code
 from intaglio.native.kernels.row_kernels import form_of
-from intaglio.native.passes.elementwise_fusion import has_vector_code
+from intaglio.native.passes.elementwise_fusion import has_vector_code, view_of
 from intaglio.native.passes.outlining import Cluster, is_number, is_parameter, outline
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
@@ -29,11 +30,13 @@ from intaglio.ops.math.reduction import axes_of
 MAX_REPEATED_OPS = 12
 
 
+@looks_for(lambda op: bool(op.reduces))
 def fuse_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_FusedReduction` for reductions of what elementwise ops give."""
     return _Fusion(graph, fuel or Fuel()).graph()
 
 
+@looks_for(lambda op: bool(op.reduces))
 def fuse_broadcast_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The same, only where something is broadcast along rows and across them at once."""
     return _Fusion(graph, fuel or Fuel(), broadcast=True).graph()
@@ -42,7 +45,10 @@ def fuse_broadcast_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
 class _Producers:
     """What a reduction takes: the ops that become part of it, and the values that do not."""
 
-    def __init__(self, nodes: list[Node], leaves: Sequence[SymbolicTensor]) -> None:
+    def __init__(
+        self, dims: tuple[int, ...], nodes: list[Node], leaves: Sequence[SymbolicTensor]
+    ) -> None:
+        self.dims = dims  # of what is reduced
         self.nodes = nodes
         self.leaves = leaves
 
@@ -53,6 +59,7 @@ class _Fusion:
         self.fuel = fuel
         self.broadcast = broadcast
         self.users = walk.uses(graph)
+        self.position = {id(n): i for i, n in enumerate(graph.nodes)}
         self.results = {id(v) for v in graph.outputs}
 
     def graph(self) -> Graph:
@@ -98,21 +105,43 @@ class _Fusion:
 
         The level of a node is the number of reductions before it, on the longest path.
         """
+        reductions = {id(n): (axes, self._producers(n)) for n, axes in self._reductions()}
+        if not any(self._is_worth_it(found) for _, found in reductions.values()) and (
+            self.broadcast or len(reductions) < 2
+        ):
+            return []
         levels: dict[int, int] = {}
         groups: dict[tuple[object, ...], list[list[tuple[Node, _Producers]]]] = {}
         for node in self.old.nodes:
-            before = [*[v.node for v in node.inputs], *node.control]
-            level = max([levels[id(b)] for b in before], default=0)
-            axes = self._axes(node)
-            if axes is not None:
+            level = 0
+            for value in node.inputs:
+                level = max(level, levels[id(value.node)])
+            for other in node.control:
+                level = max(level, levels[id(other)])
+            if id(node) in reductions:
                 level += 1
-                found = self._producers(node)
-                if not all(shapes.known(v.dims) for v in found.leaves):
-                    found = _Producers([], node.inputs[:1])
+                axes, found = reductions[id(node)]
                 key = (tuple(node.inputs[0].dims or ()), axes, level)
                 self._join(groups.setdefault(key, []), node, found)
             levels[id(node)] = level
         return [group for same in groups.values() for group in same]
+
+    def _reductions(self) -> list[tuple[Node, tuple[int, ...]]]:
+        """The reductions that may have producers, with their axes."""
+        reducing = [n for n in self.old.nodes if n.op.reduces]
+        return [(n, axes) for n in reducing if (axes := self._axes(n)) is not None]
+
+    def _is_stencil(self, found: _Producers) -> bool:
+        """True for ops on several slices, which loops read where they are, and reductions would copy."""
+        last = found.nodes[-1].outputs[0].dims if found.nodes else None
+        slices = [
+            v
+            for v in found.leaves
+            if v.dims == last
+            and id(v) not in self.results
+            and view_of(v.node, self.users.get(id(v), []))
+        ]
+        return len(slices) > 1
 
     def _join(
         self, groups: list[list[tuple[Node, _Producers]]], node: Node, found: _Producers
@@ -126,12 +155,14 @@ class _Fusion:
         groups.append([(node, found)])
 
     def _worthwhile(self, group: list[tuple[Node, _Producers]]) -> bool:
+        together = len(group) > 1 and not self.broadcast
+        return together or any(self._is_worth_it(found) for _, found in group)
+
+    def _is_worth_it(self, found: _Producers) -> bool:
+        """Whether a reduction with these producers is, by itself, a better kernel."""
         if not self.broadcast:
-            return len(group) > 1 or bool(group[0][1].nodes)
-        dims = group[0][0].inputs[0].dims
-        assert shapes.known(dims)
-        leaves = [v for _, found in group for v in found.leaves]
-        return any(not form_of(v.dims, dims) for v in leaves)
+            return bool(found.nodes)
+        return any(not form_of(v.dims, found.dims) for v in found.leaves)
 
     def _axes(self, node: Node) -> tuple[int, ...] | None:
         """The axes of a reduction that may have producers."""
@@ -157,9 +188,10 @@ class _Fusion:
     # -- producers ----------------------------------------------------------------------------
 
     def _producers(self, node: Node) -> _Producers:
-        """What a reduction takes, the last op first."""
+        """What a reduction takes, in the graph's order."""
         source = node.inputs[0]
-        shape = tuple(source.dims or ())
+        shape = source.dims
+        assert shapes.known(shape)
         inside: dict[int, Node] = {id(node): node}
         leaves: dict[int, SymbolicTensor] = {}
         waiting = [source]
@@ -177,8 +209,12 @@ class _Fusion:
                 waiting += [v for i, v in taken if not is_number(producer, i)]
             else:
                 leaves[id(value)] = value
-        order = [n for n in self.old.nodes if id(n) in inside and n is not node]
-        return _Producers(order, [*leaves.values()])
+        del inside[id(node)]
+        order = sorted(inside.values(), key=lambda n: self.position[id(n)])
+        found = _Producers(shape, order, [*leaves.values()])
+        if not all(shapes.known(v.dims) for v in found.leaves) or self._is_stencil(found):
+            return _Producers(shape, [], [source])
+        return found
 
     def _absorbed(
         self, value: SymbolicTensor, shape: tuple[int | None, ...], inside: dict[int, Node]

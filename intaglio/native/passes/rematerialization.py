@@ -8,6 +8,7 @@ a copy of the two ops of its own, and a result without other users is not even w
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.passes.normalization_fusion import has_relu
 from intaglio.native.passes.use_def import Users, users_of
@@ -17,10 +18,9 @@ from intaglio.opdef import raw
 KEPT = ((3, 3), (4, 4))
 
 
+@looks_for(lambda op: op is raw.FusedBatchNormGradV3)
 def rematerialize(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with normalisations and Relus of their own for the gradients that have kernels."""
-    if not any(n.op is raw.FusedBatchNormGradV3 for n in graph.nodes):
-        return graph
     fuel = fuel or Fuel()
     users = users_of(graph)
     found: dict[int, tuple[Node, Node]] = {}

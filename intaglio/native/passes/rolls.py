@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.kernels.elementwise import row_major_strides
@@ -23,6 +24,8 @@ from intaglio.runtime import interpreter
 
 # The share of an axis that a border may have.
 MAX_SHARE = 8
+# What may roll an array.
+ROLLS = (raw.Roll, raw.ConcatV2)
 
 
 class _Rolled(NamedTuple):
@@ -32,6 +35,7 @@ class _Rolled(NamedTuple):
     shifts: tuple[int, ...]
 
 
+@looks_for(lambda op: op in ROLLS)
 def wrap_rolled(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with one `_Wrap` for each array of which loops take several rolls, and `_View`s."""
     fuel = fuel or Fuel()
@@ -99,18 +103,17 @@ def _wrapped(
 
 def _rolls(graph: Graph) -> dict[int, list[_Rolled]]:
     """The nodes that roll large values and that only loops take, by these values."""
+    rolling = [n for n in graph.nodes if n.op in ROLLS and not n.control and not n.device]
+    rolled = [_Rolled(n, shifts) for n in rolling if (shifts := _shifts_of(n)) is not None]
+    if len(rolled) < 2:
+        return {}
     users, results = walk.uses(graph), {id(v) for v in graph.outputs}
     found: dict[int, list[_Rolled]] = {}
-    for node in graph.nodes:
-        if node.op not in (raw.Roll, raw.ConcatV2) or node.control or node.device:
-            continue
-        value = node.outputs[0]
+    for roll in rolled:
+        value = roll.node.outputs[0]
         takers = users.get(id(value), [])
-        if id(value) in results or not takers or not all(has_vector_code(n) for n in takers):
-            continue
-        shifts = _shifts_of(node)
-        if shifts is not None:
-            found.setdefault(id(_source(node)), []).append(_Rolled(node, shifts))
+        if id(value) not in results and takers and all(has_vector_code(n) for n in takers):
+            found.setdefault(id(_source(roll.node)), []).append(roll)
     return found
 
 

@@ -12,6 +12,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.passes import is_loop, looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.list_elements import element_of
 from intaglio.native.analysis.loops import (
@@ -32,10 +33,11 @@ from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 MIN_BLOCK_ROWS, MIN_PARALLEL_MULTIPLICATIONS, UNKNOWN_TRIP_COUNT_ESTIMATE = 4, 1 << 20, 16
 
 
+@looks_for(is_loop)
 def divide_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with the attributes of `analysis/loops.py` on its loops of independent rows."""
     threads = thread_count()
-    if threads == 1 or not any(n.op.control_flow == "loop" for n in graph.nodes):
+    if threads == 1:
         return graph
     fuel = fuel or Fuel()
     new = Rewriter(graph)

@@ -10,6 +10,7 @@ from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir import operand_shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel
 from intaglio.native.kernels.row_kernels import MAX_ROW_BYTES, form_of
 from intaglio.native.kernels.short_softmax import MAX_CLASSES
@@ -27,6 +28,7 @@ MIN_ROW = 8
 WITHIN = frozenset(["wide", "narrow"])
 
 
+@looks_for(lambda op: bool(op.reduces) or op in SOFTMAX)
 def fuse_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_FusedRows` node for each cluster of rows."""
     taken: set[int] = set()

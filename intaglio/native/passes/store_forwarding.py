@@ -21,8 +21,12 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.state.resource_variable import contents_of
 
-# Ops that become a read, a sum and an assignment.
-UPDATES = (raw.AssignAddVariableOp, raw.AssignSubVariableOp)
+# Ops that become a read, an op on values with the same further inputs, and an assignment.
+UPDATES: dict[Op, Op] = {
+    raw.AssignAddVariableOp: raw.AddV2,
+    raw.AssignSubVariableOp: raw.Sub,
+    raw.ResourceStridedSliceAssign: raw.TensorStridedSliceUpdate,
+}
 
 
 def forward_stores(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -70,11 +74,12 @@ class _Forwarding:
             self._assign(node, inputs[0], inputs[1])
             self.new.drop(node)
         elif op in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
-            both = [self._read(node, inputs[0]), inputs[1]]
-            change = raw.AddV2 if op is raw.AssignAddVariableOp else raw.Sub
+            change = UPDATES[op]
+            attrs = {name: node.attrs[name] for name in change.defaults if name in node.attrs}
+            taken = [self._read(node, inputs[0]), *inputs[1:]]
             specs = [contents_of(inputs[0].spec)]
-            total = self.new.like(node, both, op=change, specs=specs)
-            self._assign(node, inputs[0], total.outputs[0])
+            changed = self.new.like(node, taken, op=change, attrs=attrs, specs=specs)
+            self._assign(node, inputs[0], changed.outputs[0])
             self.new.drop(node)
         else:
             self._other(node, inputs)

@@ -205,11 +205,11 @@ class _MethodEmitter(ObjectEmitter):
         self.set_array(tensor, result)
         code.do(f"ret ptr {tensor}")
 
-    def _check_allocated(self, thing: str, array: str = "") -> None:
-        """Returns null, with the exception that is set, if `thing` is null; releases an array."""
+    def _check_allocated(self, pointer: str, array: str = "") -> None:
+        """Returns null, with the exception that is set, if `pointer` is null; releases an array."""
         code = self.code
         allocated, null = code.new_label("allocated"), code.new_label("null")
-        code.branch(code.let(f"icmp ne ptr {thing}, null"), allocated, null)
+        code.branch(code.let(f"icmp ne ptr {pointer}, null"), allocated, null)
         code.label(null)
         if array:
             self.release(array)

@@ -31,6 +31,7 @@ MAX_STACK_BYTES = 1 << 15
 END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
 # Those of what a trace has read of Python's state.
 KNOWN, CELL, ATTRIBUTE, ITEM, CLASS, DIFFERENT, UNCHANGED, VERIFIED = range(9, 17)
+SAME_ATTRIBUTES, VERIFIED_ATTRIBUTES = range(17, 19)
 # The words before the instructions. After them come the results' dtypes, ranks and lengths, from
 # word `result_specs` on.
 HEADER = (
@@ -142,15 +143,18 @@ class GuardTable:
         self.keep.append(keep)
         return self._part(KEY, source, key)
 
+    dicts_have_versions = layout.DICTS_HAVE_VERSIONS
+
+    def has_versions(self, owner: Any) -> bool:
+        """True if `unless_same_attributes` serves an object."""
+        return layout.ATTRIBUTES_HAVE_VERSIONS and layout.dict_offset(owner) != 0
+
     @contextmanager
     def unless_unchanged(self, mapping: dict[Any, Any]) -> Generator[None]:
         """The guards of the block are left out as long as the dict is as they found it last.
 
         No guard after the block may use what those of the block have unpacked.
         """
-        if not layout.DICTS_HAVE_VERSIONS:
-            yield
-            return
         version = np.zeros(1, np.int64)
         self.keep += [mapping, version]
         words = [layout.address_of(mapping) + layout.DICT_VERSION, version.ctypes.data]
@@ -158,6 +162,21 @@ class GuardTable:
         target = len(self.instructions) - 1
         yield
         self.instructions += [VERIFIED, *words]
+        self.instructions[target] = len(HEADER) + len(self.instructions)
+
+    @contextmanager
+    def unless_same_attributes(self, source: int, owner: Any) -> Generator[None]:
+        """The guards of the block are left out as long as the class and dict of `owner`, object `source`, have not changed.
+
+        No guard after the block may use what those of the block have unpacked.
+        """
+        versions = np.zeros(3, np.int64)  # of the dict, of the class, and a zero
+        self.keep.append(versions)
+        words = [source, layout.dict_offset(owner), versions.ctypes.data]
+        self.instructions += [SAME_ATTRIBUTES, *words, 0]
+        target = len(self.instructions) - 1
+        yield
+        self.instructions += [VERIFIED_ATTRIBUTES, *words]
         self.instructions[target] = len(HEADER) + len(self.instructions)
 
     def item(self, source: int, key: Any) -> int:
@@ -324,6 +343,8 @@ class _Interpreter(ObjectEmitter):
             self._different,
             self._unchanged,
             self._verified,
+            self._same_attributes,
+            self._verified_attributes,
         ]
         targets = " ".join([f"i64 {i}, label %kind{i}" for i in range(len(kinds))])
         kind = self._next()
@@ -452,13 +473,15 @@ class _Interpreter(ObjectEmitter):
         self.guard(self.code.let(f"icmp ne ptr {source}, {other}"))
 
     def _unchanged(self) -> None:
-        code = self.code
         version, known = self._version()
+        self._skip_if(self.code.let(f"icmp eq i64 {version}, {known}"))
+
+    def _skip_if(self, condition: str) -> None:
+        """Goes on where the next word says if the condition holds."""
+        code = self.code
         target, at = self._next(), code.load("i64", self.cursor, 8)
-        same = code.let(f"icmp eq i64 {version}, {known}")
-        code.do(
-            f"store i64 {code.let(f'select i1 {same}, i64 {target}, i64 {at}')}, ptr {self.cursor}, align 8"
-        )
+        following = code.let(f"select i1 {condition}, i64 {target}, i64 {at}")
+        code.do(f"store i64 {following}, ptr {self.cursor}, align 8")
 
     def _version(self) -> tuple[str, str]:
         """The version of a dict, and the one that its guards have seen."""
@@ -469,6 +492,41 @@ class _Interpreter(ObjectEmitter):
         code = self.code
         version = code.load("i64", self._next("ptr"), 8)
         code.do(f"store i64 {version}, ptr {self._next('ptr')}, align 8")
+
+    def _same_attributes(self) -> None:
+        code = self.code
+        found, known = self._attribute_versions()
+        same = [
+            code.let(f"icmp eq i64 {version}, {code.load('i64', code.at('i64', known, str(i)), 8)}")
+            for i, version in enumerate(found)
+        ]
+        # 0 is the version of no dict, and of a class that has changed.
+        valid = [code.let(f"icmp ne i64 {version}, 0") for version in found]
+        self._skip_if(functools.reduce(lambda a, b: code.let(f"and i1 {a}, {b}"), [*same, *valid]))
+
+    def _verified_attributes(self) -> None:
+        found, known = self._attribute_versions()
+        for i, version in enumerate(found):
+            pointer = self.code.at("i64", known, str(i))
+            self.code.do(f"store i64 {version}, ptr {pointer}, align 8")
+
+    def _attribute_versions(self) -> tuple[tuple[str, str], str]:
+        """The versions of an object's dict and class, and the pointer to those that its guards have seen."""
+        code = self.code
+        source, offset = self._next_object(), self._next()
+        reference = code.load("ptr", code.at("i8", source, offset), 8)
+        # Without a dict, a word that is zero is read for its version.
+        known = self._next("ptr")
+        address = code.let(f"ptrtoint ptr {reference} to i64")
+        tagged = code.integer("icmp ne", code.integer("and", address, 1), 0)
+        none = code.let(f"icmp eq ptr {reference}, null")
+        lacking = code.let(f"or i1 {tagged}, {none}")
+        version = code.at("i8", reference, str(layout.DICT_VERSION))
+        zero = code.at("i64", known, "2")
+        of_dict = code.load("i64", code.let(f"select i1 {lacking}, ptr {zero}, ptr {version}"), 8)
+        kind = self.field(source, layout.TYPE)
+        narrow = code.load("i32", code.at("i8", kind, str(layout.TYPE_VERSION)), 4)
+        return (of_dict, code.let(f"zext i32 {narrow} to i64")), known
 
     def _constant(self) -> None:
         number = self._next()
@@ -517,11 +575,11 @@ class _Interpreter(ObjectEmitter):
         self._set(self.arrays, number, array)
         self._set(self.outputs, number, self.field(array, layout.ARRAY_DATA))
 
-    def _check_allocated(self, thing: str, count: str) -> None:
-        """Returns null, with the exception that is set, if `thing` is null; releases `count` arrays."""
+    def _check_allocated(self, pointer: str, count: str) -> None:
+        """Returns null, with the exception that is set, if `pointer` is null; releases `count` arrays."""
         code = self.code
         allocated, null = code.new_label("allocated"), code.new_label("null")
-        code.branch(code.let(f"icmp ne ptr {thing}, null"), allocated, null)
+        code.branch(code.let(f"icmp ne ptr {pointer}, null"), allocated, null)
         code.label(null)
         self._release_arrays(count)
         code.do("ret ptr null")

@@ -73,10 +73,10 @@ class ObjectEmitter:
 
     # -- reading ---------------------------------------------------------------------------
 
-    def field(self, thing: str, offset: int | str, kind: str = "ptr") -> str:
+    def field(self, pointer: str, offset: int | str, kind: str = "ptr") -> str:
         """A field of an object, of an LLVM type."""
         size = 4 if kind == "i32" else 8
-        return self.code.load(kind, self.code.at("i8", thing, str(offset)), size)
+        return self.code.load(kind, self.code.at("i8", pointer, str(offset)), size)
 
     def guard(self, condition: str, fallback: str = "") -> None:
         """Branches to the fallback unless the condition holds."""
@@ -120,6 +120,6 @@ class ObjectEmitter:
         pointer = self.code.at("i8", tensor, self.number("array_slot"))
         self.code.do(f"store ptr {array}, ptr {pointer}, align 8")
 
-    def release(self, thing: str) -> None:
+    def release(self, pointer: str) -> None:
         """Releases a reference."""
-        self.code.do(f"call void {self.address('decref')}(ptr {thing})")
+        self.code.do(f"call void {self.address('decref')}(ptr {pointer})")

@@ -1,6 +1,7 @@
 """Functions of complex numbers as vector code, from those of their parts in float64.
 
-Branches and signs are those of W. Kahan, Branch cuts for complex elementary functions (1987).
+Branches and signs are those of W. Kahan, Branch cuts for complex elementary functions (1987);
+results for infinities and NaN those of annex G of the C standard, as NumPy and TensorFlow have them.
 """
 
 from __future__ import annotations
@@ -57,14 +58,31 @@ def _rotated(function: Callable[[Builder, Parts], Parts]) -> Callable[..., Parts
     return rotated
 
 
+def _infinite(s: Builder, z: Parts) -> Lanes:
+    """True where a part is infinite, whatever the other is."""
+    return s.logical_or(s.isinf(z[0]), s.isinf(z[1]))
+
+
+def _finite(s: Builder, x: Lanes) -> Lanes:
+    return s.lt(s.abs(x), _const(s, math.inf))
+
+
+def _is_zero(s: Builder, x: Lanes) -> Lanes:
+    return s.eq(x, _const(s, 0))
+
+
+def _signed(s: Builder, value: float, x: Lanes) -> Lanes:
+    """A number with the sign of another."""
+    return s.intrinsic("copysign", _const(s, value), x)
+
+
 def _size(s: Builder, z: Parts) -> Lanes:
     """|z| without intermediate overflow."""
     a, b = map(s.abs, z)
     most, least = s.maximum(a, b), s.minimum(a, b)
     ratio = s.div(least, s.select(s.eq(most, _const(s, 0)), _const(s, 1), most))
     size = s.mul(most, s.sqrt(s.add(s.square(ratio), _const(s, 1))))
-    infinite = s.logical_or(s.isinf(a), s.isinf(b))
-    return s.select(infinite, _const(s, math.inf), size)
+    return s.select(_infinite(s, z), _const(s, math.inf), size)
 
 
 def _log_size(s: Builder, z: Parts) -> Lanes:
@@ -78,7 +96,7 @@ def _log_size(s: Builder, z: Parts) -> Lanes:
     ratio = s.select(nothing, _const(s, 0), s.div(least, s.select(nothing, one, most)))
     far = s.add(s.log(most), s.mul(half, s.log1p(s.square(ratio))))
     close = s.logical_and(s.gt(most, _const(s, 0.7)), s.lt(most, _const(s, 1.5)))
-    return s.select(close, near, far)
+    return s.select(_infinite(s, z), _const(s, math.inf), s.select(close, near, far))
 
 
 def log(s: Builder, z: Parts) -> Parts:
@@ -110,6 +128,7 @@ def sqrt(s: Builder, z: Parts) -> Parts:
     a, b = z
     half, zero = _const(s, 0.5), _const(s, 0)
     root = s.sqrt(s.fma(half, s.abs(a), s.mul(half, _size(s, z))))
+    root = s.select(s.isinf(b), _const(s, math.inf), root)
     none = s.eq(root, zero)
     rest = s.div(s.mul(half, s.abs(b)), s.select(none, _const(s, 1), root))
     rest = s.select(s.logical_and(s.isinf(b), s.isinf(root)), root, rest)
@@ -128,20 +147,27 @@ def _crossed(s: Builder, growing: Lanes, factor: Lanes, angle: Lanes) -> Lanes:
 def sinh(s: Builder, z: Parts) -> Parts:
     """The hyperbolic sine."""
     a, b = z
-    return s.mul(s.sinh(a), s.cos(b)), _crossed(s, s.cosh(a), s.sin(b), b)
+    steady = s.logical_or(_is_zero(s, a), s.isinf(a))
+    aimless = s.logical_and(steady, s.logical_not(_finite(s, b)))
+    real = s.select(aimless, a, s.mul(s.sinh(a), s.cos(b)))
+    return real, _crossed(s, s.cosh(a), s.sin(b), b)
 
 
 def cosh(s: Builder, z: Parts) -> Parts:
     """The hyperbolic cosine."""
     a, b = z
-    return s.mul(s.cosh(a), s.cos(b)), s.mul(s.sinh(a), s.sin(b))
+    aimless = s.logical_and(s.isinf(a), s.logical_not(_finite(s, b)))
+    real = s.select(aimless, _const(s, math.inf), s.mul(s.cosh(a), s.cos(b)))
+    flat = s.logical_or(_is_zero(s, a), _is_zero(s, b))
+    nothing = s.mul(_signed(s, 0.0, a), _signed(s, 1.0, b))
+    return real, s.select(flat, nothing, s.mul(s.sinh(a), s.sin(b)))
 
 
 def tanh(s: Builder, z: Parts) -> Parts:
     """The hyperbolic tangent."""
     a, b = z
-    one, limit = _const(s, 1), _const(s, TANH_SATURATION)
-    far = s.gt(s.abs(a), limit)
+    one, zero, limit = _const(s, 1), _const(s, 0), _const(s, TANH_SATURATION)
+    far, infinite = s.gt(s.abs(a), limit), s.isinf(a)
     near = s.select(far, one, a)
     slope, grown = s.tan(b), s.sinh(near)
     beta, square = s.fma(slope, slope, one), s.square(grown)
@@ -150,8 +176,10 @@ def tanh(s: Builder, z: Parts) -> Parts:
     real = s.div(s.mul(s.mul(beta, root), grown), below)
     tail = s.mul(_const(s, 4), s.mul(s.sin(b), s.cos(b)))
     tail = s.mul(tail, s.exp(s.mul(_const(s, -2), s.abs(a))))
-    real = s.select(far, s.intrinsic("copysign", one, a), real)
-    return real, s.select(far, tail, s.div(slope, below))
+    saturated = s.logical_and(far, s.logical_or(infinite, _finite(s, b)))
+    real = s.select(saturated, _signed(s, 1.0, a), s.select(_is_zero(s, a), a, real))
+    imaginary = s.select(far, s.select(infinite, zero, tail), s.div(slope, below))
+    return real, s.select(_is_zero(s, b), b, imaginary)
 
 
 def cos(s: Builder, z: Parts) -> Parts:
@@ -161,25 +189,50 @@ def cos(s: Builder, z: Parts) -> Parts:
 
 def asin(s: Builder, z: Parts) -> Parts:
     """The number whose sine is z."""
-    below = sqrt(s, (s.sub(_const(s, 1), z[0]), s.neg(z[1])))
+    a, b = z
+    infinite = _infinite(s, z)
+    below = sqrt(s, (s.sub(_const(s, 1), a), s.neg(b)))
     above = sqrt(s, _shifted(s, z, 1.0))
-    real = s.atan2(z[0], _product(s, below, above)[0])
-    return real, s.asinh(_product(s, _conj(s, below), above)[1])
+    product = _product(s, below, above)[0]
+    real = s.atan2(a, s.select(infinite, s.abs(b), product))
+    imaginary = s.asinh(_product(s, _conj(s, below), above)[1])
+    real = s.select(_is_zero(s, a), a, real)
+    imaginary = s.select(_is_zero(s, b), s.select(_inside(s, a), b, imaginary), imaginary)
+    return real, s.select(infinite, _signed(s, math.inf, b), imaginary)
+
+
+def _inside(s: Builder, x: Lanes) -> Lanes:
+    """True where a number is between -1 and 1."""
+    return s.le(s.abs(x), _const(s, 1))
+
+
+def _half_angle(s: Builder, z: Parts, above: Lanes, beside: Lanes) -> Lanes:
+    """2 atan2(above, beside), the angle of the numbers whose cosine is z; where z is infinite,
+    the angle of z itself."""
+    infinite = _infinite(s, z)
+    y, x = s.select(infinite, z[1], above), s.select(infinite, z[0], beside)
+    return s.mul(s.select(infinite, _const(s, 1), _const(s, 2)), s.atan2(y, x))
 
 
 def acos(s: Builder, z: Parts) -> Parts:
     """The number whose cosine is z."""
-    below = sqrt(s, (s.sub(_const(s, 1), z[0]), s.neg(z[1])))
+    a, b = z
+    below = sqrt(s, (s.sub(_const(s, 1), a), s.neg(b)))
     above = sqrt(s, _shifted(s, z, 1.0))
-    real = s.mul(_const(s, 2), s.atan2(below[0], above[0]))
-    return real, s.asinh(_product(s, _conj(s, above), below)[1])
+    real = s.abs(_half_angle(s, z, below[0], above[0]))
+    real = s.select(_is_zero(s, a), _const(s, math.pi / 2), real)
+    imaginary = s.asinh(_product(s, _conj(s, above), below)[1])
+    return real, s.select(_infinite(s, z), _signed(s, math.inf, s.neg(b)), imaginary)
 
 
 def acosh(s: Builder, z: Parts) -> Parts:
     """The number whose hyperbolic cosine is z."""
+    a, b = z
     below, above = sqrt(s, _shifted(s, z, -1.0)), sqrt(s, _shifted(s, z, 1.0))
     real = s.asinh(_product(s, _conj(s, below), above)[0])
-    return real, s.mul(_const(s, 2), s.atan2(below[1], above[0]))
+    imaginary = _half_angle(s, z, below[1], above[0])
+    imaginary = s.select(_is_zero(s, a), _signed(s, math.pi / 2, b), imaginary)
+    return s.select(_infinite(s, z), _const(s, math.inf), real), imaginary
 
 
 def atanh(s: Builder, z: Parts) -> Parts:
@@ -191,7 +244,11 @@ def atanh(s: Builder, z: Parts) -> Parts:
     square = s.fma(b, b, s.square(gap))
     real = s.mul(quarter, s.log1p(s.div(s.mul(_const(s, 4), size), square)))
     angle = s.atan2(s.add(b, b), s.sub(s.mul(gap, s.add(one, size)), s.square(b)))
-    return s.intrinsic("copysign", real, a), s.mul(_const(s, 0.5), angle)
+    imaginary = s.mul(_const(s, 0.5), angle)
+    infinite = _infinite(s, z)
+    around = s.select(s.isnan(b), b, _signed(s, math.pi / 2, b))
+    real = s.select(s.logical_or(infinite, _is_zero(s, a)), _const(s, 0), real)
+    return s.intrinsic("copysign", real, a), s.select(infinite, around, imaginary)
 
 
 def power(s: Builder, x: Parts, y: Parts) -> Parts:

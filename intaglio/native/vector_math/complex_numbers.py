@@ -166,6 +166,9 @@ class Complexes(Builder):
             return self.select(nothing, self.const(0, a), product)
 
         real = self.select(flat, self.mul(size, rest), part("cos"))
+        # An infinite number stays infinite where it has no direction.
+        aimless = self.logical_and(self.isinf(a), self.isnan(real))
+        real = self.select(aimless, size, real)
         imaginary = self.select(flat, b, part("sin"))
         return self.complex(self.converted(real, narrow), self.converted(imaginary, narrow))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.sorting import MAX_PACKED_ROW, stable_order
 from intaglio.ops.families import check_rank, shape_of
+from intaglio.ops.text import native_strings
 
 
 def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -24,9 +27,15 @@ def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         return _distinct_integers(x)
     if x.dtype.kind in "fV" and x.itemsize in (2, 4, 8) and not np.isnan(x).any():
         return _distinct_bits((x + x.dtype.type(0)).view(f"u{x.itemsize}"))  # there is one zero
-    seen: dict[Any, int] = {}
-    which = np.fromiter([seen.setdefault(item, len(seen)) for item in x.tolist()], np.int64, len(x))
-    first = np.empty(len(seen), np.int64)
+    if x.dtype == object:
+        found = native_strings.distinct(x)
+        if found is not None:
+            return *found, np.bincount(found[1], minlength=len(found[0]))
+    # Looked up and numbered without a step of Python for each.
+    numbers: dict[Any, int] = collections.defaultdict(itertools.count().__next__)
+    items = x.flat if x.dtype == object else x.tolist()
+    which = np.fromiter(map(numbers.__getitem__, items), np.int64, len(x))
+    first = np.empty(len(numbers), np.int64)
     first[which[::-1]] = np.arange(len(x) - 1, -1, -1)  # the last one written is the first
     return first, which, np.bincount(which, minlength=len(first))
 
@@ -213,8 +222,9 @@ class ListDiff(Op):
             if v.ndim != 1:
                 raise invalid_argument(f"{name} should be a 1D vector.")
         without = set(y.tolist())
-        kept = [i for i, item in enumerate(x.tolist()) if item not in without]
-        return x[kept] if kept else x[:0], np.array(kept, out_idx.numpy)
+        among = np.fromiter(map(without.__contains__, x.tolist()), np.bool_, len(x))
+        kept = np.flatnonzero(~among)
+        return x[kept], kept.astype(out_idx.numpy)
 
 
 @op
@@ -336,7 +346,7 @@ class DynamicStitch(Op):
         size = 1 + max([int(i.max()) for i in indices if i.size], default=-1)
         fill = b"" if data[0].dtype == object else 0
         check_allocated((size, *rest), data[0].dtype.itemsize, "DynamicStitch")
-        merged = np.full((size, *rest), fill, data[0].dtype)
+        merged = np.full_like(data[0], fill, order="C", shape=(size, *rest))
         for m, (where, what) in enumerate(zip(indices, data, strict=True)):
             if what.shape[: where.ndim] != where.shape or what.shape[where.ndim :] != rest:
                 raise invalid_argument(

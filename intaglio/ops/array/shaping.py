@@ -114,7 +114,10 @@ class BroadcastArgs(Op):
         a, b = s0.as_shape(), s1.as_shape()
         if a is None or b is None:
             return Spec(s0.dtype, (None,))
-        known = shapes.broadcast(a, b)
+        try:
+            known = shapes.broadcast(a, b)
+        except ShapeError:  # raised when it runs, as by TensorFlow
+            return Spec(s0.dtype, (max(len(a), len(b)),))
         return of_elements(s0.dtype, known)  # type: ignore[arg-type]  # all known here
 
     def kernel(self, s0, s1):
@@ -139,7 +142,10 @@ class BroadcastGradientArgs(Op):
         a, b = numbers(s0), numbers(s1)
         if a is None or b is None:
             return Spec(s0.dtype, (None,)), Spec(s0.dtype, (None,))
-        return tuple([of_elements(s0.dtype, axes) for axes in stretched(a, b)])
+        try:
+            return tuple([of_elements(s0.dtype, axes) for axes in stretched(a, b)])
+        except ShapeError:  # raised when it runs, as by TensorFlow
+            return Spec(s0.dtype, (None,)), Spec(s0.dtype, (None,))
 
     def kernel(self, s0, s1):
         r0, r1 = stretched(s0.tolist(), s1.tolist())

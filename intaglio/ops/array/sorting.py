@@ -239,7 +239,7 @@ class InTop(Op):
         return Spec(bool_, shapes.merge(rows, targets.shape))
 
     def answers(self, predictions: Any, targets: Any, k: int) -> np.ndarray:
-        """Ties with the k-th score count; classes out of range and rows not finite do not."""
+        """Ties with the k-th score count; classes out of range do not, nor do rows not all finite."""
         if predictions.ndim != 2 or targets.ndim != 1:
             raise invalid_argument("predictions must be 2-dimensional")
         if len(predictions) != len(targets):
@@ -253,7 +253,7 @@ class InTop(Op):
         if target_scores is None:
             return np.zeros(len(targets), np.bool_)
         larger = (predictions > target_scores[:, None]).sum(1)
-        return inside & np.isfinite(target_scores) & (larger < k)
+        return inside & np.isfinite(predictions).all(1) & (larger < k)
 
     def in_top(self, predictions: Any, targets: Any, k: Any) -> Any:
         """`answers` in ops."""
@@ -267,7 +267,7 @@ class InTop(Op):
         own = raw.GatherV2(predictions, indices, 1, batch_dims=1)
         above = raw.Cast(raw.Greater(predictions, own), DstT=targets.dtype)
         seen = raw.Less(raw.Sum(above, 1), k)
-        sound = raw.IsFinite(raw.Squeeze(own, axis=[1]))
+        sound = raw.All(raw.IsFinite(predictions), 1)
         return raw.LogicalAnd(raw.LogicalAnd(inside, sound), seen)
 
 

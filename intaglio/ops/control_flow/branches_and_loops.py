@@ -178,7 +178,12 @@ class Loop(Op):
         state = input
         iteration = 0
         try:
-            while self.goes_on(run(cond, state)[0]):
+            while True:
+                condition = run(cond, state)[0]
+                if condition.ndim:
+                    raise _no_scalar(condition)
+                if not condition[()]:
+                    break
                 state = run(body, state)
                 iteration += 1
         except Exception as e:
@@ -186,14 +191,10 @@ class Loop(Op):
             raise
         return state
 
-    @staticmethod
-    def goes_on(condition: Any) -> bool:
-        """The value of a condition. Raises InvalidArgumentError if it is no scalar."""
-        if condition.ndim:
-            raise invalid_argument(
-                f"The condition of a loop must be a scalar, but it has shape {shapes.brackets(condition.shape)}"
-            )
-        return bool(condition[()])
+
+def _no_scalar(condition: Any) -> Exception:
+    shape = shapes.brackets(condition.shape)
+    return invalid_argument(f"The condition of a loop must be a scalar, but it has shape {shape}")
 
 
 @op

@@ -273,7 +273,7 @@ class TensorListFromTensor(ListOp):
                 f"Specified a list with shape {shapes.brackets(declared)} from a tensor with shape "
                 f"{shapes.brackets(dims)}"
             )
-        return TensorList(rows_of(tensor), len(tensor), element_dtype, -1, dims)
+        return TensorList(rows_of(tensor), len(tensor), element_dtype, -1, declared)
 
     def gradient(self, doutput_handle, tensor: Spec) -> Any:
         count = tensor.shape[0] if tensor.shape else None

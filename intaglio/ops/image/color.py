@@ -34,10 +34,10 @@ def in_chunks(function: Any, pixels: np.ndarray, name: str = "", number: Any = 0
         if run is not None:
             return run(pixels, float(number))
     wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
-    result = np.empty(pixels.shape, dtype)
+    result = np.empty_like(pixels, order="C")
     flat, out = pixels.reshape(-1, 3), result.reshape(-1, 3)
     for start in range(0, len(flat), CHUNK_PIXELS):
-        planes = np.ascontiguousarray(flat[start : start + CHUNK_PIXELS].T, wide)
+        planes = flat[start : start + CHUNK_PIXELS].T.astype(wide, order="C")
         channels = function(*planes)
         for channel, plane in enumerate(channels):
             out[start : start + CHUNK_PIXELS, channel] = plane

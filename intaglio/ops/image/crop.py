@@ -41,15 +41,6 @@ def check_boxes(boxes: Any, box_ind: Any, batch: int) -> None:
         )
 
 
-def check_method(method: str, allowed: tuple[str, ...] = METHODS) -> None:
-    """Raises InvalidArgumentError for a method that does not exist."""
-    if method not in allowed:
-        names = ", ".join(f'"{m}"' for m in allowed)
-        raise invalid_argument(
-            f"Value for attr 'method' of \"{method}\" is not in the list of allowed values: {names}"
-        )
-
-
 class Line(NamedTuple):
     """The coordinates of every crop's pixels along one axis of the images: arrays [boxes, crop]."""
 
@@ -99,6 +90,7 @@ class CropAndResize(Op):
         " method: str = 'bilinear', extrapolation_value: float = 0.0 -> crops: float32"
     )
     T: tuple[DType, ...] = CROPPABLE
+    method = METHODS
 
     def infer(self, image: Spec, boxes: Spec, box_ind: Spec, crop_size: Spec) -> Spec:
         _rank(image, 4)
@@ -116,7 +108,6 @@ class CropAndResize(Op):
         return Spec(float32, (count, *(known or (None, None)), depth))
 
     def kernel(self, image, boxes, box_ind, crop_size, method, extrapolation_value):
-        check_method(method)
         crop = _checked(image, boxes, box_ind, crop_size)
         depth, sizes = image.shape[3], image.shape[1:3]
         rows, columns = _lines(boxes, sizes, crop)
@@ -196,13 +187,13 @@ class CropAndResizeGradImage(Op):
         " T: type, method: str = 'bilinear' -> output: T"
     )
     T = (float32, float16, float64)
+    method = METHODS
 
     def infer(self, image_size: Spec, T: DType) -> Spec:
         known = image_size.as_shape()
         return Spec(T, known if known is not None else (None,) * 4)
 
     def kernel(self, grads, boxes, box_ind, image_size, T: DType, method):
-        check_method(method)
         batch, height, width, depth = image_size.tolist()
         if min(height, width, depth) < 1 or batch < 0:
             raise invalid_argument(f"image dimensions must be positive: {image_size.tolist()}")
@@ -240,12 +231,12 @@ class CropAndResizeGradBoxes(Op):
         " method: str = 'bilinear' -> output: float32"
     )
     T = CROPPABLE
+    method = METHODS[:1]
 
     def infer(self, boxes: Spec) -> Spec:
         return Spec(float32, boxes.shape)
 
     def kernel(self, grads, image, boxes, box_ind, method):
-        check_method(method, METHODS[:1])
         check_boxes(boxes, box_ind, image.shape[0])
         sizes, crop = image.shape[1:3], grads.shape[1:3]
         rows, columns = _lines(boxes, sizes, crop)

@@ -52,14 +52,6 @@ def _check_image(image: Any) -> None:
         raise invalid_argument(f"image must have 1 or 3 channels, got {list(image.shape)}")
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        names = ", ".join(f'"{a}"' for a in allowed)
-        raise invalid_argument(
-            f"Value for attr '{name}' of \"{value}\" is not in the list of allowed values: {names}"
-        )
-
-
 class Encoding(Op):
     """The bytes of a file."""
 
@@ -76,6 +68,8 @@ class EncodeJpeg(Encoding):
         " density_unit: str = 'in', x_density: int = 300, y_density: int = 300,"
         " xmp_metadata: str = '' -> contents: string"
     )
+    format = ("", "grayscale", "rgb")
+    density_unit = ("in", "cm")
 
     def infer(self, image: Spec) -> Spec:
         if image.rank not in (None, 3):
@@ -98,8 +92,6 @@ class EncodeJpeg(Encoding):
         y_density,
         xmp_metadata,
     ):
-        _one_of("format", format, ("", "grayscale", "rgb"))
-        _one_of("density_unit", density_unit, ("in", "cm"))
         _check_image(image)
         wanted = {"grayscale": 1, "rgb": 3}.get(format, image.shape[-1])
         if image.shape[-1] != wanted:

@@ -93,8 +93,6 @@ def diagonal_indices(
     rows: int, columns: int, low: int, high: int, align: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Row and column in the matrix, diagonal and position in the packed form, longest length."""
-    if align not in ALIGNMENTS:
-        raise invalid_argument(f"align must be one of {', '.join(ALIGNMENTS)}, got {align!r}")
     for d in (low, high):
         if not -rows < d < columns and not (d == 0):
             raise invalid_argument(
@@ -167,6 +165,7 @@ class MatrixDiagPartV3(DiagonalPart):
     """Diagonals k[0] to k[1] of each matrix as rows, highest first, padded and aligned."""
 
     signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
+    align = ALIGNMENTS
 
     def kernel(self, input, k, padding_value, align):
         return _packed_diagonals(input, k, padding_value, align)
@@ -218,6 +217,7 @@ class MatrixDiagV3(Op):
 
     signature = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
+    align = ALIGNMENTS
     batching = "leading"
     data_inputs = ("diagonal", "padding_value")
 
@@ -274,6 +274,7 @@ class MatrixSetDiagV3(Op):
 
     signature = "input: T, diagonal: T, k: int32; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
+    align = ALIGNMENTS
     batched_inputs = 2
     batching = "leading"
     data_inputs = ("input", "diagonal")

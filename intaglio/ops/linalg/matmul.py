@@ -315,7 +315,7 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
     if right.ndim == 2 and left.ndim > 2 and left.flags.c_contiguous:
         if left.shape[-1] != right.shape[0]:
             raise _size_error(x, y)
-        flat = left.reshape(-1, left.shape[-1]).dot(right)  # one product, not many
+        flat = dot(left.reshape(-1, left.shape[-1]), right)  # one product, not many
         result = flat.reshape(*left.shape[:-1], right.shape[1])
     else:
         try:

@@ -176,6 +176,7 @@ class RealDiv(Binary):
     quick_types = (*FLOATS, complex64, complex128)
     native_exact = True
     cheap = True
+    compiled_when_complex = True
 
     def scalar(self, s, x, y):
         return s.div(x, y)
@@ -321,6 +322,7 @@ class Pow(Binary):
     """x ** y."""
 
     T = (bfloat16, float32, float16, float64, int8, int16, int32, int64, complex64, complex128)
+    compiled_when_complex = True
 
     def kernel(self, x, y):
         if x.dtype.kind == "i" and np.any(np.less(y, 0)):
@@ -527,6 +529,7 @@ class Inverse(Unary):
     """1 / x."""
 
     T = SIGNED_NUMBERS
+    compiled_when_complex = True
 
     def scalar(self, s, x):
         return s.div(s.const(1, like=x), x)

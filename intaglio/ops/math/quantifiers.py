@@ -7,6 +7,7 @@ import numpy as np
 from intaglio.base.dtypes import INDEX, bool_
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.math.exact_reduction import exact_reduce
 from intaglio.ops.math.reduction import axes_of, reduced
 
 
@@ -31,7 +32,7 @@ class All(Quantifier):
 
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
-        return np.logical_and.reduce(input, axis=axes, keepdims=keep_dims)
+        return exact_reduce(np.logical_and, input, axes, keep_dims, np.bool_)
 
 
 @op
@@ -42,4 +43,4 @@ class Any(Quantifier):
 
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
-        return np.logical_or.reduce(input, axis=axes, keepdims=keep_dims)
+        return exact_reduce(np.logical_or, input, axes, keep_dims, np.bool_)

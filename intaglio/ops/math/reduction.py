@@ -32,6 +32,7 @@ from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, conjugate, shape_of, spec_of
 from intaglio.ops.math import chunked_sums, summation
+from intaglio.ops.math.exact_reduction import exact_reduce
 
 # Products that are computed side by side along a row.
 LANES = 64
@@ -209,7 +210,7 @@ class Mean(Reduction):
         dtype = input.dtype
         if dtype.kind in "iu":
             wide = np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
-            whole = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims)
+            whole = exact_reduce(np.add, input.astype(wide, copy=False), axes, keep_dims, wide)
             if not count:
                 return np.zeros_like(whole, dtype)
             quotient = np.abs(whole) // wide.type(count)
@@ -245,6 +246,8 @@ class Prod(Reduction):
         if dtype.itemsize == 2 and dtype.kind not in "iu":
             wide = input.astype(np.float32)
             return np.multiply.reduce(wide, axis=axes, keepdims=keep_dims).astype(dtype)
+        if dtype.kind in "iu":
+            return exact_reduce(np.multiply, input, axes, keep_dims, dtype)
         if axes == (input.ndim - 1,) and input.shape[-1] > 4 * LANES:
             product = _folded(input)
             return product[..., None] if keep_dims else product
@@ -319,7 +322,7 @@ class Max(ExtremeReduction):
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
         if input.size:
-            return np.maximum.reduce(input, axis=axes, keepdims=keep_dims)
+            return exact_reduce(np.maximum, input, axes, keep_dims, input.dtype)
         return _of_nothing(input, axes, keep_dims, lowest(input.dtype))
 
 
@@ -332,7 +335,7 @@ class Min(ExtremeReduction):
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
         if input.size:
-            return np.minimum.reduce(input, axis=axes, keepdims=keep_dims)
+            return exact_reduce(np.minimum, input, axes, keep_dims, input.dtype)
         return _of_nothing(input, axes, keep_dims, highest(input.dtype))
 
 

@@ -44,7 +44,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     run = _compiled(ufunc, rows, wide_rows) if rows.ndim > 1 else None
     if run is not None:
         return run(rows, None, flat, count, empty).astype(dtype, copy=False)
-    result = np.full((count, *rows.shape[1:]), start, values.dtype)
+    result = np.full_like(values, start, order="C", shape=(count, *rows.shape[1:]))
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
     elif flat.size and rows.size:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.ops.math.exact_reduction import exact_reduce
+
 # Terms that are added one after the other.
 CHAIN = 128
 # Elements of the rows that are added at a time; narrower ones are put side by side.
@@ -32,7 +34,7 @@ def add_reduce(x: Any, axes: tuple[int, ...], keep_dims: bool = False) -> Any:
     """
     dtype = x.dtype
     if dtype.kind in "iub":
-        return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
+        return exact_reduce(np.add, x, axes, keep_dims, dtype)
     if dtype.itemsize == 2:
         total = add_reduce(x.astype(np.float32), axes, keep_dims)
         return total.astype(dtype)

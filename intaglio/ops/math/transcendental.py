@@ -31,6 +31,7 @@ class Analytic(Unary):
 
     T = (*FLOATS, complex64, complex128)
     computes_wide = True
+    compiled_when_complex = True
 
 
 class AnalyticGradient(UnaryGradient):

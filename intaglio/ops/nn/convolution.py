@@ -259,6 +259,7 @@ class Conv2D(Op):
 
     signature = f"input: T, filter: T; {ATTRS_2D} -> output: T"
     bilinear = True
+    normwise_error = True
     T = (*FLOATING, int32)
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
     batching = "examples"
@@ -284,6 +285,7 @@ class Conv2DBackpropInput(Op):
 
     signature = f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
     bilinear = True
+    normwise_error = True
     T = (*FLOATING, int32)
     shape_input = "input_sizes"
 
@@ -310,6 +312,7 @@ class Conv2DBackpropFilter(Op):
 
     signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_2D} -> output: T"
     bilinear = True
+    normwise_error = True
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
@@ -338,6 +341,7 @@ class Conv3D(Op):
 
     signature = f"input: T, filter: T; {ATTRS_3D} -> output: T"
     bilinear = True
+    normwise_error = True
     T = FLOATING
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
     batching = "examples"
@@ -362,6 +366,7 @@ class Conv3DBackpropInputV2(Op):
 
     signature = f"input_sizes: Tshape, filter: T, out_backprop: T; {ATTRS_3D} -> output: T"
     bilinear = True
+    normwise_error = True
     T = FLOATING
     Tshape = INDEX
 
@@ -386,6 +391,7 @@ class Conv3DBackpropFilterV2(Op):
 
     signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_3D} -> output: T"
     bilinear = True
+    normwise_error = True
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:

@@ -212,6 +212,10 @@ def grouped_forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -
     """`forward`, the channels in groups if the filters are narrower than the input."""
     if x.shape[-1] == filters.shape[-2]:
         return forward(x, filters, along)
+    work = len(x) * prod([a.out for a in along]) * filters.size
+    run = select_kernel("convolution", x.dtype, work, x.shape, filters.shape, tuple(along))
+    if run is not None:
+        return run(x, filters)
     parts = [
         forward(np.ascontiguousarray(x[..., i]), filters[..., o], along)
         for i, o in _groups(x, filters)
@@ -225,6 +229,11 @@ def grouped_filter_gradient(
     """`by_filters` for filters of `inner` input channels."""
     if x.shape[-1] == inner:
         return filter_gradient(x, d, along)
+    shape = (*[a.window for a in along], inner, d.shape[-1])
+    work, kind = d.size * prod(shape[:-1]), "convolution filter gradient"
+    run = select_kernel(kind, x.dtype, work, x.shape, shape, tuple(along))
+    if run is not None:
+        return run(x, d)
     groups = x.shape[-1] // inner
     each = d.shape[-1] // groups
     parts = [
@@ -247,6 +256,11 @@ def grouped_by_input(
         return by_input(d, filters, along)
     groups = channels // inner
     each = outputs // groups
+    shape = (len(d), *[a.size for a in along], channels)
+    work, kind = d.size * filters.size // max(outputs, 1), "convolution input gradient"
+    run = select_kernel(kind, d.dtype, work, shape, filters.shape, tuple(along))
+    if run is not None:
+        return run(filters, d)
     parts = [
         by_input(
             np.ascontiguousarray(d[..., g * each : (g + 1) * each]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -67,16 +68,54 @@ def _by_pixels(function: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.n
     """The function of blocks of the arrays' pixels: [channels, pixels] of float64."""
     first = arrays[0]
     depth = first.shape[-1]
-    result = np.empty(first.shape, first.dtype)
+    result = np.empty_like(first, order="C")
     if not result.size:
         return result
     step = max(1, _BLOCK_ELEMENTS // depth)
     flat = [a.reshape(-1, depth) for a in (*arrays, result)]
     for at in range(0, len(flat[0]), step):
         blocks = [a[at : at + step] for a in flat]
-        wide = [np.ascontiguousarray(b.T, np.float64) for b in blocks[:-1]]
+        wide = [b.T.astype(np.float64, order="C") for b in blocks[:-1]]
         blocks[-1][...] = function(*wide).T
     return result
+
+
+# Neighbours on either side for which there is code: each is a slice of a loop's operand.
+_MAX_NATIVE_RADIUS = 16
+
+
+def _neighbours_of(x: Any, radius: int) -> Any:
+    """`_neighbours` of the last axis of a tensor, as a sum of slices."""
+    padded = raw.PadV2(x, [[0, 0]] * 3 + [[radius, radius]], constant(0, x))
+    depth = x.shape[-1]
+    parts = [raw.Slice(padded, [0, 0, 0, i], [*x.shape[:3], depth]) for i in range(2 * radius + 1)]
+    return functools.reduce(raw.AddV2, parts)
+
+
+def _power_of(norm: Any, beta: float) -> Any:
+    """`_power` of a tensor."""
+    if beta in (0.5, 0.75):
+        inverse = raw.Rsqrt(norm)
+        return inverse if beta == 0.5 else raw.Mul(inverse, raw.Sqrt(inverse))
+    return raw.Pow(norm, constant(-beta, norm))
+
+
+def _has_code(x: Any, radius: int) -> bool:
+    """Whether the neighbours of this tensor, whose shape is known, are few."""
+    return (
+        bool(x.shape and len(x.shape) == 4 and all(x.shape)) and 0 <= radius <= _MAX_NATIVE_RADIUS
+    )
+
+
+def _norm_of(x: Any, radius: int, bias: float, alpha: float) -> Any:
+    """What is raised to a power."""
+    sums = _neighbours_of(raw.Square(x), min(radius, x.shape[-1] - 1))
+    return raw.AddV2(raw.Mul(sums, constant(alpha, x)), constant(bias, x))
+
+
+def _widened(*tensors: Any) -> list[Any]:
+    """16-bit floats as float32."""
+    return [raw.Cast(t, DstT=float32) if t.dtype.size == 2 else t for t in tensors]
 
 
 def _check_radius(radius: int) -> None:
@@ -108,6 +147,13 @@ class LRN(Op):
             return x * _power(norm, beta)
 
         return _by_pixels(normalised, input)
+
+    def native(self, input, depth_radius, bias, alpha, beta) -> Any:
+        if not _has_code(input, depth_radius):
+            return NotImplemented
+        (x,) = _widened(input)
+        power = _power_of(_norm_of(x, depth_radius, bias, alpha), beta)
+        return raw.Cast(raw.Mul(x, power), DstT=input.dtype)
 
     def gradient(self, input, output, doutput, depth_radius, bias, alpha, beta) -> Any:
         return raw.LRNGrad(
@@ -145,3 +191,16 @@ class LRNGrad(Op):
             return d * _power(norm, beta) - 2 * alpha * beta * x * neighbour_sums
 
         return _by_pixels(backwards, input_grads, input_image, output_image)
+
+    def native(
+        self, input_grads, input_image, output_image, depth_radius, bias, alpha, beta
+    ) -> Any:
+        if not _has_code(input_image, depth_radius):
+            return NotImplemented
+        d, x, y = _widened(input_grads, input_image, output_image)
+        norm = _norm_of(x, depth_radius, bias, alpha)
+        radius = min(depth_radius, x.shape[-1] - 1)
+        neighbours = _neighbours_of(raw.Div(raw.Mul(d, y), norm), radius)
+        away = raw.Mul(raw.Mul(x, neighbours), constant(2 * alpha * beta, x))
+        grads = raw.Sub(raw.Mul(d, _power_of(norm, beta)), away)
+        return raw.Cast(grads, DstT=input_grads.dtype)

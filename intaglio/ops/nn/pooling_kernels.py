@@ -84,7 +84,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any) -> np.ndarray:
     if not any(a.padded for a in along):
         return x
     shape = [a.before + a.size + a.after for a in along]
-    result = np.full(shape, fill, x.dtype)
+    result = np.full_like(x, fill, order="C", shape=shape)
     result[inside(along)] = x
     return result
 
@@ -124,7 +124,7 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
         return run(x)
     full = padded(x, along, lowest(x.dtype))
     # As in TensorFlow the search begins at the least finite number and passes over NaN.
-    result = np.full(outs(along), _least_finite(x.dtype), x.dtype)
+    result = np.full_like(x, _least_finite(x.dtype), order="C", shape=outs(along))
     for slices in inner_taps(along):
         np.fmax(result, full[slices], out=result)
     return result

@@ -16,7 +16,6 @@ from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argumen
 from intaglio.base.shapes import Dims
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text.strings import one_of
 
 QUANTIZED = (qint8, quint8, qint32, qint16, quint16)
 _INTEGERS = {
@@ -96,9 +95,10 @@ class QuantizeV2(Op):
         " -> output: T, output_min: float32, output_max: float32"
     )
     T = QUANTIZED
+    mode = _MODES
+    round_mode = _ROUNDS
 
-    def infer(self, input: Spec, min_range: Spec, T: DType, axis: int, mode: str) -> list[Spec]:
-        one_of(mode, _MODES, "mode")
+    def infer(self, input: Spec, min_range: Spec, T: DType, axis: int) -> list[Spec]:
         _check_axis(input.shape, min_range.shape, axis)
         bounds = Spec(float32, () if axis == -1 else min_range.shape)
         return [Spec(T, input.shape), bounds, bounds]
@@ -115,8 +115,6 @@ class QuantizeV2(Op):
         axis,
         ensure_minimum_range,
     ):
-        one_of(mode, _MODES, "mode")
-        one_of(round_mode, _ROUNDS, "round_mode")
         _check_axis(np.shape(input), np.shape(min_range), axis)
         if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
             raise invalid_argument(
@@ -194,14 +192,13 @@ class Dequantize(Op):
     )
     T = QUANTIZED
     dtype = (bfloat16, float32)
+    mode = _MODES
 
-    def infer(self, input: Spec, min_range: Spec, axis: int, dtype: DType, mode: str) -> Spec:
-        one_of(mode, _MODES, "mode")
+    def infer(self, input: Spec, min_range: Spec, axis: int, dtype: DType) -> Spec:
         _check_axis(input.shape, min_range.shape, axis)
         return Spec(dtype, input.shape)
 
     def kernel(self, input, min_range, max_range, mode, narrow_range, axis, dtype, T: DType):
-        one_of(mode, _MODES, "mode")
         _check_axis(np.shape(input), np.shape(min_range), axis)
         if dtype is bfloat16 and mode != "MIN_COMBINED":
             raise invalid_argument(

@@ -11,7 +11,6 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text.strings import one_of
 
 _ROUNDS = ("HALF_TO_EVEN", "HALF_UP")
 _ATTRS = (
@@ -144,6 +143,7 @@ def _computed(
 
 class _FixedBits(_Rounding):
     signature = f"input: T, input_min: T, input_max: T; {_ATTRS} -> output: T"
+    round_mode = _ROUNDS
 
     def kernel(
         self,
@@ -157,7 +157,6 @@ class _FixedBits(_Rounding):
         narrow_range,
         axis,
     ):
-        one_of(round_mode, _ROUNDS, "round_mode")
         return _computed(
             input,
             input_min,

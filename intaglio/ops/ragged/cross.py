@@ -67,12 +67,12 @@ class RaggedCross(Op):
         ragged = zip(ragged_values, ragged_row_splits, strict=True)
         sparse = zip(sparse_indices, sparse_values, sparse_shape, strict=True)
         dense = iter(dense_inputs)
-        makers: dict[str, Any] = {
+        readers: dict[str, Any] = {
             "R": lambda: next(ragged),
             "S": lambda: _sparse_rows(*next(sparse)),
             "D": lambda: _dense_rows(next(dense)),
         }
-        columns = [makers[kind]() for kind in input_order]
+        columns = [readers[kind]() for kind in input_order]
         rows = {splits.size - 1 for _, splits in columns}
         if len(rows) > 1:
             raise invalid_argument("inputs must all have the same batch dimension size.")

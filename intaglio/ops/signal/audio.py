@@ -114,6 +114,22 @@ class DecodeWav(Op):
         return audio, np.asarray(rate, np.int32)
 
 
+def wav_file(audio: np.ndarray, rate: int) -> bytes:
+    """A 16-bit WAV file of samples [n, channels] in [-1, 1)."""
+    channels = audio.shape[1]
+    loud = audio * np.float32(FULL)
+    # Halves go away from zero.
+    loud = np.trunc(loud + np.copysign(np.float32(0.5), loud))
+    loud = np.clip(loud, -FULL, FULL - 1)
+    body = loud.astype("<i2").tobytes()
+    head = struct.pack(
+        "<4sI4s4sIHHIIHH4sI",
+        *(b"RIFF", 36 + len(body), b"WAVE", b"fmt ", 16, 1, channels),
+        *(rate, rate * channels * 2, channels * 2, 16, b"data", len(body)),
+    )
+    return head + body
+
+
 @op
 class EncodeWav(Op):
     """Samples [n, channels] in [-1, 1) as a 16-bit WAV file."""
@@ -135,17 +151,7 @@ class EncodeWav(Op):
         channels = audio.shape[1]
         if not 0 < channels < FULL:
             raise invalid_argument(f"num_channels must be in (0, 2^15), got: {channels}")
-        loud = audio * np.float32(FULL)
-        # Halves go away from zero.
-        loud = np.trunc(loud + np.copysign(np.float32(0.5), loud))
-        loud = np.clip(loud, -FULL, FULL - 1)
-        body = loud.astype("<i2").tobytes()
-        head = struct.pack(
-            "<4sI4s4sIHHIIHH4sI",
-            *(b"RIFF", 36 + len(body), b"WAVE", b"fmt ", 16, 1, channels),
-            *(rate, rate * channels * 2, channels * 2, 16, b"data", len(body)),
-        )
-        return np.array(head + body, object)
+        return np.array(wav_file(audio, rate), object)
 
 
 def _rate(sample_rate: Any) -> int:

@@ -120,6 +120,7 @@ class Complex(Op):
     kind: str = "fft"
     back: str = ""
     batching = "leading"
+    normwise_error = True
 
     def infer(self, input: Spec) -> Spec:
         _check_rank(input, self.axes)
@@ -259,6 +260,7 @@ class RealForward(Op):
     axes: int = 1
     back: str = ""
     batching = "leading"
+    normwise_error = True
 
     def infer(self, input: Spec, fft_length: Spec, Tcomplex: DType) -> Spec:
         _check_rank(input, self.axes)
@@ -299,6 +301,7 @@ class RealBackward(Op):
     axes: int = 1
     back: str = ""
     batching = "leading"
+    normwise_error = True
 
     def infer(self, input: Spec, fft_length: Spec, Treal: DType) -> Spec:
         _check_rank(input, self.axes)
@@ -417,6 +420,7 @@ class AnyAxes(Op):
     Treal: tuple[DType, ...] = (float32, float64)
     function: Any = None
     back: str = ""
+    normwise_error = True
 
     def transformed_array(self, x: Any, fft_length: Any, axes: Any, dtype: DType, kind: str) -> Any:
         """The transform of an array."""

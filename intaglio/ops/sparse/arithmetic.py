@@ -295,14 +295,13 @@ class SparseDenseCwiseDiv(WithDense):
     """The quotients of a sparse tensor's elements and the dense ones at their indices."""
 
     def combine(self, values: Any, dense: Any, whole: Any) -> Any:
-        """The quotient; of integers, rounded towards zero."""
-        if values.dtype.kind not in "iu":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.true_divide(values, dense)
-        if not np.all(whole):
+        """The quotient; of integers, rounded towards zero. Only the elements taken may not be 0."""
+        if not np.all(dense):
             raise invalid_argument(
                 "SparseDenseCwiseDiv cannot divide by zero,but input dense tensor contains zero "
             )
+        if values.dtype.kind not in "iu":
+            return np.true_divide(values, dense)
         quotient = np.abs(values) // np.abs(dense)
         return np.where((values < 0) == (dense < 0), quotient, -quotient)
 

@@ -107,3 +107,39 @@ def test_no_copy_is_left():
 
     step(tf.ones([40, 30]))
     assert "copy" not in step.compile_report()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=3), st.data())
+def test_reductions_of_slices(size, data):
+    shape = [n + data.draw(st.integers(0, 9)) for n in size]
+    parts = [data.draw(slices(shape, size)) for _ in range(3)]
+    row = data.draw(slices(shape[-1:], size[-1:]))
+    axes = data.draw(st.sets(st.integers(0, len(size) - 1), min_size=1))
+    reduce = data.draw(st.sampled_from([tf.reduce_sum, tf.reduce_max, tf.reduce_min]))
+    random = np.random.default_rng(2)
+    x, y = (tf.cast(random.integers(-9, 9, d), tf.float32) for d in (shape, shape[-1:]))
+
+    def step(x, y):
+        a, b, c = (x[part] for part in parts)
+        far = a[..., tf.newaxis] - b[..., tf.newaxis, :]  # slices that are broadcast
+        return (
+            reduce((a - b) * 2 + c, sorted(axes)),
+            reduce(tf.square(a) + b * y[row], 0),
+            reduce(tf.abs(far), -1) + a,
+        )
+
+    for mine, theirs in zip(tf.function(step, jit_compile=True)(x, y), step(x, y), strict=True):
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(theirs))
+
+
+def test_a_reduction_of_a_stencil_copies_no_slice():
+    x = tf.random.stateless_normal([30, 40], [1, 2])
+
+    def roughness(x):
+        return tf.reduce_sum(tf.square(x[1:-1, 1:-1] * 2.0 - x[1:-1, :-2] - x[1:-1, 2:]))
+
+    compiled = tf.function(roughness, jit_compile=True)
+    np.testing.assert_allclose(compiled(x), roughness(x), rtol=1e-5)
+    report = compiled.compile_report()
+    assert "3 _View" in report and "StridedSlice: copy" not in report

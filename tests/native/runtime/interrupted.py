@@ -191,5 +191,7 @@ CASES: dict[str, Callable[[], Any]] = {
 }
 
 if __name__ == "__main__":
+    # A job that a shell has put into the background ignores the signal, and so do its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     name, _, kind = sys.argv[1].partition(":")
     print(ends(BODIES[name], kind == "jit") if name in BODIES else CASES[name]())

@@ -171,6 +171,7 @@ sample(
     out_backprop=f64(2, 4, 4, 6),
     strides=ONE,
     padding="SAME",
+    tol=1e-12,
     parity=GROUPS,
 )
 sample(
@@ -231,6 +232,7 @@ sample(
     out_backprop=f64(2, 4, 4, 6),
     strides=ONE,
     padding="SAME",
+    tol=1e-12,
     parity=GROUPS,
 )
 sample(

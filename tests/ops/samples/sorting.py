@@ -1,5 +1,7 @@
 """Samples of order."""
 
+import numpy as np
+
 from tests.ops.samples import REAL, each, f32, f64, i16, i32, i64, s, sample
 
 INVALID = "InvalidArgumentError"
@@ -47,6 +49,9 @@ sample(
 )
 sample("InTopKV2", predictions=f32(3, 4), targets=i64([0, 1, -1]), k=i64.of(1))
 sample("InTopK", predictions=f32(3, 4), targets=i32([0, 1, 2]), k=2)
+NOT_FINITE = f32([[1, 3, 2], [1, np.nan, 0], [np.inf, 4, 3], [5, 4, -np.inf], [1, 0, np.nan]])
+sample("InTopK", predictions=NOT_FINITE, targets=i32([1, 0, 0, 0, 0]), k=3)
+sample("InTopKV2", predictions=NOT_FINITE, targets=i32([1, 0, 1, 1, 0]), k=i32.of(1))
 sample(
     "InTopK",
     predictions=f32(3, 4),

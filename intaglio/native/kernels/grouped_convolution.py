@@ -1,0 +1,176 @@
+"""Convolutions whose channels are in groups: a filter sees the channels of its own group.
+
+A group of few filters would leave lanes idle. Several such groups are computed as one, whose filters
+are zero for the channels of the others: as many multiplications, of whole vectors.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.native.kernels import convolution
+from intaglio.native.kernels.convolution import KINDS, Geometry
+from intaglio.native.kernels.library import Kernel, Library, Source
+from intaglio.native.kernels.sequence import Chain, Rounding
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Kind
+from intaglio.native.runtime import entry
+
+Run = Callable[..., Any]
+# The kernel of a convolution of all channels with filters that see all of them.
+Whole = Callable[[], Run | None]
+
+DIMS = ("elements", "count", "channels", "filters", "merged")
+# Groups that may be computed as one where there is no kernel for parts.
+MAX_GROUPS_AS_ONE = 8
+
+
+class Groups(NamedTuple):
+    """How many groups there are, the channels and filters of each, and how many are one part."""
+
+    number: int
+    channels: int
+    filters: int
+    merged: int
+
+    @property
+    def parts(self) -> int:
+        """The groups that are computed."""
+        return self.number // self.merged
+
+
+def _groups(g: Geometry, count: int, columns: int, dtype: Any) -> Groups:
+    """As many groups in one as their results, `columns` of each, have lanes in a vector."""
+    lanes = jit.WIDTH // np.dtype(dtype).itemsize
+    merged = max(
+        [n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * columns <= lanes)]
+    )
+    return Groups(count, g.channels // count, g.filters // count, merged)
+
+
+def forward(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
+    """The convolution: (images, filters) to the result. None where there is no kernel."""
+    groups = _groups(g, count, g.filters // count, dtype)
+    run = whole() if groups.parts == 1 else convolution.forward(_divided(g, groups), dtype)
+    if run is None or groups.merged == 1:
+        return run
+    blocks = _rearranged("block_diagonal", g, groups, dtype)
+    return _chained(run, lambda chain, run: chain.then(run, 0, *chain.then(blocks, 1)))
+
+
+def filter_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
+    """The filter gradient: (images, gradients) to it."""
+    groups = _groups(g, count, g.filters // count, dtype)
+    run = whole() if groups.parts == 1 else convolution.filter_gradient(_divided(g, groups), dtype)
+    if run is None or groups.merged == 1:
+        return run
+    extracted = _rearranged("diagonal_blocks", g, groups, dtype)
+    return _chained(run, lambda chain, run: chain.then(extracted, *chain.then(run, 0, 1)))
+
+
+def input_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
+    """The input gradient: (filters, gradients) to it.
+
+    Without strides it is the convolution of the gradients with the filters turned around.
+    """
+    groups = _groups(g, count, g.channels // count, dtype)
+    opposite = convolution.transposed(_divided(g, groups))
+    if groups.parts > 1 and opposite is not None:
+        run, rotated = (
+            convolution.forward(opposite, dtype),
+            _rearranged("rotated", g, groups, dtype),
+        )
+        return run and _chained(run, lambda chain, run: chain.then(run, 1, *chain.then(rotated, 0)))
+    run = whole() if groups.parts == 1 or count <= MAX_GROUPS_AS_ONE else None
+    blocks = _rearranged("block_diagonal", g, groups._replace(merged=count), dtype)
+    return run and _chained(run, lambda chain, run: chain.then(run, *chain.then(blocks, 0), 1))
+
+
+def _chained(run: Run, steps: Callable[[Chain, Run], list[int]]) -> Run:
+    """A kernel of two arrays as part of a chain."""
+
+    def chained(run: Run) -> Run:
+        chain = Chain(2)
+        (result,) = steps(chain, run)
+        return chain.returning(result)
+
+    return run.within(chained) if isinstance(run, Rounding) else chained(run)
+
+
+def _divided(g: Geometry, groups: Groups) -> Geometry:
+    return g._replace(channel_groups=groups.parts)
+
+
+def _rearranged(name: str, g: Geometry, groups: Groups, dtype: Any) -> Run:
+    """The function that rearranges filters, or their gradient."""
+    count, channels, filters, merged = groups
+    shape = {
+        "block_diagonal": (merged * channels, count * filters),
+        "rotated": (merged * filters, count * channels),
+        "diagonal_blocks": (channels, count * filters),
+    }[name]
+    dims = (math.prod(g.window), *groups)
+    kernel = LIBRARIES[np.dtype(dtype)].entry(name, shared=False).for_dims(dims)
+    return entry.filling(kernel, (*g.window, *shape), dtype)
+
+
+def _rearranging(name: str, kind: Kind) -> Code:
+    """For the elements of windows from `from` to `to`: filters of groups as block-diagonal matrices of
+    merged ones, the same rotated with channels exchanged with columns, or the blocks of such matrices."""
+    code = Code(name, entry.KERNEL)
+    dims = entry.load_dims(code, DIMS)
+    count, channels, filters, merged = (dims[n] for n in DIMS[1:])
+    source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
+
+    def element(matrix: str, row: str, rows: str, group: str, column: str, columns: str) -> str:
+        """The index of an element in a row of all groups' columns."""
+        at = code.integer("add", code.integer("mul", matrix, rows), row)
+        at = code.integer("add", code.integer("mul", at, count), group)
+        return code.integer("add", code.integer("mul", at, columns), column)
+
+    def within(group: str, size: str, number: str) -> str:
+        """The number of a channel among those of the groups that are one."""
+        place = code.integer("srem", group, merged)
+        return code.integer("add", code.integer("mul", place, size), number)
+
+    size = code.integer(
+        "mul", code.integer("mul", channels, filters), code.integer("mul", count, merged)
+    )
+    with code.loop("%from", "%to") as tap:
+        opposite = code.integer("sub", code.integer("sub", dims["elements"], tap), 1)
+        if name != "diagonal_blocks":
+            first = code.integer("mul", opposite if name == "rotated" else tap, size)
+            code.zero(code.at(kind.memory, target, first), code.integer("mul", size, kind.bytes))
+        with (
+            code.loop("0", channels) as c,
+            code.loop("0", count) as group,
+            code.loop("0", filters) as f,
+        ):
+            own = element(tap, c, channels, group, f, filters)
+            if name == "rotated":
+                rows = code.integer("mul", merged, filters)
+                other = element(opposite, within(group, filters, f), rows, group, c, channels)
+            else:
+                rows = code.integer("mul", merged, channels)
+                other = element(tap, within(group, channels, c), rows, group, f, filters)
+            read, written = (other, own) if name == "diagonal_blocks" else (own, other)
+            value = code.load(kind.memory, code.at(kind.memory, source, read), kind.bytes)
+            there = code.at(kind.memory, target, written)
+            code.do(f"store {kind.memory} {value}, ptr {there}, align {kind.bytes}")
+    code.do("ret void")
+    return code
+
+
+def _source(kind: Kind) -> Source:
+    return Source(
+        [Kernel(_rearranging(n, kind), 1) for n in ("block_diagonal", "rotated", "diagonal_blocks")]
+    )
+
+
+LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
