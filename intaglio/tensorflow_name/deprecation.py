@@ -1,6 +1,6 @@
 """`tensorflow.python.util.deprecation`: decorators by which libraries announce what will go.
 
-A warning is logged once for each place that calls, as TensorFlow does.
+A warning is logged once for each line that calls, as TensorFlow does.
 """
 
 from __future__ import annotations
@@ -10,52 +10,69 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.base.log import logger
 
-_said: set[tuple[Any, ...]] = set()
-_silent = [0]
+
+class _Warnings:
+    """What has been logged, by the subject and the line that called; and how many blocks are silent."""
+
+    def __init__(self) -> None:
+        self.logged: set[tuple[Any, ...]] = set()
+        self.silent_blocks = 0
 
 
-def _warn(once: bool, key: Any, text: str) -> None:
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]  # the caller of the decorated function
-    place = (frame.f_code.co_filename, frame.f_lineno)
-    if _silent[0] or (once and (key, *place) in _said):
+_warnings = _Warnings()
+
+
+def _warn(once: bool, key: Any, text: str, frames: int = 2) -> None:
+    """Logs a text in the name of the line `frames` up; with `once`, a single time for this key and line."""
+    frame = sys._getframe(frames)  # pyright: ignore[reportPrivateUsage]  # the caller of the decorated function
+    line = (frame.f_code.co_filename, frame.f_lineno)
+    if _warnings.silent_blocks or (once and (key, *line) in _warnings.logged):
         return
-    _said.add((key, *place))
-    logger().warning("From %s:%d: %s", *place, text)
+    _warnings.logged.add((key, *line))
+    logger().warning("From %s:%d: %s", *line, text)
 
 
-def _when(date: str | None) -> str:
-    return "in a future version" if date is None else f"after {date}"
+class _Notice(NamedTuple):
+    """What a decorator announces: from when on something is gone, and what to write instead."""
+
+    date: str | None
+    instructions: str
+    once: bool
+
+    def log(self, key: Any, subject: str) -> None:
+        """Logs that `subject` is deprecated, in the name of the caller of the decorated function."""
+        when = "in a future version" if self.date is None else f"after {self.date}"
+        text = f"{subject} is deprecated and will be removed {when}.\nInstructions for updating:\n{self.instructions}"
+        _warn(self.once, key, text, frames=3)
 
 
 @contextlib.contextmanager
 def silence() -> Generator[None]:
     """In the block nothing is announced."""
-    _silent[0] += 1
+    _warnings.silent_blocks += 1
     try:
         yield
     finally:
-        _silent[0] -= 1
+        _warnings.silent_blocks -= 1
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Any], Any]:
     """A decorator for functions and classes that will be removed after `date` (YYYY-MM-DD)."""
 
+    notice = _Notice(date, instructions, warn_once)
+
     def decorate(function: Any) -> Any:
         if isinstance(function, type):
-            return _deprecated_class(function, date, instructions, warn_once)
+            return _deprecated_class(function, notice)
         inner: Any = function
 
         @functools.wraps(inner)
         def announced(*args: Any, **kwargs: Any) -> Any:
-            text = (
-                f"{inner.__name__} (from {inner.__module__}) is deprecated and will be removed "
-                f"{_when(date)}.\nInstructions for updating:\n{instructions}"
-            )
-            _warn(warn_once, inner, text)
+            notice.log(inner, f"{inner.__name__} (from {inner.__module__})")
             return inner(*args, **kwargs)
 
         return announced
@@ -63,16 +80,12 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
     return decorate
 
 
-def _deprecated_class(cls: Any, date: str | None, instructions: str, once: bool) -> Any:
+def _deprecated_class(cls: Any, notice: _Notice) -> Any:
     original = cls.__init__
 
     @functools.wraps(original)
     def announced(self: Any, *args: Any, **kwargs: Any) -> None:
-        text = (
-            f"{cls.__name__}.__init__ (from {cls.__module__}) is deprecated and will be removed "
-            f"{_when(date)}.\nInstructions for updating:\n{instructions}"
-        )
-        _warn(once, cls, text)
+        notice.log(cls, f"{cls.__name__}.__init__ (from {cls.__module__})")
         original(self, *args, **kwargs)
 
     cls.__init__ = announced
@@ -93,7 +106,7 @@ def deprecated_args(
 
     A name may be a pair with a value that is not announced. `warn_once` is an option.
     """
-    once = options.get("warn_once", True)
+    notice = _Notice(date, instructions, options.get("warn_once", True))
     pairs = [(n, ()) if isinstance(n, str) else (n[0], tuple(n[1:])) for n in names]
 
     def decorate(function: Any) -> Any:
@@ -102,12 +115,10 @@ def deprecated_args(
             arguments = _named(function, args, kwargs)
             for name, fine in pairs:
                 if name in arguments and not any(arguments[name] is v for v in fine):
-                    text = (
-                        f"calling {function.__name__} (from {function.__module__}) with {name} is "
-                        f"deprecated and will be removed {_when(date)}.\n"
-                        f"Instructions for updating:\n{instructions}"
+                    subject = (
+                        f"calling {function.__name__} (from {function.__module__}) with {name}"
                     )
-                    _warn(once, (function, name), text)
+                    notice.log((function, name), subject)
             return function(*args, **kwargs)
 
         return announced
@@ -119,6 +130,7 @@ def deprecated_arg_values(
     date: str | None, instructions: str, warn_once: bool = True, **values: Any
 ) -> Callable[[Any], Any]:
     """A decorator for a function to which some values may not be arguments for long."""
+    notice = _Notice(date, instructions, warn_once)
 
     def decorate(function: Any) -> Any:
         @functools.wraps(function)
@@ -126,12 +138,8 @@ def deprecated_arg_values(
             arguments = _named(function, args, kwargs)
             for name, value in values.items():
                 if name in arguments and arguments[name] is value:
-                    text = (
-                        f"calling {function.__name__} (from {function.__module__}) with "
-                        f"{name}={value} is deprecated and will be removed {_when(date)}.\n"
-                        f"Instructions for updating:\n{instructions}"
-                    )
-                    _warn(warn_once, (function, name), text)
+                    called = f"{function.__name__} (from {function.__module__})"
+                    notice.log((function, name), f"calling {called} with {name}={value}")
             return function(*args, **kwargs)
 
         return announced

@@ -5,9 +5,14 @@ There is nothing to wait for and no kernel to forget: ops are done when they ret
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+from intaglio.base import devices
 from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.options import OPTIONS
 from intaglio.trace import scopes
+
+_MEMORY_LIMIT_BYTES = 1 << 28  # what TensorFlow says of a CPU
 
 
 class _Context:
@@ -32,6 +37,30 @@ _CONTEXT = _Context()
 def context() -> _Context:
     """The runtime of the process."""
     return _CONTEXT
+
+
+class LocalDevice(NamedTuple):
+    """A device of this process, as `device_lib.list_local_devices` lists it."""
+
+    name: str
+    device_type: str
+    memory_limit: int
+    incarnation: int
+    physical_device_desc: str = ""
+
+
+def list_local_devices(session_config: Any = None) -> list[LocalDevice]:
+    """The devices of this process."""
+    found = devices.list_logical_devices()
+    return [
+        LocalDevice(d.name, d.device_type, _MEMORY_LIMIT_BYTES, number + 1)
+        for number, d in enumerate(found)
+    ]
+
+
+def num_gpus() -> int:
+    """How many GPUs there are."""
+    return len(devices.list_logical_devices("GPU"))
 
 
 def async_wait() -> None:

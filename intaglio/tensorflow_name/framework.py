@@ -14,9 +14,12 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import TensorShape
 from intaglio.composite_ops.array.creation import get_static_value
+from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.ir.walk import live_nodes
 from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
+from intaglio.optimize.fold import fold_constants
 from intaglio.trace import scopes
 
 # What control flow is here: one op for each loop and branch.
@@ -61,9 +64,41 @@ def constant_value_as_shape(tensor: Any) -> TensorShape:
     return TensorShape([None if d is None or d == -1 else int(d) for d in np.asarray(known)])
 
 
+def concatenated_shape(prefix: Any, suffix: Any, static: bool = False) -> Any:
+    """The sizes of two shapes one after the other: an integer vector, or with `static` a list.
+
+    A tensor may be one of both. The list is None where one is not known. Raises ValueError for a tensor
+    that is neither scalar nor vector, and for a vector of a shape that is not known.
+    """
+    parts: list[Any] = []
+    for name, part in (("prefix", prefix), ("suffix", suffix)):
+        if isinstance(part, Tensor):
+            if part.shape.rank not in (0, 1):
+                raise ValueError(
+                    f"{name} tensor must be either a scalar or vector, but saw tensor: {part}"
+                )
+            part = raw.Reshape(part, [-1])
+            parts.append(TensorShape(get_static_value(part)) if static else part)
+        else:  # a size alone is a shape of one dimension
+            sizes = [part] if isinstance(part, int) else part
+            parts.append(TensorShape(sizes))
+    if static:
+        joined = parts[0].concatenate(parts[1])
+        return None if joined.rank is None else joined.as_list()
+    if any(isinstance(p, TensorShape) and not p.is_fully_defined() for p in parts):
+        raise ValueError(f"Provided a prefix or suffix of None: {prefix} and {suffix}")
+    vectors = [p if isinstance(p, Tensor) else np.asarray(p.as_list(), np.int32) for p in parts]
+    return raw.ConcatV2(vectors, 0)
+
+
 def try_evaluate_constant(tensor: Any) -> Any:
-    """The value of a tensor of a graph as a NumPy array if it is known, else None."""
-    return get_static_value(tensor)
+    """The value of a tensor of a graph as a NumPy array if constants determine it, else None."""
+    known = get_static_value(tensor)
+    if known is not None or not isinstance(tensor, SymbolicTensor):
+        return known
+    nodes = live_nodes([n for n in tensor.graph.nodes if not n.op.must_run], [tensor])
+    part = fold_constants(Graph("constant", [], nodes, [tensor]))
+    return get_static_value(part.outputs[0])
 
 
 def convert_variables_to_tensors(values: Any) -> Any:
@@ -198,3 +233,40 @@ class Reference:
     def deref(self) -> Any:
         """The object."""
         return self._wrapped
+
+
+def slice_variable(variable: Any, slice_spec: Any) -> Any:
+    """A part of what a variable holds."""
+    return convert.to_tensor(variable)[slice_spec]
+
+
+def unknown_shape(rank: int | None = None, **_: Any) -> TensorShape:
+    """A shape whose sizes are not known."""
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+def internal_convert_to_tensor(
+    value: Any, dtype: Any = None, name: str | None = None, **_: Any
+) -> Any:
+    """The value as a tensor."""
+    return convert.to_tensor(value, dtype, name=name)
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A name inside a scope; the marks of colocation and of control inputs stay in front."""
+    if not import_scope:
+        return name
+    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
+    return f"{mark}{import_scope.rstrip('/')}/{name[len(mark) :]}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A name without the scope that it begins with."""
+    if not export_scope:
+        return name
+    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
+    return mark + name[len(mark) :].removeprefix(f"{export_scope.rstrip('/')}/")
+
+
+def register_proto_function(collection_name: str, **_: Any) -> None:
+    """Registers nothing: collections of one's own are not written into messages."""

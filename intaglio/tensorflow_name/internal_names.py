@@ -29,7 +29,7 @@ INTERNAL: dict[str, dict[str, str]] = {
         "types": "intaglio.tf.internal.types",
         **_all(
             "internals",
-            "execute_fn_for_device get_name_scope register_call_context_function=no_callback "
+            "execute_fn_for_device get_name_scope load_context register_call_context_function=no_callback "
             "register_clear_session_function=no_callback register_get_session_function=no_callback "
             "register_load_model_function=no_callback",
         ),
@@ -39,7 +39,7 @@ INTERNAL: dict[str, dict[str, str]] = {
     "dispatch": _all(
         "dispatchers", "GlobalOpDispatcher OpDispatcher add_dispatch_support dispatch_for_types"
     ),
-    "eager_context": _all("internals", "eager_mode"),
+    "eager_context": {"eager_mode": "intaglio.trace.scopes:eager_mode"},
     "feature_column": {
         name: f"intaglio.feature_columns.columns:{name}"
         for name in ("DenseColumn", "FeatureColumn")
@@ -49,7 +49,6 @@ INTERNAL: dict[str, dict[str, str]] = {
         "FeatureTransformationCache=NoDataset SequenceDenseColumn=NoDataset StateManager=NoDataset",
     ),
     "function": {"Function": "intaglio.function.polymorphic:Function"},
-    "load_context": {},
     "mixed_precision": _all("internals", "register_loss_scale_wrapper=no_callback"),
     "nest": _all(
         "structures",
@@ -57,9 +56,11 @@ INTERNAL: dict[str, dict[str, str]] = {
         "map_structure_up_to sequence_like yield_flat_paths",
     ),
     "ops": _all("framework", "broadcast_weights is_resource_variable"),
-    "saved_model": _all(
-        "internals", "load_partial=no_saved_model parse_saved_model=no_saved_model"
-    ),
+    "saved_model": {
+        **_all("internals", "load_partial=no_saved_model parse_saved_model=no_saved_model"),
+        "decode_proto": "intaglio.graphdef.structured:decode",
+        "encode_structure": "intaglio.graphdef.structured:encode",
+    },
     "saved_model.load": _all(
         "internals",
         "VersionedTypeRegistration get_setter register_revived_type registered_identifiers",

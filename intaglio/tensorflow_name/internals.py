@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.autograph import api
 from intaglio.autograph.calls import converted_call
+from intaglio.base.threads import Inherited
 from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.opdef import convert, door, raw
 from intaglio.state.tracking import AutoTrackable, Trackable
@@ -51,13 +52,6 @@ def tf_convert(
     return api.do_not_convert(called)
 
 
-@contextlib.contextmanager
-def eager_mode() -> Generator[None]:
-    """Ops of the block run at once."""
-    with scopes.init_scope():
-        yield
-
-
 def should_record_backprop(tensors: Any) -> bool:
     """True if a tape watches one of the tensors."""
     found = [convert.to_tensor(t) for t in tensors if t is not None]
@@ -78,6 +72,13 @@ def untracked(obj: Any) -> Generator[None]:
 def get_name_scope() -> str:
     """The current name scope."""
     return "" if scopes.executing_eagerly() else get_default_graph().get_name_scope()
+
+
+class TrackableReference(NamedTuple):
+    """A child of a trackable object, with its name there."""
+
+    name: str
+    ref: Any
 
 
 def no_callback(*_: Any, **__: Any) -> None:
@@ -183,12 +184,34 @@ def get_setter(proto: Any) -> Any:
     return found[1][0].setter if found else None
 
 
-class LoadContext:
-    """Whether a SavedModel is being loaded, for classes that ask."""
+class _Loading(Inherited):
+    """The options of the SavedModels that are being loaded, the innermost last."""
 
-    def in_load_context(self) -> bool:
-        """False."""
-        return False
+    def __init__(self) -> None:
+        self.options: list[Any] = []
+
+
+_loading = _Loading()
+
+
+@contextlib.contextmanager
+def load_context(load_options: Any) -> Generator[None]:
+    """A model is loaded in the block, with these options."""
+    _loading.options.append(load_options)
+    try:
+        yield
+    finally:
+        _loading.options.pop()
+
+
+def in_load_context() -> bool:
+    """True while a model is loaded."""
+    return bool(_loading.options)
+
+
+def get_load_options() -> Any:
+    """The options with which a model is being loaded, or None."""
+    return _loading.options[-1] if _loading.options else None
 
 
 def no_variadic_reduce(*_: Any, **__: Any) -> Any:

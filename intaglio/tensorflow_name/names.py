@@ -49,8 +49,11 @@ PRIVATE: dict[str, dict[str, str]] = {
         "async_wait": f"{_CONTEXT}:async_wait",
         "context": f"{_CONTEXT}:context",
         **{f: f"{_CONTEXT}:{f}" for f in ("ensure_initialized", "get_config", "get_device_name")},
-        "eager_mode": "intaglio.tensorflow_name.internals:eager_mode",
+        "eager_mode": "intaglio.trace.scopes:eager_mode",
+        "graph_mode": "intaglio.compat_v1.default_graphs:graph_mode",
         "executing_eagerly": "intaglio.trace.scopes:executing_eagerly",
+        "in_eager_mode": "intaglio.trace.scopes:executing_eagerly",
+        "num_gpus": f"{_CONTEXT}:num_gpus",
     },
     # Keras: trainers where a device other than the host's is listed
     "python.framework.config": {
@@ -58,6 +61,39 @@ PRIVATE: dict[str, dict[str, str]] = {
         "enable_op_determinism": "intaglio.tf.config.experimental:enable_op_determinism",
         "is_op_determinism_enabled": f"{_CONTEXT}:is_op_determinism_enabled",
     },
+    # tf2onnx, and programs that freeze functions
+    "python.framework.convert_to_constants": _all(
+        "intaglio.compat_v1.constants",
+        "convert_variables_to_constants_v2 convert_variables_to_constants_v2_as_graph",
+    ),
+    "python.framework.function_def_to_graph": _all(
+        "intaglio.compat_v1.graph_messages", "function_def_to_graph"
+    ),
+    "python.grappler.tf_optimizer": _all(
+        "intaglio.compat_v1.graph_messages", "OptimizeGraph=optimized"
+    ),
+    "python.eager.wrap_function": {
+        "WrappedFunction": "intaglio.saved_model.graph_parts:WrappedFunction",
+        "function_from_graph_def": "intaglio.compat_v1.constants:function_from_graph_def",
+        "wrap_function": "intaglio.compat_v1.wrapped_functions:wrap_function",
+    },
+    # DeepCTR
+    "python.ops.rnn_cell": {
+        name: f"intaglio.tf:compat.v1.nn.rnn_cell.{name}"
+        for name in [
+            "BasicLSTMCell",
+            "BasicRNNCell",
+            "DeviceWrapper",
+            "DropoutWrapper",
+            "GRUCell",
+            "LSTMCell",
+            "LSTMStateTuple",
+            "MultiRNNCell",
+            "RNNCell",
+            "ResidualWrapper",
+        ]
+    },
+    "python.ops.rnn_cell_impl": _all(_FRAMEWORK, "_concat=concatenated_shape"),
     # Programs that read event files
     "python.lib.io.tf_record": {
         "tf_record_iterator": "intaglio.tensorflow_name.record_iterator:tf_record_iterator"
@@ -73,6 +109,10 @@ PRIVATE: dict[str, dict[str, str]] = {
             _FRAMEWORK,
             "convert_to_tensor_or_composite name_from_scope_name numpy_text "
             "NullContextmanager=null_context",
+        ),
+        **_all(
+            _FRAMEWORK,
+            "internal_convert_to_tensor prepend_name_scope register_proto_function strip_name_scope",
         ),
         "colocate_with": "intaglio.compat_v1.assignments:colocate_with",
         "uid": "intaglio.opdef.keys:fresh",
@@ -91,7 +131,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "TensorSpec": "intaglio.type_specs.type_spec:TensorSpec",
     },
     "python.framework.tensor_shape": {
-        **_all(_FRAMEWORK, "as_shape"),
+        **_all(_FRAMEWORK, "as_shape unknown_shape"),
         "TensorShape": "intaglio.base.shapes:TensorShape",
         "Dimension": "intaglio.base.dimension:Dimension",
         "dimension_value": "intaglio.compat_v1.dimensions:dimension_value",
@@ -127,7 +167,16 @@ PRIVATE: dict[str, dict[str, str]] = {
         "smart_cond": "intaglio.composite_ops.smart_cond:smart_cond",
     },
     # tf-agents
-    "python.layers.utils": {"smart_cond": "intaglio.composite_ops.smart_cond:smart_cond"},
+    "python.layers.utils": {
+        "smart_cond": "intaglio.composite_ops.smart_cond:smart_cond",
+        **_all(
+            "intaglio.tensorflow_name.convolved_lengths",
+            "conv_input_length conv_output_length deconv_output_length",
+        ),
+    },
+    "python.distribute.load_context": _all(
+        _INTERNALS, "get_load_options in_load_context load_context"
+    ),
     "python.ops.distributions.util": _all(_FRAMEWORK, "gen_new_seed"),
     "python.eager.monitoring": _all(
         _ABSENT, "BoolGauge=Gauge Counter=Gauge IntGauge=Gauge Sampler=Gauge StringGauge=Gauge"
@@ -154,7 +203,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     },
     # tf_slim imports these, and uses them for traces and for loops of evaluation in sessions only
     "python.client.timeline": {},
-    "python.ops.variables": _all(_ABSENT, "PartitionedVariable"),
+    "python.ops.variables": _all("intaglio.compat_v1.partitioned_variables", "PartitionedVariable"),
     "python.training.evaluation": _all(
         _ABSENT,
         "_StopAfterNEvalsHook=StopAfterNEvalsHook _evaluate_once=EvaluateOnce "
@@ -210,13 +259,31 @@ PRIVATE: dict[str, dict[str, str]] = {
             "intaglio.tensorflow_name.internals:CheckpointInitialValueCallable"
         ),
         "Trackable": "intaglio.state.tracking:Trackable",
+        "TrackableReference": f"{_INTERNALS}:TrackableReference",
         "no_automatic_dependency_tracking_scope": f"{_INTERNALS}:untracked",
     },
     "python.trackable.resource": {
         "RestoredResource": "intaglio.state.trackable_resource:TrackableResource"
     },
-    "python.ops.lookup_ops": {"LookupInterface": "intaglio.state.tracking:Trackable"},
-    "python.types.core": {"Tensor": "intaglio.base.composite:ActsAsTensor"},
+    # tensorflow_transform, tf_slim
+    "python.ops.lookup_ops": {
+        "HashTable": "intaglio.lookup.tables:StaticHashTableV1",
+        "InitializableLookupTableBase": "intaglio.lookup.tables:StaticHashTable",
+        "LookupInterface": "intaglio.state.tracking:Trackable",
+        "hash_table_v2": "intaglio.opdef.raw:HashTableV2",
+        "lookup_table_export_v2": "intaglio.opdef.raw:LookupTableExportV2",
+        **_all(
+            "intaglio.tensorflow_name.lookup_functions",
+            "index_table_from_file index_table_from_tensor index_to_string_table_from_file "
+            "index_to_string_table_from_tensor",
+        ),
+    },
+    # zfit: annotations
+    "python.types.core": {
+        "Tensor": "intaglio.base.composite:ActsAsTensor",
+        "TensorLike": "intaglio.tf:types.experimental.TensorLike",
+        "TensorProtocol": "intaglio.base.composite:ActsAsTensor",
+    },
     "python.distribute.input_lib": {
         "DistributedDataset": "intaglio.tensorflow_name.internals:NoDistributedDataset"
     },
@@ -231,6 +298,13 @@ PRIVATE: dict[str, dict[str, str]] = {
     ),
     "python.data.ops.from_tensor_slices_op": _all(_INTERNALS, "_TensorSliceDataset=NoDataset"),
     "python.data.ops.from_tensors_op": _all(_INTERNALS, "_TensorDataset=NoDataset"),
+    # tensorflow_decision_forests asks whether a dataset is one of these
+    "python.data.ops.load_op": _all(_INTERNALS, "_LoadDataset=NoDataset"),
+    "python.data.ops.dataset_ops": _all(
+        _INTERNALS,
+        "BatchDataset=NoDataset DatasetSource=NoDataset RepeatDataset=NoDataset "
+        "ShuffleDataset=NoDataset UnaryDataset=NoDataset",
+    ),
     "python.data.ops.range_op": _all(_INTERNALS, "_RangeDataset=NoDataset"),
     "python.distribute.input_ops": {},
     "python.ops.variable_scope": _all(
@@ -244,7 +318,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     # Tests of tf_keras, tf-agents, larq
     "python.framework.test_util": _all(
         "intaglio.testing.marks",
-        "IsBuiltWithNvcc=no assert_no_garbage_created=same assert_no_new_tensors=same "
+        "IsBuiltWithNvcc=no IsMklEnabled=no enable_c_shapes=same assert_no_garbage_created=same assert_no_new_tensors=same "
         "assert_no_new_pyobjects_executing_eagerly=named deprecated_graph_mode_only "
         "disable_cudnn_autotune=same disable_mlir_bridge=named disable_xla=named "
         "enable_control_flow_v2=same enable_output_all_intermediates=same for_all_test_methods "
@@ -275,6 +349,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.autograph.pyct.transformer": _all(_INTERNALS, "Base=NoDataset"),
     # Keras: ops.slice_update. tensorflow_probability
     "compiler.tf2xla.python.xla": {
+        "dynamic_slice": "intaglio.tensorflow_name.slice_updates:dynamic_slice",
         "dynamic_update_slice": "intaglio.tensorflow_name.slice_updates:dynamic_update_slice",
         "variadic_reduce": f"{_INTERNALS}:no_variadic_reduce",
     },
@@ -309,7 +384,63 @@ PRIVATE: dict[str, dict[str, str]] = {
             "pack_sequence_as",
         ),
     },
-    "python.util.object_identity": _all(_FRAMEWORK, "Reference"),
+    # gpflux, gpflow, tensorflow_transform
+    "python.util.object_identity": _all(
+        "intaglio.tensorflow_name.identity_collections",
+        "ObjectIdentityDictionary ObjectIdentitySet ObjectIdentityWeakKeyDictionary "
+        "ObjectIdentityWeakSet Reference",
+    ),
+    # tensorflow_ranking
+    "python.util.function_utils": _all(
+        "intaglio.tensorflow_name.function_properties",
+        "fn_args get_func_code get_func_name has_kwargs",
+    ),
+    # Programs that count GPUs: bert4keras, tensorpack, notebooks
+    "python.client.device_lib": _all(_CONTEXT, "list_local_devices"),
+    # tensorflow_transform, apache_beam, tf_slim
+    "python.lib.io.file_io": _all(
+        "intaglio.tensorflow_name.file_functions",
+        "atomic_write_string_to_file file_crc32 read_file_to_string write_string_to_file",
+    )
+    | {"FileIO": "intaglio.tf:io.gfile.GFile"},
+    "python.platform.resource_loader": _all(
+        "intaglio.compat_v1.resource_files",
+        "get_data_files_path get_path_to_datafile get_root_dir_with_all_resources load_resource "
+        "readahead_file_path",
+    ),
+    # tflearn, tensorlayer
+    "python.pywrap_tensorflow": {"NewCheckpointReader": "intaglio.tf:train.load_checkpoint"},
+    # object_detection
+    "python.saved_model.signature_constants": {
+        name: f"intaglio.tf:compat.v1.saved_model.signature_constants.{name}"
+        for name in (
+            "CLASSIFY_INPUTS",
+            "CLASSIFY_METHOD_NAME",
+            "CLASSIFY_OUTPUT_CLASSES",
+            "CLASSIFY_OUTPUT_SCORES",
+            "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
+            "PREDICT_INPUTS",
+            "PREDICT_METHOD_NAME",
+            "PREDICT_OUTPUTS",
+            "REGRESS_INPUTS",
+            "REGRESS_METHOD_NAME",
+            "REGRESS_OUTPUTS",
+        )
+    },
+    # zfit: parameters that are variables
+    "python.ops.tensor_getitem_override": _all(_FRAMEWORK, "_slice_helper_var=slice_variable"),
+    "python.platform.flags": {"FLAGS": "absl.flags:FLAGS"},
+    "python.ops.partitioned_variables": _all(
+        "intaglio.compat_v1.partitioned_variables",
+        "PartitionedVariable fixed_size_partitioner min_max_variable_partitioner "
+        "variable_axis_size_partitioner",
+    )
+    | _all("intaglio.compat_v1.variable_scopes", "create_partitioned_variables"),
+    # DeepCTR
+    "python.ops.init_ops_v2": _all(
+        "intaglio.compat_v1.initializers",
+        "TruncatedNormal glorot_normal=GlorotNormal glorot_uniform=GlorotUniform",
+    ),
     "python.util.tf_decorator": _all(_INSPECT, "make_decorator unwrap"),
     "python.util.tf_inspect": _all(
         _INSPECT,
@@ -340,7 +471,12 @@ PRIVATE: dict[str, dict[str, str]] = {
         )
     },
     # Keras: nanmax and its like
-    "python.ops.math_ops": {"is_nan": "intaglio.tf.math:is_nan"},
+    "python.ops.math_ops": {
+        "is_nan": "intaglio.tf.math:is_nan",
+        "lin_space": "intaglio.tf:linspace",
+        "mod": "intaglio.tf:math.floormod",
+        "mul": "intaglio.tf:multiply",
+    },
     # Programs that follow the guides on tf.experimental.numpy
     "python.ops.numpy_ops.np_config": {
         "enable_numpy_behavior": "intaglio.numpy_api.np_config:experimental_enable_numpy_behavior"

@@ -43,9 +43,10 @@ def environment(name: str, ours: bool) -> dict[str, str]:
     }
 
 
-# Runs the program after the import of its library, and says how much processor time each took.
+# Runs the program after the import of its library, and says how much processor time each took. What
+# libraries print when they are imported, about newer versions, say, is left out.
 PROGRAM = """
-import runpy, sys, time
+import runpy, sys, threading, time
 if sys.argv[3] == "intaglio":
     import intaglio
     intaglio.install_as_tensorflow()
@@ -53,8 +54,13 @@ import tensorflow
 start = time.process_time()
 __import__(sys.argv[2])
 imported = time.process_time()
+for thread in threading.enumerate():  # one may ask for newer versions
+    if thread is not threading.main_thread():
+        thread.join(5)
+print("IMPORTED", flush=True)
+start_program = time.process_time()
 runpy.run_path(sys.argv[1], run_name="__main__")
-print("SECONDS", start, imported - start, time.process_time() - imported)
+print("SECONDS", start, imported - start, time.process_time() - start_program)
 """
 
 
@@ -79,7 +85,8 @@ def outcome(name: str, python: str, side: str) -> dict[str, Any]:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if _ERROR.match(line)]
         return {"error": lines[-1][:200] if lines else "no message"}
-    *printed, seconds = done.stdout.splitlines()
+    lines = done.stdout.splitlines()
+    *printed, seconds = lines[lines.index("IMPORTED") + 1 :]
     both = [round(float(s), 1) for s in seconds.split()[1:]]
     return {
         "printed": printed,

@@ -17,6 +17,7 @@ class Library(NamedTuple):
 LIBRARIES = {
     "art": Library("adversarial-robustness-toolbox", "1.20.1"),
     "bayesflow": Library("bayesflow", "2.0.12"),
+    "deepctr": Library("deepctr", "0.9.4", keras_2=True),
     "deepxde": Library("deepxde", "1.15.0", keras_2=True),
     "einops": Library("einops", "0.8.2"),
     "foolbox": Library("foolbox", "3.3.4"),
@@ -37,6 +38,7 @@ LIBRARIES = {
     ),
     "tensorflow_probability": Library("tensorflow-probability", "0.25.0", keras_2=True),
     "tensorflow_recommenders": Library("tensorflow-recommenders", "0.7.7", keras_2=True),
+    "tensornetwork": Library("tensornetwork", "0.4.6"),
     "tf2onnx": Library("tf2onnx", "1.17.0"),
     "tf_agents": Library("tf-agents", "0.19.0", keras_2=True),
     "tf_keras": Library("tf_keras", "2.21.0", keras_2=True),

@@ -53,7 +53,7 @@ def test_what_is_missing_is_named() -> None:
         for statement in (
             "import tensorflow.lite",
             "from tensorflow.python.nowhere import x",
-            "from tensorflow.experimental.dtensor import Mesh",
+            "from tensorflow.experimental.dtensor import Grid",
         ):
             try:
                 exec(statement)
@@ -64,7 +64,7 @@ def test_what_is_missing_is_named() -> None:
     assert said[0].startswith("ModuleNotFoundError No module named 'tensorflow.lite'")
     assert "docs/coverage.md" in said[0]
     assert "'tensorflow.python.nowhere'" in said[1]
-    assert said[2].startswith("ImportError cannot import name 'Mesh'")
+    assert said[2].startswith("ImportError cannot import name 'Grid'")
 
 
 def test_another_tensorflow_that_is_imported_already_is_an_error() -> None:

@@ -9,9 +9,22 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.compat_v1 import renamed
+from intaglio.compat_v1 import constants, renamed
 from intaglio.compat_v1.default_graphs import get_default_graph
-from intaglio.tensorflow_name import framework, inspection, op_definitions, structures
+from intaglio.tensorflow_name import (
+    convolved_lengths,
+    eager_context,
+    file_functions,
+    framework,
+    function_properties,
+    identity_collections,
+    inspection,
+    internals,
+    lookup_functions,
+    op_definitions,
+    slice_updates,
+    structures,
+)
 from tests.tensorflow_name.process import printed_by
 
 
@@ -41,6 +54,85 @@ def test_tables_of_private_modules_lead_to_public_names() -> None:
         "ModuleNotFoundError True",
         "AttributeError True",
     ]
+
+
+def test_import_of_all_names_of_a_private_module() -> None:
+    assert printed_by(
+        """
+        import intaglio
+        intaglio.install_as_tensorflow()
+        from tensorflow.python.framework.tensor_shape import *
+        from tensorflow.python.layers.utils import *
+        import tensorflow as tf
+        print(TensorShape is tf.TensorShape, conv_output_length(10, 3, "valid", 2))
+        """
+    ) == ["True 4"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((10, 3, "same", 2), (5, 19, 20)),
+        ((10, 3, "valid", 2), (4, 21, 21)),
+        ((10, 3, "full", 2), (6, 17, 17)),
+        ((7, 4, "same", 3), (3, 18, 21)),
+        ((None, 4, "same", 3), (None, None, None)),
+    ],
+)
+def test_lengths_around_convolutions(arguments: Any, expected: Any) -> None:
+    found = [
+        function(*arguments)
+        for function in (
+            convolved_lengths.conv_output_length,
+            convolved_lengths.conv_input_length,
+            convolved_lengths.deconv_output_length,
+        )
+    ]
+    assert tuple(found) == expected
+    assert convolved_lengths.conv_output_length(10, 3, "valid", 1, dilation=2) == 6
+
+
+def test_load_context() -> None:
+    options = tf.saved_model.LoadOptions()
+    with internals.load_context(options):
+        assert internals.in_load_context() and internals.get_load_options() is options
+        with internals.load_context(None):
+            assert internals.in_load_context() and internals.get_load_options() is None
+        assert internals.get_load_options() is options
+    assert not internals.in_load_context()
+    assert tf.__internal__.load_context is internals.load_context
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "joined", "static"),
+    [
+        (3, [4, 5], [3, 4, 5], [3, 4, 5]),
+        (tf.TensorShape([2, 3]), 4, [2, 3, 4], [2, 3, 4]),
+        (tf.constant([3, 2]), tf.TensorShape([4]), [3, 2, 4], [3, 2, 4]),
+        ([], 3, [3], [3]),
+        ([None, 2], 3, None, [None, 2, 3]),
+        (None, 4, None, None),
+    ],
+)
+def test_concatenated_shapes(prefix: Any, suffix: Any, joined: Any, static: Any) -> None:
+    assert framework.concatenated_shape(prefix, suffix, static=True) == static
+    if joined is None:
+        with pytest.raises(ValueError, match="Provided a prefix or suffix of None"):
+            framework.concatenated_shape(prefix, suffix)
+    else:
+        found = framework.concatenated_shape(prefix, suffix)
+        assert found.dtype == tf.int32 and found.numpy().tolist() == joined
+
+
+def test_concatenated_shapes_of_graphs() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+    def f(x: Any) -> Any:
+        assert framework.concatenated_shape(tf.shape(x)[0], 4, static=True) is None
+        return framework.concatenated_shape(tf.shape(x)[0], 4)
+
+    assert f(tf.ones([2, 3])).numpy().tolist() == [2, 4]
+    with pytest.raises(ValueError, match="must be either a scalar or vector"):
+        framework.concatenated_shape(tf.ones([1, 1], tf.int32), 4)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +325,8 @@ def test_objects_of_libraries_may_say_that_they_are_tensors() -> None:
         True,
         False,
     ]
+    assert tf.get_static_value(Like()) is None
+    assert isinstance(tf.get_static_value(Unlike()), Unlike)
 
 
 def test_custom_gradients_lead_back_to_their_function() -> None:
@@ -276,3 +370,132 @@ def test_definitions_of_ops_name_their_outputs() -> None:
     assert [o.name for o in known.get_op_def("TopKV2").output_arg] == ["values", "indices"]
     with pytest.raises(ValueError, match="No op_def found for op name NoSuchOp"):
         known.get_op_def("NoSuchOp")
+
+
+def test_what_constants_determine_is_evaluated() -> None:
+    """TensorFlow's answers to `tensor_util.try_evaluate_constant`."""
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None])
+        assert framework.try_evaluate_constant(tf.constant(1) > 0)
+        assert framework.try_evaluate_constant(tf.reduce_sum(tf.constant([1.0, 2.0])) + 1.0) == 4.0
+        for unknown in (x * 0.0, tf.shape(x), tf.random.normal([2])):
+            assert framework.try_evaluate_constant(unknown) is None
+
+
+def test_collections_by_identity() -> None:
+    a, b = [1], [1]
+    found = identity_collections.ObjectIdentitySet([a, a, b])
+    assert len(found) == 2 and a in found and [1] not in found
+    assert list(found.difference([a])) == [b]
+    assert list(found.union([[1]])) == [a, b, [1]]
+    numbers = identity_collections.ObjectIdentityDictionary({})
+    numbers[a], numbers[b] = 1, 2
+    assert (numbers[a], numbers.get([1])) == (1, None)
+
+
+def test_weak_collections_forget_what_nothing_holds() -> None:
+    class Thing:
+        pass
+
+    kept, dropped = Thing(), Thing()
+    found = identity_collections.ObjectIdentityWeakSet([kept, dropped])
+    del dropped
+    assert list(found) == [kept]
+
+
+def test_parameters_of_functions() -> None:
+    def step(features: Any, labels: Any, *, mode: Any, **rest: Any) -> None:
+        """Does nothing."""
+
+    assert function_properties.fn_args(step) == ("features", "labels", "mode")
+    part = functools.partial(step, mode=1)
+    assert function_properties.fn_args(part) == ("features", "labels")
+    assert function_properties.has_kwargs(step)
+    assert function_properties.get_func_name(part) == "step"
+    assert function_properties.get_func_code(part) is step.__code__
+    with pytest.raises(TypeError, match="function-like object"):
+        function_properties.has_kwargs(1)
+
+
+def test_files_as_texts(tmp_path: Any) -> None:
+    path = tmp_path / "a.txt"
+    file_functions.atomic_write_string_to_file(path, "text")
+    assert file_functions.read_file_to_string(path) == "text"
+    assert file_functions.read_file_to_string(path, binary_mode=True) == b"text"
+    assert file_functions.file_crc32(path) == "0x3b8ba7c7"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        file_functions.atomic_write_string_to_file(path, "other", overwrite=False)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_tables_of_vocabularies(tmp_path: Any) -> None:
+    (tmp_path / "words").write_text("a\nb\n")
+    words = tf.constant(["b", "z"])
+    for table in (
+        lookup_functions.index_table_from_tensor(["a", "b"]),
+        lookup_functions.index_table_from_file(str(tmp_path / "words")),
+    ):
+        assert table.lookup(words).numpy().tolist() == [1, -1]
+    spread = lookup_functions.index_table_from_tensor(["a", "b"], num_oov_buckets=1)
+    assert spread.lookup(words).numpy().tolist() == [1, 2]
+    numbers = tf.constant([0, 5], tf.int64)
+    for table in (
+        lookup_functions.index_to_string_table_from_tensor(["a", "b"]),
+        lookup_functions.index_to_string_table_from_file(str(tmp_path / "words")),
+    ):
+        assert table.lookup(numbers).numpy().tolist() == [b"a", b"UNK"]
+    with pytest.raises(ValueError, match="vocabulary_list"):
+        lookup_functions.index_table_from_tensor(None)
+
+
+def test_names_inside_scopes() -> None:
+    assert framework.prepend_name_scope("^a/b", "scope") == "^scope/a/b"
+    assert framework.strip_name_scope("loc:@scope/a", "scope") == "loc:@a"
+    assert framework.prepend_name_scope("a", "") == "a"
+    assert framework.unknown_shape(2).as_list() == [None, None]
+
+
+def test_parts_of_variables() -> None:
+    assert framework.slice_variable(tf.Variable([1, 2, 3]), slice(1, None)).numpy().tolist() == [
+        2,
+        3,
+    ]
+
+
+def test_devices_are_listed() -> None:
+    found = eager_context.list_local_devices()
+    assert (found[0].name, found[0].device_type) == ("/device:CPU:0", "CPU")
+
+
+def test_slices_stay_inside() -> None:
+    x = tf.range(6)
+    assert slice_updates.dynamic_slice(x, [5], [3]).numpy().tolist() == [3, 4, 5]
+
+
+def test_graphs_of_frozen_functions() -> None:
+    v = tf.Variable(2.0)
+    concrete = tf.function(lambda x: x * v).get_concrete_function(tf.TensorSpec([]))
+    frozen, graph = constants.convert_variables_to_constants_v2_as_graph(concrete)
+    assert float(frozen(tf.constant(3.0))[0]) == 6
+    assert "Placeholder" in {node.op for node in graph.node}
+
+
+def test_names_that_libraries_ask_for_at_import() -> None:
+    assert printed_by(
+        """
+        import intaglio
+        intaglio.install_as_tensorflow()
+        from tensorflow.python.types.core import TensorLike, TensorProtocol
+        from tensorflow.python.data.ops import load_op
+        from tensorflow.python.client import device_lib
+        from tensorflow.python.util.object_identity import ObjectIdentitySet
+        from tensorflow.python.platform import resource_loader
+        from tensorflow.python.saved_model import signature_constants
+        from tensorflow.python.ops import partitioned_variables, variables
+        import tensorflow.compat.v1 as tf
+        print(isinstance(1, load_op._LoadDataset), signature_constants.PREDICT_INPUTS)
+        print(variables.PartitionedVariable is partitioned_variables.PartitionedVariable)
+        print(tf.flags.DEFINE_string.__module__)
+        """
+    ) == ["False inputs", "True", "absl.flags._defines"]
