@@ -27,7 +27,7 @@ raw.expect(
         "iterators": """
             AnonymousIteratorV3 MakeIterator IteratorGetNext IteratorHasNext IteratorGetNextAsOptional
             OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue DatasetToSingleElement
-            DatasetCardinality GetElementAtIndex DatasetFingerprint
+            DatasetCardinality GetElementAtIndex DatasetFingerprint IteratorV2 OneShotIterator
         """,
         "queues": """
             FIFOQueueV2 PaddingFIFOQueueV2 PriorityQueueV2 QueueCloseV2 QueueDequeueManyV2 QueueDequeueUpToV2
@@ -41,9 +41,17 @@ raw.expect(
         "seeds": "AnonymousSeedGenerator",
         "sources": "ListDataset TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",
         "sql": "SqlDataset",
+        "summary_messages": """
+            AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary TensorSummaryV2
+        """,
         "summaries": """
             CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter SummaryWriter WriteGraphSummary
             WriteRawProtoSummary WriteSummary
+        """,
+        "work_readers": """
+            FixedLengthRecordReaderV2 IdentityReaderV2 ReaderNumRecordsProducedV2
+            ReaderNumWorkUnitsCompletedV2 ReaderReadUpToV2 ReaderReadV2 ReaderResetV2 TFRecordReaderV2
+            TextLineReaderV2 WholeFileReaderV2
         """,
     },
 )

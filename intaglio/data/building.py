@@ -211,14 +211,12 @@ def padding(structure: Any, padding_values: Any) -> list[Tensor]:
 def _padding_of(spec: Any, value: Any) -> Tensor:
     if value is None:
         return convert.to_tensor(element.zeros(spec.dtype), spec.dtype)
-    try:
-        found = convert.to_tensor(value, spec.dtype)
-    except (TypeError, ValueError):
-        other = convert.to_tensor(value).dtype
+    found = convert.to_tensor(value)
+    if found.dtype is not spec.dtype:
         raise TypeError(
-            f"Invalid `padding_values`. `padding_values` values type {other} does not match "
+            f"Invalid `padding_values`. `padding_values` values type {found.dtype} does not match "
             f"type {spec.dtype} of the corresponding input component."
-        ) from None
+        )
     if found.dims:
         raise ValueError(
             f"Invalid `padding_values`. `padding_values` values should be scalars, but got {found.shape}."

@@ -94,7 +94,8 @@ class _Cutter:
     def columns(self, array: np.ndarray) -> list[Spans] | None:
         """The chosen columns of records that are cut all at once; None where they cannot be.
 
-        They can if all have as many fields, none is empty, and none has quotes or ends of lines.
+        They can if all have as many fields, none is empty, and quotes and ends of lines are where
+        they may be.
         """
         sizes = lengths(array)
         if not sizes.size or not sizes.all():
@@ -102,19 +103,29 @@ class _Cutter:
         whole = runs_joined(
             array, np.zeros(1, np.int64), np.array([sizes.size]), self._delimiter
         ).item()
-        if self._quotes and any([byte in whole for byte in (b'"', b"\n", b"\r")]):
+        quoted = self._quotes and b'"' in whole
+        if not quoted and (b"\n" in whole or b"\r" in whole):
             return None
+        octets = np.frombuffer(whole, np.uint8)
+        within = _within_quotes(octets) if quoted else None
         # What is behind the last record ends it, too.
-        cuts = np.flatnonzero(np.frombuffer(whole, np.uint8) == self._delimiter[0])
+        cuts = _positions(octets, self._delimiter[0], within)
         cuts = np.append(cuts, len(whole))
         ends = np.cumsum(sizes + 1) - 1
         width, left = divmod(cuts.size, sizes.size)
         if left or (cuts[width - 1 :: width] != ends).any():
             return None
         starts = np.concatenate([[0], cuts[:-1] + 1])
+        fields: Spans | None = Spans(whole, starts, cuts - starts)
+        if within is not None:
+            fields = _unquoted(fields, octets, within)
+        if fields is None:
+            return None
         chosen = self._chosen or range(width)
         return [
-            Spans(whole, starts[c::width], (cuts - starts)[c::width]) for c in chosen if c < width
+            Spans(fields.whole, fields.starts[c::width], fields.sizes[c::width])
+            for c in chosen
+            if c < width
         ]
 
     def checked_columns(self, texts: list[bytes], wanted: int) -> list[list[bytes]]:
@@ -135,20 +146,82 @@ class _Cutter:
         return [found[c] for c in self._chosen if c < len(found)]
 
     def _all(self, text: bytes) -> list[bytes]:
-        if not text:
-            return []
-        if self._quotes and b'"' in text:
-            found = csv_files.quoted(text, self._delimiter, b'"\r\n')
-            if found is None:
-                raise invalid_argument(
-                    "Quoted field has to end with quote followed by delim or end"
-                )
-            return found
-        if self._quotes and (b"\n" in text or b"\r" in text):
-            raise invalid_argument(
-                "Unquoted fields cannot have quotes/CRLFs inside: put quotes around the field"
-            )
-        return text.split(self._delimiter)
+        found: list[bytes] = []
+        at = 0
+        while at < len(text):
+            if text[at] in _LINE_ENDS:  # before a field, none are part of it
+                at += 1
+                continue
+            cut = self._quoted if self._quotes and text[at] == _QUOTE else self._plain
+            field, end = cut(text, at)
+            found.append(field)
+            at = end + 1
+        # Nothing is behind the last delimiter.
+        return [*found, b""] if text.endswith(self._delimiter) else found
+
+    def _quoted(self, text: bytes, at: int) -> tuple[bytes, int]:
+        """The field whose quote is there, and where it ends."""
+        end = csv_files.closing_quote(text, at + 1)
+        if end < 0:
+            raise invalid_argument("Quoted field has to end with quote followed by delim or end")
+        if text[end + 1 : end + 2] not in (b"", self._delimiter):
+            raise invalid_argument("Quote inside a string has to be escaped by another quote")
+        return text[at + 1 : end].replace(b'""', b'"'), end + 1
+
+    def _plain(self, text: bytes, at: int) -> tuple[bytes, int]:
+        """The field without quotes that begins there, and where it ends."""
+        end = text.find(self._delimiter, at)
+        end = len(text) if end < 0 else end
+        field = text[at:end]
+        if any(b in field for b in _LINE_ENDS) or (self._quotes and _QUOTE in field):
+            raise invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
+        return field, end
+
+
+_QUOTE, _LINE_ENDS = ord('"'), (ord("\n"), ord("\r"))
+
+
+def _within_quotes(octets: np.ndarray) -> np.ndarray:
+    """Which bytes follow an odd number of quotes, counting themselves: an opening quote does."""
+    return np.bitwise_xor.accumulate((octets == _QUOTE).view(np.uint8)).view(np.bool_)
+
+
+def _positions(octets: np.ndarray, byte: int, within: np.ndarray | None) -> np.ndarray:
+    """Where a byte is that is not within quotes."""
+    found = octets == byte
+    return np.flatnonzero(found if within is None else found & ~within)
+
+
+def _unquoted(fields: Spans, octets: np.ndarray, within: np.ndarray) -> Spans | None:
+    """The fields without their quotes; None if one has quotes or ends of lines out of place.
+
+    A quote opens a field, or is a part of it if it follows one that seemed to close it.
+    """
+    if any(_positions(octets, end, within).size for end in _LINE_ENDS):
+        return None
+    quotes = octets == _QUOTE
+    opening = np.flatnonzero(quotes & within)
+    closing = np.flatnonzero(quotes & ~within)
+    if opening.size != closing.size:
+        return None
+    has = (octets[np.minimum(fields.starts, octets.size - 1)] == _QUOTE) & (fields.sizes > 0)
+    doubled = np.zeros(opening.size, np.bool_)
+    doubled[1:] = closing[:-1] + 1 == opening[1:]
+    ends = (fields.starts + fields.sizes)[has]
+    last = np.append(~doubled[1:], True)
+    # As many fields open as begin with a quote, there, and close at their ends.
+    if not np.array_equal(opening[~doubled], fields.starts[has]):
+        return None
+    if not np.array_equal(closing[last], ends - 1):
+        return None
+    starts, sizes = fields.starts + has, fields.sizes - 2 * has
+    if not doubled.any():
+        return Spans(fields.whole, starts, sizes)
+    kept = np.ones(octets.size + 1, np.bool_)
+    kept[opening[doubled]] = False
+    places = np.cumsum(kept) - kept
+    starts, ends = places[starts], places[starts + sizes]
+    return Spans(octets[kept[:-1]].tobytes(), starts, ends - starts)
 
 
 # The fields of a column.
@@ -161,13 +234,23 @@ def _listed(fields: _Fields) -> list[bytes]:
 
 def _empty(fields: _Fields, missing: Sequence[bytes]) -> Any:
     """Which fields are missing; None if none is."""
-    if isinstance(fields, Spans) and not any(missing):
-        found = fields.sizes == 0
+    if isinstance(fields, Spans):
+        octets = np.frombuffer(fields.whole, np.uint8)
+        each = [_equal(octets, fields, text) for text in missing]
+        found = np.logical_or.reduce(each)
         return found if found.any() else None
-    texts = _listed(fields)
-    if not any([m in texts for m in missing]):
+    if not any([m in fields for m in missing]):
         return None
-    return np.array([text in missing for text in texts])
+    return np.array([text in missing for text in fields])
+
+
+def _equal(octets: np.ndarray, fields: Spans, text: bytes) -> np.ndarray:
+    """Which fields are this text."""
+    found = fields.sizes == len(text)
+    alike = np.flatnonzero(found)
+    rows = octets[fields.starts[alike][:, None] + np.arange(len(text))]
+    found[alike] = (rows == np.frombuffer(text, np.uint8)).all(1)
+    return found
 
 
 def _column(

@@ -65,7 +65,7 @@ def failure(error: Exception, name: str) -> Exception:
     if isinstance(error, OpError):
         kind, text = type(error), error.message
     elif isinstance(error, (ValueError, IndexError, ZeroDivisionError)):
-        kind, text = errors.InvalidArgumentError, str(error)
+        kind, text = errors.InvalidArgumentError, errors.kernel_message(error)
     else:
         return error
     if text.startswith("Error in user-defined function"):

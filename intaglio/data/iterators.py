@@ -182,6 +182,39 @@ class AnonymousIteratorV3(IteratorOp):
 
 
 @op
+class IteratorV2(IteratorOp):
+    """The iterator of a name, which the sessions of a graph each have of their own."""
+
+    signature = f"; shared_name: str, container: str, {ELEMENTS} -> handle: resource"
+
+    def infer(self) -> Spec:
+        return Spec(resource, ())
+
+    def kernel(self, shared_name, container, resources):
+        return resources.shared(shared_name, container, lambda name: IteratorResource())
+
+
+@op
+class OneShotIterator(IteratorOp):
+    """The iterator of a name, which begins by itself with the dataset that a function makes."""
+
+    signature = (
+        f"; dataset_factory: func, {ELEMENTS}, container: str = '', shared_name: str = ''"
+        " -> handle: resource"
+    )
+    control_flow = "call"
+
+    def infer(self) -> Spec:
+        return Spec(resource, ())
+
+    def kernel(self, dataset_factory, container, shared_name, resources, run):
+        found = resources.shared(shared_name, container, lambda name: IteratorResource())
+        if found.stage is None:
+            found.begin(run(dataset_factory, [])[0])
+        return found
+
+
+@op
 class MakeIterator(IteratorOp):
     """Starts the iterator at the dataset's first element."""
 

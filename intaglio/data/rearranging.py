@@ -27,6 +27,9 @@ from intaglio.data.stage import (
 )
 from intaglio.opdef.op import op
 
+# The number of shards, and the index, where a strategy says them.
+SHARD_HINT = -1
+
 
 @op
 class RepeatDataset(DatasetOp):
@@ -171,6 +174,8 @@ class ShardDataset(DatasetOp):
 
     def kernel(self, input_dataset, num_shards, index, require_non_empty):
         shards, at = int(num_shards), int(index)
+        if shards == SHARD_HINT:
+            return Stage("Shard", UNKNOWN, _no_worker)
         require(
             shards > 0,
             f"Number of shards must be greater than zero (currently num_shards = {shards}).",
@@ -207,6 +212,16 @@ class ShardDataset(DatasetOp):
         direct = input_dataset.at
         there = direct and (lambda index: direct(index * shards + at))
         return Stage("Shard", size, open, there)
+
+
+def _no_worker(root: Root) -> Advance:
+    """Raises FailedPreconditionError: no strategy has said which elements to take."""
+    raise errors.FailedPreconditionError(
+        None,
+        None,
+        "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used in `tf.distribute.Strategy."
+        "experimental_distribute_dataset()` with `tf.data.experimental.AutoShardPolicy.HINT`.",
+    )
 
 
 @op

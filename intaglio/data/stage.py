@@ -173,14 +173,14 @@ class DatasetOp(Op):
         super()._resolve_kernel()
         kernel, names = self.kernel_fn, rule.takes
 
-        def remembered(*args: Any) -> Stage:
+        def with_recipe(*args: Any) -> Stage:
             stage = kernel(*args[:count])
             if stage.recipe is None:
                 parts = dict(zip(names, args, strict=True))
                 stage.recipe, stage.shapes = ((name, parts), parts.get("output_shapes", ()))
             return stage
 
-        self.kernel_fn = remembered
+        self.kernel_fn = with_recipe
 
 
 def handle_spec() -> Spec:

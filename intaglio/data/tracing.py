@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import unconverted_reads
-from intaglio.autograph.reads import Read, absorb, recording
+from intaglio.autograph.access_paths import Read
+from intaglio.autograph.reads import absorb, recording
 from intaglio.base.log import logger
 from intaglio.data import element
 from intaglio.data.options import DEBUGGED
-from intaglio.function import captures
+from intaglio.function import captures, control
 from intaglio.function.captures import POLICY, TraceReads
 from intaglio.function.conversion import converted_for_graphs
+from intaglio.function.polymorphic import Function
+from intaglio.function.polymorphic import traced as traced_function
 from intaglio.function.user_errors import in_user_code
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.opdef import door, raw
@@ -102,8 +105,10 @@ class Traced:
         shown = getattr(function, "__qualname__", type(function).__qualname__)
         self._reads = DatasetReads(f"{shown} in {transformation}", reads)
         self.recorded = graph
-        if DEBUGGED.is_set() and not hasattr(self.structure, "element_spec"):
-            self._run_as_python(function, arguments, transformation)
+        per_element = _called_for_each_element(function)
+        if per_element is not None and not hasattr(self.structure, "element_spec"):
+            self._run_as_python(per_element, arguments, transformation)
+            self._reads = DatasetReads("", ())  # it reads what there is
 
     def _run_as_python(
         self, function: Callable[..., Any], arguments: Sequence[Any], transformation: str
@@ -141,6 +146,23 @@ class Traced:
     def captures(self) -> list[Tensor]:
         """The outer tensors that the graph takes behind its arguments."""
         return self.recorded.external_captures
+
+
+def _called_for_each_element(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """What Python calls for each element where the graph does not run: in debug mode and under some stances."""
+    if DEBUGGED.is_set():
+        return function
+    mode = control.of_dataset_function(function)
+    if mode not in ("eager", "verify"):
+        return None
+    is_traced = mode == "eager" or isinstance(function, Function)
+    called = function if is_traced else traced_function(function)
+
+    def call(*values: Any) -> Any:
+        with control.stance(mode):  # elements are computed in other threads
+            return called(*values)
+
+    return call
 
 
 def _placeholders(graph: FuncGraph, arguments: Sequence[Any]) -> list[Any]:

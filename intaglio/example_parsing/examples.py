@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/io/parse_example.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,7 +26,7 @@ from intaglio.example_parsing.features import (
     ValueRowIds,
     VarLenFeature,
 )
-from intaglio.opdef import convert, raw
+from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
@@ -45,6 +44,8 @@ class Plan:
             self._add(key, features[key])
 
     def _add(self, key: str, feature: Any) -> None:
+        if isinstance(feature, _TYPED) and feature.dtype is None:
+            raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
         if isinstance(feature, VarLenFeature):
             self._sparse(key, feature.dtype)
         elif isinstance(feature, SparseFeature):
@@ -62,6 +63,7 @@ class Plan:
         elif isinstance(feature, FixedLenFeature):
             if feature.shape is None:
                 raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
+            _check_dense(key, feature)
             _readable(feature.dtype, "Tdense")
             self.dense[key] = feature
         elif isinstance(feature, FixedLenSequenceFeature):
@@ -70,6 +72,12 @@ class Plan:
             if not feature.allow_missing:
                 raise ValueError(
                     "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
+                )
+            if None in dense_shape(feature)[1:]:
+                shape = TensorShape([None, *TensorShape(feature.shape)])
+                error = invalid_argument if door.level().eager else ValueError
+                raise error(
+                    f"dense_shapes has unknown rank or unknown inner dimensions for {key}: {shape}"
                 )
             _readable(feature.dtype, "Tdense")
             self.dense[key] = feature
@@ -82,15 +90,38 @@ class Plan:
             raise ValueError(f"Conflicting type {self.sparse[key]} vs {wanted} for feature {key}.")
 
 
-def _readable(dtype: Any, attribute: str) -> DType:
-    """A dtype that features have. Raises InvalidArgumentError for others."""
-    found = as_dtype(dtype)
-    if found not in (float32, int64, string):
-        raise invalid_argument(
-            f"Value for attr '{attribute}' of {found.name} is not in the list of allowed "
-            "values: float, int64, string"
+# Features that say of which dtype they are.
+_TYPED = (VarLenFeature, SparseFeature, RaggedFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
+def _check_dense(key: str, feature: FixedLenFeature) -> None:
+    """Raises ValueError unless all dimensions are known."""
+    dims = TensorShape(feature.shape).as_list()
+    if dims and dims[0] is None:
+        raise ValueError(
+            f"First dimension of shape for feature {key} unknown. Consider using "
+            f"FixedLenSequenceFeature. Received feature={feature}."
         )
-    return found
+    if None in dims:
+        raise ValueError(
+            f"All dimensions of shape for feature {key} need to be known but received {dims}."
+        )
+
+
+def _readable(dtype: Any, attribute: str) -> DType:
+    """A dtype that features have. Raises InvalidArgumentError for others, TypeError in a graph."""
+    found = as_dtype(dtype)
+    if found in (float32, int64, string):
+        return found
+    if not door.level().eager:
+        raise TypeError(
+            f"Value passed to parameter '{attribute}' has DataType {found.name} not in list of "
+            "allowed values: float32, int64, string"
+        )
+    raise invalid_argument(
+        f"Value for attr '{attribute}' of {found.kernel_name} is not in the list of allowed "
+        "values: float, int64, string"
+    )
 
 
 def _listed(value: Any) -> list[Any]:
@@ -114,8 +145,6 @@ def default_of(feature: Any, key: str) -> Any:
         return convert.to_tensor(np.zeros(0, dtype.numpy) if dtype is not string else [], dtype)
     result = convert.to_tensor(value, dtype)
     shape = [int(d) for d in dense_shape(feature) if d is not None]
-    if result.dims is not None and math.prod([d or 0 for d in result.dims]) != math.prod(shape):
-        raise ValueError(f"The default of feature '{key}' has shape {result.shape}, not {shape}")
     return raw.Reshape(result, shape)
 
 
@@ -214,7 +243,7 @@ def _of_indices(feature: SparseFeature, sparse: Any, single: bool) -> SparseTens
     return SparseTensor(parts[0], parts[1], found.dense_shape)
 
 
-_MAKERS: dict[Any, Any] = {
+_CONSTRUCTORS: dict[Any, Any] = {
     RowSplits: RaggedTensor.from_row_splits,
     RowLengths: RaggedTensor.from_row_lengths,
     RowStarts: RaggedTensor.from_row_starts,
@@ -241,7 +270,7 @@ def _cut(values: Any, feature: RaggedFeature, by_key: Any) -> Any:
             values = _in_rows(values, part, feature)
             continue
         partition = raw.Cast(by_key[part.key], DstT=dtype)
-        values = _MAKERS[type(part)](values, partition, validate=feature.validate)
+        values = _CONSTRUCTORS[type(part)](values, partition, validate=feature.validate)
     return values
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from intaglio.base import later, shapes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int32
-from intaglio.base.shapes import Dims, TensorShape
+from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.composite_ops.linalg import decompositions
 from intaglio.composite_ops.linalg.norms import LAST, adjoint
 from intaglio.linear_operators.specs import LinearOperatorSpec, has_tensors
@@ -172,12 +172,25 @@ class LinearOperator(Module, CompositeTensor):
     def _type_spec(self) -> LinearOperatorSpec:
         return LinearOperatorSpec.of(self)
 
+    # Classes of libraries define `_shape`, `_shape_tensor`, `_matmul` and more of the methods that are called
+    # here; the classes of this package define `_dims` in place of the first.
+
     def _dims(self) -> Dims:
         """The static shape [..., M, N]."""
-        raise NotImplementedError(f"{type(self).__name__} does not say its shape")
+        if type(self)._shape is LinearOperator._shape:
+            raise NotImplementedError("_shape is not implemented.")
+        return as_dims(self._shape())
+
+    def _shape(self) -> TensorShape:
+        """The same as a TensorShape."""
+        return TensorShape(self._dims())
 
     def _size(self) -> Any:
         """The shape as a tensor, when the static one leaves something open."""
+        return self._shape_tensor()
+
+    def _shape_tensor(self) -> Any:
+        """The same, for classes of libraries."""
         return raw.Shape(self.to_dense())
 
     @property
@@ -245,9 +258,13 @@ class LinearOperator(Module, CompositeTensor):
 
     def _to_dense(self) -> Any:
         n = self.domain_dimension
-        if n is None:
+        if n is not None:
+            return self._matmul(convert.to_tensor(np.eye(n), self.dtype), False)
+        if type(self)._shape_tensor is LinearOperator._shape_tensor:
             raise ValueError("to_dense needs the number of columns")
-        return self._matmul(convert.to_tensor(np.eye(n), self.dtype), False)
+        size = raw.Reshape(self.domain_dimension_tensor(), np.array([1], np.int32))
+        one = convert.to_tensor(1, self.dtype)
+        return self._matmul(raw.MatrixDiag(raw.Fill(size, one)), False)
 
     def matmul(
         self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
@@ -274,6 +291,8 @@ class LinearOperator(Module, CompositeTensor):
             )
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
+        if type(self)._to_dense is LinearOperator._to_dense:
+            raise NotImplementedError("_matmul is not implemented.")
         return raw.BatchMatMulV2(self.to_dense(), x, adj_x=adjoint)
 
     # Of each argument of the constructor that is a tensor: how many of its dimensions are no
@@ -327,8 +346,10 @@ class LinearOperator(Module, CompositeTensor):
     def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Tensor:
         """A @ x for vectors x."""
         with self._scope(name):
-            x = convert.to_tensor(x, self.dtype)
-            return raw.Squeeze(self.matmul(column(x), adjoint), axis=[-1])
+            return self._matvec(convert.to_tensor(x, self.dtype), adjoint)
+
+    def _matvec(self, x: Any, adjoint: bool) -> Any:
+        return raw.Squeeze(self.matmul(column(x), adjoint), axis=[-1])
 
     def solve(
         self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"
@@ -362,8 +383,10 @@ class LinearOperator(Module, CompositeTensor):
     def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Tensor:
         """x with A @ x = rhs for vectors rhs."""
         with self._scope(name):
-            rhs = convert.to_tensor(rhs, self.dtype)
-            return raw.Squeeze(self.solve(column(rhs), adjoint), axis=[-1])
+            return self._solvevec(convert.to_tensor(rhs, self.dtype), adjoint)
+
+    def _solvevec(self, rhs: Any, adjoint: bool) -> Any:
+        return raw.Squeeze(self.solve(column(rhs), adjoint), axis=[-1])
 
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
         """The adjoint operator."""
@@ -445,7 +468,10 @@ class LinearOperator(Module, CompositeTensor):
     def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Tensor:
         """A + x."""
         with self._scope(name):
-            return raw.AddV2(self.to_dense(), convert.to_tensor(x, self.dtype))
+            return self._add_to_tensor(convert.to_tensor(x, self.dtype))
+
+    def _add_to_tensor(self, x: Any) -> Any:
+        return raw.AddV2(self.to_dense(), x)
 
     def eigvals(self, name: str = "eigvals") -> Tensor:
         """The eigenvalues of self-adjoint operators.
@@ -474,23 +500,32 @@ class LinearOperator(Module, CompositeTensor):
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
         """Fails when it runs if a condition number is too large for the dtype."""
         with self._scope(name):
-            limit = np.asarray(1 / np.finfo(self.dtype.numpy).eps, self.dtype.real_dtype.numpy)
-            good = raw.Less(self.cond(), limit)
-            return check_all(good, "Singular matrix up to precision epsilon.")
+            return self._assert_non_singular()
+
+    def _assert_non_singular(self) -> Any:
+        limit = np.asarray(1 / np.finfo(self.dtype.numpy).eps, self.dtype.real_dtype.numpy)
+        good = raw.Less(self.cond(), limit)
+        return check_all(good, "Singular matrix up to precision epsilon.")
 
     def assert_positive_definite(self, name: str = "assert_positive_definite") -> Any:
         """Fails when it runs unless a Cholesky factorisation exists."""
         with self._scope(name):
-            if self.is_self_adjoint:
-                raw.Cholesky(self.to_dense())
-                return None
-            dense = self.to_dense()
-            raw.Cholesky(dense + adjoint(dense))
+            return self._assert_positive_definite()
+
+    def _assert_positive_definite(self) -> Any:
+        if self.is_self_adjoint:
+            raw.Cholesky(self.to_dense())
             return None
+        dense = self.to_dense()
+        raw.Cholesky(dense + adjoint(dense))
+        return None
 
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:
         """Fails when it runs unless the matrices equal their adjoints."""
         with self._scope(name):
-            dense = self.to_dense()
-            good = raw.Equal(dense, adjoint(dense))
-            return check_all(good, "Matrix was not equal to its adjoint.")
+            return self._assert_self_adjoint()
+
+    def _assert_self_adjoint(self) -> Any:
+        dense = self.to_dense()
+        good = raw.Equal(dense, adjoint(dense))
+        return check_all(good, "Matrix was not equal to its adjoint.")

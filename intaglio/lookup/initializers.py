@@ -13,7 +13,7 @@ from intaglio.base.dtypes import DType, as_dtype, int64, string
 from intaglio.opdef import convert, raw
 from intaglio.state.trackable_resource import Asset
 from intaglio.state.tracking import AutoTrackable
-from intaglio.trace.scopes import name_scope
+from intaglio.trace.scopes import current_graph, name_scope
 
 
 class TableInitializer(AutoTrackable):
@@ -71,7 +71,7 @@ class KeyValueTensorInitializer(TableInitializer):
         value_dtype: Any = None,
         name: str | None = None,
     ) -> None:
-        with name_scope(name or "key_value_init"):
+        with name_scope(name or "key_value_init") as self._scope:
             self._keys = convert.to_tensor(keys, key_dtype and as_dtype(key_dtype), "keys")
             self._values = convert.to_tensor(
                 values, value_dtype and as_dtype(value_dtype), "values"
@@ -81,7 +81,8 @@ class KeyValueTensorInitializer(TableInitializer):
     def initialize(self, table: Any) -> Any:
         """Fills the table. Raises TypeError for a table of other dtypes."""
         self._check(table)
-        return raw.LookupTableImportV2(table.resource_handle, self._keys, self._values)
+        with name_scope(self._scope):
+            return raw.LookupTableImportV2(table.resource_handle, self._keys, self._values)
 
 
 class TextFileIndex:
@@ -157,12 +158,21 @@ class TextFileInitializer(TableInitializer):
             return f"hash_table_{path}_{self._key_index}_{self._value_index}"
         return f"hash_table_{path}_{self._vocab_size}_{self._key_index}_{self._value_index}"
 
+    def _path(self) -> Any:
+        """The file's path; in a plain graph a constant, for which a model's loader feeds its own."""
+        graph: Any = current_graph()
+        if graph is None or graph.building_function:
+            return self._filename.asset_path
+        path = convert.to_tensor(self._filename._path, string, "asset_filepath")
+        graph.add_to_collection("asset_filepaths", path)
+        return path
+
     def initialize(self, table: Any) -> Any:
         """Reads the file into the table. Raises NotFoundError if there is no such file."""
         self._check(table)
         return raw.InitializeTableFromTextFileV2(
             table.resource_handle,
-            self._filename.asset_path,
+            self._path(),
             key_index=self._key_index,
             value_index=self._value_index,
             vocab_size=self._vocab_size,

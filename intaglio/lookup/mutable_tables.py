@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.lookup.tables import Lookup, by_values, check_keys
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
@@ -91,13 +92,12 @@ class MutableHashTable(MutableTable):
     ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, name)
         types: dict[str, Any] = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype}
-        with init_scope():
-            if self._value_shape == ():
-                self._handle = raw.AnonymousMutableHashTable(**types)
-            else:
-                self._handle = raw.AnonymousMutableHashTableOfTensors(
-                    **types, value_shape=self._value_shape
-                )
+        self._handle = self._created(lambda: self._anonymous(types))
+
+    def _anonymous(self, types: dict[str, Any]) -> Any:
+        if self._value_shape == ():
+            return raw.AnonymousMutableHashTable(**types)
+        return raw.AnonymousMutableHashTableOfTensors(**types, value_shape=self._value_shape)
 
     def _create_resource(self) -> Any:
         options: dict[str, Any] = {
@@ -149,18 +149,22 @@ class DenseHashTable(MutableTable):
         with init_scope():
             self._empty_key = convert.to_tensor(empty_key, self._key_dtype)
             self._deleted_key = convert.to_tensor(deleted_key, self._key_dtype)
-            self._handle = raw.AnonymousMutableDenseHashTable(
-                self._empty_key,
-                self._deleted_key,
-                value_dtype=self._value_dtype,
-                value_shape=self._value_shape,
-                initial_num_buckets=self._buckets,
-            )
+        self._handle = self._created(self._anonymous)
+
+    def _anonymous(self) -> Any:
+        return raw.AnonymousMutableDenseHashTable(
+            self._empty_key,
+            self._deleted_key,
+            value_dtype=self._value_dtype,
+            value_shape=self._value_shape,
+            initial_num_buckets=self._buckets,
+        )
 
     def _create_resource(self) -> Any:
+        keys = (self._empty_key, self._deleted_key)
         # The keys as constants: a function that makes a resource takes nothing from outside.
         return raw.MutableDenseHashTableV2(
-            *[np.asarray(k) for k in (self._empty_key, self._deleted_key)],
+            *[k if isinstance(k, SymbolicTensor) else np.asarray(k) for k in keys],
             shared_name=self._table_name,
             value_dtype=self._value_dtype,
             value_shape=self._value_shape,

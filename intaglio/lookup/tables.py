@@ -18,7 +18,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.state.trackable_resource import TrackableResource
-from intaglio.trace.scopes import init_scope, name_scope
+from intaglio.trace.scopes import current_graph, executing_eagerly, init_scope, name_scope
 
 # Numbers for the names under which saved models make tables.
 _NUMBERS = itertools.count()
@@ -33,6 +33,11 @@ class Lookup(TrackableResource):
         self._key_dtype = as_dtype(key_dtype)
         self._value_dtype = as_dtype(value_dtype)
         self._name = name
+
+    def _created(self, anonymous: Callable[[], Any]) -> Any:
+        """The table's handle: in a plain graph, whose sessions each have tables, one by name."""
+        with init_scope():
+            return anonymous() if executing_eagerly() else self._create_resource()
 
     @property
     def key_dtype(self) -> DType:
@@ -97,13 +102,16 @@ class StaticHashTable(Lookup):
         if self._default_value.dims != ():
             raise ValueError(f"Shape {self._default_value.shape} of default_value must have rank 0")
         self._table_name = initializer._shared_name or self._table_name
-        with init_scope():
-            self._resource_handle = self._handle = raw.AnonymousHashTable(
-                key_dtype=self._key_dtype, value_dtype=self._value_dtype
-            )
+        self._resource_handle = self._handle = self._created(
+            lambda: raw.AnonymousHashTable(key_dtype=self._key_dtype, value_dtype=self._value_dtype)
+        )
         # A table that a function makes belongs to its trace: it is filled by the first call, with
         # tensors of the function as may be, and found full by later ones.
-        self._initialize()
+        self._filling: Any = self._initialize()
+        graph: Any = current_graph()
+        if graph is not None and not graph.building_function:
+            self._filling = graph.nodes[-1]
+            graph.add_to_collection("table_initializer", self._filling)
 
     def _create_resource(self) -> Any:
         return raw.HashTableV2(
@@ -138,6 +146,15 @@ class StaticHashTable(Lookup):
             self._handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype, name=name
         )
         return keys, values
+
+
+class StaticHashTableV1(StaticHashTable):
+    """`StaticHashTable` with the operation that fills it in a session."""
+
+    @property
+    def initializer(self) -> Any:
+        """The operation that fills the table."""
+        return self._filling
 
 
 class StaticVocabularyTable(Lookup):
@@ -220,4 +237,19 @@ class StaticVocabularyTable(Lookup):
         return raw.SelectV2(raw.NotEqual(found, self._table.default_value), found, other)
 
 
-__all__ = ["Lookup", "StaticHashTable", "StaticVocabularyTable"]
+class StaticVocabularyTableV1(StaticVocabularyTable):
+    """`StaticVocabularyTable` with the operation that fills it in a session."""
+
+    @property
+    def initializer(self) -> Any:
+        """The operation that fills the table; without words one that does nothing."""
+        return raw.NoOp() if self._table is None else self._table._filling
+
+
+__all__ = [
+    "Lookup",
+    "StaticHashTable",
+    "StaticHashTableV1",
+    "StaticVocabularyTable",
+    "StaticVocabularyTableV1",
+]

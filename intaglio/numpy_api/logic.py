@@ -176,14 +176,14 @@ def _all(x: Tensor) -> Tensor:
     return raw.All(x, all_axes(x))
 
 
-# -- questions about numbers -----------------------------------------------------------
+# -- predicates of numbers -----------------------------------------------------------
 
 
-def _of_parts(ask: Callable[..., Tensor], join: Callable[..., Tensor], x: Tensor) -> Tensor:
+def _of_parts(predicate: Callable[..., Tensor], join: Callable[..., Tensor], x: Tensor) -> Tensor:
     """The answer for a real number, or that of both parts of a complex one."""
     if not x.dtype.is_complex:
-        return ask(x)
-    return join(ask(casting.real(x)), ask(casting.imag(x)))
+        return predicate(x)
+    return join(predicate(casting.real(x)), predicate(casting.imag(x)))
 
 
 def _finite(x: Tensor) -> Tensor:

@@ -331,6 +331,11 @@ def identity(input: Any, name: str | None = None) -> Any:
     return input.with_flat_values(flat)
 
 
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """The same ragged tensor, through which no gradient flows."""
+    return input.with_flat_values(raw.StopGradient(input.flat_values, name=name))
+
+
 def assert_type(
     function: Callable[..., Any],
     tensor: Any,

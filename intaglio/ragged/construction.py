@@ -157,7 +157,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
         checks.has_rank(vector, 1)
         if empty or vector.dims == (0,):
             raise ValueError("Invalid row_splits: []")
-        rows = RowPartition.from_row_splits(vector, validate=False)
+        rows = RowPartition.from_row_lengths(vector[1:] - vector[:-1], validate=False)
         ids = rows.value_rowids()
         return ids if out_type is None else core.as_index(ids, as_dtype(out_type))
 

@@ -11,7 +11,7 @@ from intaglio.base.dtypes import as_dtype
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.ragged import core
+from intaglio.ragged import checks, core
 from intaglio.ragged.partition import RowPartition
 from intaglio.sparse.api import SparseTensor
 
@@ -131,9 +131,22 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
     if rank is not None and rank != 2:
         raise ValueError(f"Only rank-2 SparseTensors can be converted to ragged, got rank {rank}")
     indices = st_input.indices
+    checks.holds(_is_right_ragged(indices), ["SparseTensor is not right-ragged", indices])
     rowids = core.as_index(indices[:, 0], splits)
     shape: Any = core.as_index(st_input.dense_shape, splits)
     return core.from_rowids(st_input.values, rowids, shape[0])
+
+
+def _is_right_ragged(indices: Any) -> Any:
+    """Whether entries come row by row, and each row's at its beginning, without gaps."""
+    row, column = indices[:, 0], indices[:, 1]
+    continued = raw.LogicalAnd(
+        raw.Equal(row[1:], row[:-1]), raw.Equal(column[1:], column[:-1] + np.int64(1))
+    )
+    begun = raw.LogicalAnd(raw.Greater(row[1:], row[:-1]), raw.Equal(column[1:], np.int64(0)))
+    first = raw.Equal(column[:1], np.int64(0))
+    good = raw.ConcatV2([first, raw.LogicalOr(continued, begun)], 0)
+    return raw.All(good, 0)
 
 
 def to_sparse(x: Any) -> Any:

@@ -60,8 +60,19 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     named = {k: flat(v) for k, v in kwargs.items()}
     if not found:
         return op(*args, **kwargs)
+    _check_sizes(found)
     partitions = merged_partitions(found)
     return core.nested(_checked(op(*plain, **named), found), partitions)
+
+
+def _check_sizes(operands: list[Any]) -> None:
+    sizes = {x.flat_values.dims[0] for x in operands if x.flat_values.dims}
+    sizes.discard(None)
+    if len(sizes) > 1:
+        raise ValueError(
+            "Input RaggedTensors' flat_values must all have the same outer-dimension size.  "
+            f"Got sizes: {sizes}"
+        )
 
 
 def _checked(result: Any, operands: list[Any]) -> Any:

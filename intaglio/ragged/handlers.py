@@ -83,6 +83,7 @@ _BY_VALUE: dict[str, tuple[Callable[..., Any], str]] = {
     "shape": (shape.shape, "input"),
     "size": (arranging.size, "input"),
     "split": (arranging.split, "value"),
+    "stop_gradient": (arranging.stop_gradient, "input"),
     "squeeze": (arranging.squeeze, "input"),
     "strings.reduce_join": (reductions.reduce_join, "inputs"),
     "tile": (joining.tile, "input"),

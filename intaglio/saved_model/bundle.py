@@ -242,12 +242,12 @@ class Bundle:
         """
         return self._checked(name, lambda e: self._read(name, e))
 
-    def _checked(self, name: str, ask: Any) -> Any:
+    def _checked(self, name: str, read: Any) -> Any:
         entry = self.entries.get(name)
         if entry is None:
             raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
         try:
-            return ask(entry)
+            return read(entry)
         except MalformedError as e:
             raise errors.DataLossError(None, None, f"{self.prefix}, tensor '{name}': {e}") from None
 

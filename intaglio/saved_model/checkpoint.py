@@ -18,7 +18,11 @@ from intaglio.graphdef.declarations import as_text, parsed_text
 from intaglio.graphdef.saved_messages import CheckpointState
 from intaglio.opdef import convert
 from intaglio.saved_model import bundle, names, object_graph, sharding
-from intaglio.saved_model.checkpoint_status import CheckpointLoadStatus, InitializationOnlyStatus
+from intaglio.saved_model.checkpoint_status import (
+    CheckpointLoadStatus,
+    InitializationOnlyStatus,
+    NameBasedSaverStatus,
+)
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
@@ -100,7 +104,8 @@ class Checkpoint(AutoTrackable):
         graph = ObjectGraph(self._top, self._find)
         values: dict[str, Any] = {}
         for number, variable in graph.variables():
-            values[graph.key(number)] = variable._saved_value()
+            of_graph = variable._resource is None  # its value is in the default session
+            values[graph.key(number)] = variable.eval() if of_graph else variable._saved_value()
         for number, holder in graph.holders():
             found = holder._checkpoint_values()
             graph.value_names[number] = [*found]
@@ -127,13 +132,17 @@ class Checkpoint(AutoTrackable):
 
     # -- reading -------------------------------------------------------------------------
 
-    def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
+    def read(self, save_path: Any, options: Any = None) -> Any:
         """Restores what `write` wrote; variables that come later are restored then.
 
         Raises NotFoundError if there is no checkpoint, DataLossError for damaged files,
         ValueError or InvalidArgumentError for values that do not fit.
         """
-        return CheckpointLoadStatus(_prefix_of(save_path), self._top, self._find)
+        prefix = _prefix_of(save_path)
+        file = bundle.Bundle(prefix)
+        if names.OBJECT_GRAPH_KEY not in file:
+            return NameBasedSaverStatus(file, self._top, self._find)
+        return CheckpointLoadStatus(prefix, self._top, self._find)
 
     def restore(self, save_path: Any, options: Any = None) -> Any:
         """Restores what `save` wrote, with the number of saves. None restores nothing.
@@ -143,11 +152,12 @@ class Checkpoint(AutoTrackable):
         if save_path is None:
             return InitializationOnlyStatus()
         counter = self.save_counter
-        before = int(counter)
+        before = None if counter._resource is None else int(counter)
         try:
             return self.read(save_path, options)
         except errors.NotFoundError as e:
-            counter.assign(before)
+            if before is not None:
+                counter.assign(before)
             raise errors.NotFoundError(
                 None,
                 None,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.runtime.eager import from_array
+from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.object_graph import Children, ObjectGraph
 from intaglio.saved_model.restoration import Restoration
 
@@ -59,10 +61,81 @@ class CheckpointLoadStatus:
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Does nothing: values are restored already."""
+        """Restores the values in a session; elsewhere they are restored already."""
+        for variable, value in self._restoration.of_sessions:
+            variable.load(value, session)
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Does nothing: values are restored already."""
+        """As `run_restore_ops`; variables of a plain graph without a value get their first ones."""
+        restored = {id(variable) for variable, _ in self._restoration.of_sessions}
+        for _, variable in ObjectGraph(self._root, self._find).variables():
+            first = variable.initializer
+            if first is not None and id(variable) not in restored:
+                first.run(session=session)
+        self.run_restore_ops(session)
+
+
+class NameBasedSaverStatus:
+    """The status of a checkpoint that has values by the names of variables, as `Saver` writes them.
+
+    Variables whose names the checkpoint does not have keep their values.
+    """
+
+    def __init__(self, bundle: Bundle, root: Any, find: Children) -> None:
+        self._bundle = bundle
+        self._graph = ObjectGraph(root, find)
+        self._missing: list[str] = []
+        for _, variable in self._graph.variables():
+            name = variable.name.partition(":")[0]
+            if name not in bundle:
+                self._missing.append(name)
+            elif variable._resource is not None:
+                variable._restore(from_array(bundle.array(name)))
+
+    def assert_consumed(self) -> NameBasedSaverStatus:
+        """Raises AssertionError unless all variables, and no others, have values in the checkpoint."""
+        own = {v.name.partition(":")[0] for _, v in self._graph.variables()}
+        self.assert_existing_objects_matched()
+        unused = sorted(set(self._bundle) - own)
+        if unused:
+            raise AssertionError(
+                f"Some objects had attributes which were not restored: {', '.join(unused)}"
+            )
+        return self
+
+    def assert_existing_objects_matched(self) -> NameBasedSaverStatus:
+        """Raises AssertionError if a variable has no value in the checkpoint."""
+        missing = [name for name in self._missing if name != "save_counter"]
+        if missing:
+            raise AssertionError(
+                f"Some objects had attributes which were not restored: {', '.join(missing)}"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> NameBasedSaverStatus:
+        """Raises AssertionError if no variable has a value in the checkpoint."""
+        if len(self._missing) == len([*self._graph.variables()]):
+            raise AssertionError("Nothing matched the names of the checkpoint.")
+        return self
+
+    def expect_partial(self) -> NameBasedSaverStatus:
+        """Says that not all values will be used."""
+        return self
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Restores the values in a session; elsewhere they are restored already."""
+        for _, variable in self._graph.variables():
+            name = variable.name.partition(":")[0]
+            if variable._resource is None and name in self._bundle:
+                variable.load(self._bundle.array(name), session)
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """As `run_restore_ops`, after variables of a plain graph have got their first values."""
+        for _, variable in self._graph.variables():
+            first = variable.initializer
+            if first is not None:
+                first.run(session=session)
+        self.run_restore_ops(session)
 
 
 class InitializationOnlyStatus:

@@ -10,7 +10,7 @@ from intaglio.base import shapes
 from intaglio.base.errors import UnsupportedFileError
 from intaglio.base.shapes import Dims
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.function.polymorphic import Options
+from intaglio.function.options import Options
 from intaglio.function.signature import FunctionType, Signature, typed
 from intaglio.function.trace_types import from_value
 from intaglio.graphdef import structured

@@ -19,11 +19,11 @@ from intaglio.base.errors import NotFoundError, UnsupportedFileError
 from intaglio.base.shapes import Dims, TensorShape
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.graphdef import tensors
-from intaglio.graphdef.declarations import MalformedError, parsed
+from intaglio.graphdef.declarations import MalformedError, parsed, parsed_text
 from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
 from intaglio.opdef import raw
 from intaglio.runtime.eager import from_array
-from intaglio.saved_model import names
+from intaglio.saved_model import names, session_models
 from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.options import LoadOptions
@@ -51,12 +51,11 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     folder = os.fsdecode(export_dir)
     model = read_message(folder)
     meta_graph = _chosen(model, tags, folder)
-    if not meta_graph.HasField("object_graph_def"):
-        raise UnsupportedFileError(
-            f"The SavedModel at {folder} has no object graph: it was saved by TensorFlow 1."
-        )
     with init_scope(), name_scope(""):
-        root = _Loader(folder, meta_graph, options or LoadOptions()).load()
+        if meta_graph.HasField("object_graph_def"):
+            root = _Loader(folder, meta_graph, options or LoadOptions()).load()
+        else:
+            root = session_models.load(folder, meta_graph)
     info = meta_graph.meta_info_def
     for name, value in (
         ("tensorflow_version", info.tensorflow_version),
@@ -72,24 +71,27 @@ def read_message(folder: str) -> Any:
     """The SavedModel message of a folder. Raises OSError, MalformedError."""
     with files.explained(folder):
         replacing.finish(folder)
-    path = os.path.join(folder, names.MODEL)
-    if not os.path.isfile(path):
-        if os.path.isfile(os.path.join(folder, names.MODEL_TEXT)):
-            raise UnsupportedFileError(
-                f"The SavedModel at {folder} is written as text, which is not read."
-            )
+    found = [
+        p for n in (names.MODEL, names.MODEL_TEXT) if os.path.isfile(p := os.path.join(folder, n))
+    ]
+    if not found:
         raise OSError(
             f"SavedModel file does not exist at: {folder}{os.sep}{{{names.MODEL_TEXT}|{names.MODEL}}}"
         )
+    path = found[0]
     with open(path, "rb") as file:
-        model = parsed(SavedModel, file.read(), path)
+        data = file.read()
+    if path.endswith(names.MODEL):
+        model = parsed(SavedModel, data, path)
+    else:
+        model = parsed_text(SavedModel, data.decode("utf-8", "replace"), path)
     if not model.meta_graphs:
         raise MalformedError(f"{path} has no graph")
     return model
 
 
 def _chosen(model: Any, tags: Any, folder: str) -> Any:
-    found = [sorted(m.meta_info_def.tags) for m in model.meta_graphs]
+    found = [list(m.meta_info_def.tags) for m in model.meta_graphs]
     if tags is None:
         if len(found) > 1:
             raise ValueError(
@@ -100,7 +102,7 @@ def _chosen(model: Any, tags: Any, folder: str) -> Any:
         return model.meta_graphs[0]
     wanted = [tags] if isinstance(tags, str) else list(tags)
     for meta_graph, has in zip(model.meta_graphs, found, strict=True):
-        if sorted(wanted) == has:
+        if set(wanted) == set(has):
             return meta_graph
     if len(found) == 1:
         raise ValueError(

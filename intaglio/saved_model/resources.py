@@ -7,7 +7,8 @@ from typing import Any
 
 from intaglio.base.dtypes import string
 from intaglio.base.errors import UnsupportedFileError
-from intaglio.function.polymorphic import Function, Options
+from intaglio.function.options import Options
+from intaglio.function.polymorphic import Function
 from intaglio.opdef import raw
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.state.trackable_resource import Asset, TrackableResource

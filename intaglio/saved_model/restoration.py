@@ -17,7 +17,6 @@ from typing import Any
 
 from intaglio.base import errors, log, shapes
 from intaglio.base.dtypes import DType
-from intaglio.base.errors import UnsupportedFileError
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import TrackableObjectGraph
 from intaglio.runtime.eager import from_array
@@ -48,10 +47,6 @@ class Restoration:
     def __init__(self, prefix: str, root: Any, find: Children) -> None:
         self.partial = True  # until the values have been looked at, none is reported
         self.bundle = Bundle(prefix)
-        if names.OBJECT_GRAPH_KEY not in self.bundle:
-            raise UnsupportedFileError(
-                f"{prefix} has no object graph: it was written by tf.compat.v1.train.Saver, which is not read."
-            )
         data = self.bundle.array(names.OBJECT_GRAPH_KEY)
         self.nodes = parsed(TrackableObjectGraph, data.item(), prefix).nodes
         self._check()
@@ -60,6 +55,8 @@ class Restoration:
         self._finder: Any = find if owner is None else weakref.WeakMethod(find)  # type: ignore[arg-type]  # a method, which has an owner
         self._bound = owner is not None
         self.matched: set[int] = set()
+        # Variables of plain graphs, whose values are in sessions: they get them from `run`.
+        self.of_sessions: list[tuple[Variable, Any]] = []
         self._restored: dict[int, Any] = {}  # weak references by the id of what they refer to
         # Lists, dicts and others that do not notify when they grow, by node.
         self._growing: dict[int, Any] = {}
@@ -155,7 +152,10 @@ class Restoration:
                         f"Received incompatible tensor with shape {shapes.text(dims)} when attempting to restore variable with "
                         f"shape {shapes.text(variable._dims)} and name {variable.name}."
                     )
-                variable._restore(from_array(self.bundle.array(key)))
+                if variable._resource is None:
+                    self.of_sessions.append((variable, self.bundle.array(key)))
+                else:
+                    variable._restore(from_array(self.bundle.array(key)))
                 self._note(variable)
 
     def _restore_values(self, value: Any, node: Any) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from intaglio.base.errors import UnsupportedFileError
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.function.polymorphic import Function, Options
+from intaglio.function.options import Options
+from intaglio.function.polymorphic import Function
 from intaglio.function.retracing import Detector
 from intaglio.function.signature import Signature
 from intaglio.function.trace_types import Literal, from_value

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.function.polymorphic import Function, Options
+from intaglio.function.options import Options
+from intaglio.function.polymorphic import Function
 from intaglio.opdef import convert
 from intaglio.opdef.tensor import Tensor
 from intaglio.saved_model import names, object_graph

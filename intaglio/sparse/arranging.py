@@ -201,6 +201,8 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
                 else raw.Range(raw.Size(x.dense_shape) - 1, -1, -1)
             )
         order = convert.to_tensor(perm)
+        if None not in (x.shape.rank, order.dims) and order.dims != (x.shape.rank,):
+            raise ValueError(f"`perm` must be a vector of {x.shape.rank} numbers, got {perm}")
         indices = raw.GatherV2(x.indices, order, 1)
         transposed = SparseTensor(indices, x.values, raw.GatherV2(x.dense_shape, order, 0))
         dims = as_dims(x.shape)

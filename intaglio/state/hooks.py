@@ -1,4 +1,4 @@
-"""Functions of the variable classes that their specs call: see `intaglio.base.hooks`."""
+"""Functions of variable classes and of strategies that modules below them call: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,21 @@ if TYPE_CHECKING:
 
 
 class StateHooks(Hooks):
-    """The references of specs to the classes of variables."""
+    """The references of specs to the classes of variables, and of what replicas call to strategies."""
 
     variable: type[Variable]
     # A variable of a handle: `(handle, dims, dtype, trainable)`.
     variable_of_handle: Callable[[Any, Dims, DType, bool], Any]
+    # The distribution strategy of the block, or None.
+    strategy_in_force: Callable[[], Any]
+    # The number of the replica of a strategy that runs, an int32 tensor, or None.
+    replica_id_in: Callable[[Any], Any]
+    # `(strategy, variable, function)`: the function of the replica's copy, or of every copy.
+    update_in: Callable[[Any, Any, Callable[..., Any]], Any]
+    # Tensors summed over the replicas that run together.
+    sum_of_replicas: Callable[[list[Any]], list[Any]]
+    # False in replicas other than the first.
+    is_first_replica: Callable[[], bool]
 
 
 HOOKS = StateHooks()

@@ -13,7 +13,7 @@ from intaglio.opdef import convert, raw
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace import ordering
-from intaglio.trace.scopes import init_scope
+from intaglio.trace.scopes import current_graph, init_scope
 
 
 class ExponentialMovingAverage(AutoTrackable):
@@ -98,11 +98,24 @@ class ExponentialMovingAverage(AutoTrackable):
         return f"{var.name.removesuffix(':0')}/{self._ema_name}"
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
-        """The variables by the names of what they are restored from: their averages."""
+        """The variables by the names of what they are restored from: averages, and other variables' own.
+
+        Averages are those of `moving_avg_variables`: by default, of what has one, and of what a graph trains.
+        The others are those of the graph.
+        """
         chosen = moving_avg_variables
+        graph: Any = current_graph()
         if chosen is None:
             chosen = [v for of, _ in self._averages.values() if (v := of()) is not None]
-        return {self.average_name(v): v for v in chosen}
+            if graph is not None:
+                chosen += graph.get_collection("trainable_variables")
+        found = {self.average_name(v): v for v in chosen}
+        averaged = {v.name.removesuffix(":0") for v in chosen}
+        for variable in [] if graph is None else graph.get_collection("variables"):
+            name = variable.name.removesuffix(":0")
+            if name not in averaged:
+                found.setdefault(name, variable)
+        return found
 
 
 __all__ = ["ExponentialMovingAverage"]

@@ -203,15 +203,15 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
         return self._initial_value
 
     @property
-    def initializer(self) -> Node:
-        """The operation that gives the first value, in graphs only."""
-        self._in_graphs_only()
-        return self._initializer
-
-    @property
-    def create(self) -> Any:
+    def initializer(self) -> Node | None:
         """The operation that gives the first value; None eagerly."""
         return None if self._resource is not None else self._initializer
+
+    @property
+    def create(self) -> Node:
+        """The operation that gives the first value, in graphs only."""
+        self._in_graphs_only("This operation")
+        return self._initializer
 
     def _in_graphs_only(self, what: str = "This property") -> None:
         if self._resource is not None:

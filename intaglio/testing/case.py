@@ -21,7 +21,7 @@ from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.compat_v1.sessions import Session, get_default_session
 from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
-from intaglio.testing.numbers import NumberAssertions, array, valued
+from intaglio.testing.numbers import NumberAssertions, valued
 from intaglio.trace.scopes import executing_eagerly
 
 
@@ -254,10 +254,6 @@ class TestCase(NumberAssertions):
     ) -> _CheckedThread:
         """A thread whose `join` fails the test if it failed."""
         return _CheckedThread(self, target, args or (), kwargs or {})
-
-    def _GetNdArray(self, a: Any) -> np.ndarray:
-        """What the comparisons of arrays compare; test cases of libraries override it."""
-        return array(a)
 
 
 class _CheckedThread:

@@ -16,6 +16,7 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.state.variable import Variable
 
@@ -54,13 +55,26 @@ def _comparable(value: Any) -> np.ndarray:
 class NumberAssertions(unittest.TestCase):
     """What `tf.test.TestCase` asserts of numbers."""
 
+    def evaluate(self, tensors: Any) -> Any:
+        """Tensors of a structure as NumPy values."""
+        return valued(tensors)
+
+    def _evaluated(self, value: Any) -> Any:
+        """The structure with values for the tensors of a graph in it."""
+        parts = nest.flatten(value)
+        return self.evaluate(value) if any(isinstance(p, SymbolicTensor) for p in parts) else value
+
+    def _GetNdArray(self, a: Any) -> np.ndarray:
+        """What the comparisons of arrays compare; test cases of libraries override it."""
+        return array(self._evaluated(a))
+
     def _same_shape(self, a: np.ndarray, b: np.ndarray, msg: str) -> None:
         if a.shape != b.shape:
             self.fail(f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg}")
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails unless both have the same shape and elements; nan equals nan."""
-        x, y = _comparable(a), _comparable(b)
+        x, y = _comparable(self._GetNdArray(a)), _comparable(self._GetNdArray(b))
         self._same_shape(x, y, msg or "")
         same = x == y
         if x.dtype.kind in "fc" and y.dtype.kind in "fc":
@@ -91,7 +105,7 @@ class NumberAssertions(unittest.TestCase):
         self, a: Any, b: Any, rtol: Any = 1e-6, atol: Any = 1e-6, msg: str | None = None
     ) -> None:
         """Fails unless |a - b| <= atol + rtol * |b|; structures are compared part by part."""
-        a, b = valued(a), valued(b)
+        a, b = valued(self._evaluated(a)), valued(self._evaluated(b))
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
                 self.fail(f"Cannot compare a mapping with what is none: {a!r}, {b!r}. {msg or ''}")
@@ -104,7 +118,7 @@ class NumberAssertions(unittest.TestCase):
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
                 self.assertAllClose(x, y, rtol, atol, f"[{i}] {msg or ''}")
             return
-        self._arrays_close(array(a), array(b), rtol, atol, msg)
+        self._arrays_close(self._GetNdArray(a), self._GetNdArray(b), rtol, atol, msg)
 
     def _arrays_close(self, x: Any, y: Any, rtol: Any, atol: Any, msg: Any) -> None:
         self._same_shape(x, y, msg or "")
@@ -130,7 +144,7 @@ class NumberAssertions(unittest.TestCase):
         msg: str | None = None,
     ) -> None:
         """As assertAllClose, with tolerances for the narrower of both dtypes."""
-        x, y = array(a), array(b)
+        x, y = self._GetNdArray(a), self._GetNdArray(b)
         wider = (
             ((np.float32, np.complex64), float_rtol, float_atol),
             ((np.float16,), half_rtol, half_atol),
@@ -153,19 +167,19 @@ class NumberAssertions(unittest.TestCase):
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """Fails unless all elements are greater."""
-        self.assertGreater(array(a).min(), comparison_target)
+        self.assertGreater(self._GetNdArray(a).min(), comparison_target)
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """Fails unless all elements are at least that."""
-        self.assertGreaterEqual(array(a).min(), comparison_target)
+        self.assertGreaterEqual(self._GetNdArray(a).min(), comparison_target)
 
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """Fails unless all elements are less."""
-        self.assertLess(array(a).max(), comparison_target)
+        self.assertLess(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """Fails unless all elements are at most that."""
-        self.assertLessEqual(array(a).max(), comparison_target)
+        self.assertLessEqual(self._GetNdArray(a).max(), comparison_target)
 
     def assertAllInRange(
         self,
@@ -176,7 +190,7 @@ class NumberAssertions(unittest.TestCase):
         open_upper_bound: bool = False,
     ) -> None:
         """Fails unless all elements are in the range, without its bounds where it is open."""
-        x = array(target)
+        x = self._GetNdArray(target)
         above = x > lower_bound if open_lower_bound else x >= lower_bound
         below = x < upper_bound if open_upper_bound else x <= upper_bound
         outside = int((~(above & below)).sum())
@@ -190,7 +204,7 @@ class NumberAssertions(unittest.TestCase):
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Fails unless all elements are among those expected."""
-        found = np.unique(array(target)).tolist()
+        found = np.unique(self._GetNdArray(target)).tolist()
         others = [v for v in found if v not in expected_set]
         if others:
             self.fail(
@@ -216,7 +230,7 @@ class NumberAssertions(unittest.TestCase):
         self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None
     ) -> None:
         """Fails unless the norm of the difference is less than err."""
-        distance = float(np.linalg.norm(array(ndarray1) - array(ndarray2)))
+        distance = float(np.linalg.norm(self._GetNdArray(ndarray1) - self._GetNdArray(ndarray2)))
         self.assertTrue(distance < err, msg or f"the arrays are {distance} apart")
 
     def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
@@ -225,10 +239,10 @@ class NumberAssertions(unittest.TestCase):
 
     def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """Fails unless the dtype is that one: of NumPy, or of a tensor's elements."""
-        found = array(target).dtype
+        found = self._GetNdArray(target).dtype
         expected = getattr(expected_dtype, "as_numpy_dtype", expected_dtype)
         if isinstance(target, (list, tuple)):
-            self.assertTrue(all(array(t).dtype == expected for t in target))
+            self.assertTrue(all(self._GetNdArray(t).dtype == expected for t in target))
         else:
             self.assertEqual(found, np.dtype(expected))
 

@@ -14,7 +14,8 @@ from intaglio.base import dtypes
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.opdef import convert, door, operators, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.trace.scopes import name_scope
+from intaglio.runtime.eager import EagerTensor
+from intaglio.trace.scopes import current_name_scope, name_scope
 
 SUMMARIZE = 3
 
@@ -31,6 +32,8 @@ def label(name: str, tensor: Tensor) -> str:
     """How a message names an operand."""
     if door.level().eager:
         return f"{name} (shape={tensor.shape} dtype={tensor.dtype.name}) = "
+    if isinstance(tensor, EagerTensor):  # of outside: a constant of that name
+        return f"{name} ({current_name_scope()}/{name}:0) = "
     return f"{name} ({tensor.name}) = "
 
 

@@ -53,7 +53,7 @@ def only_reads(node: Node) -> bool:
     """True if running the node changes nothing."""
     if not node.op.must_run:
         return True
-    graphs = list(walk.attached(node))
+    graphs = walk.attached(node)
     return bool(graphs) and not any(has_effects(g.nodes) for g in graphs)
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from intaglio.base import nest
+from intaglio.base.composite import ActsAsTensor, CompositeTensor
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.ir import walk
@@ -33,6 +34,12 @@ from intaglio.trace.recorder import Recorder
 MAX_CAPTURED_CONSTANT_ELEMENTS = 128
 
 
+class _Called(NamedTuple):
+    """A function that a graph calls, with its FunctionDef message."""
+
+    definition: Any
+
+
 class Graph(GraphBuilder):
     """A graph that ops are recorded into. `tf.Graph`.
 
@@ -44,7 +51,7 @@ class Graph(GraphBuilder):
 
     building_function = False
     # Called whenever a node is made: notes what the code on the stack reads of Python's state.
-    observe_code: Callable[[], None] | None = None
+    observe_code: Callable[[Node], None] | None = None
     _unfeedable: frozenset[int] = frozenset()
     _unfetchable: frozenset[int] = frozenset()
 
@@ -60,6 +67,11 @@ class Graph(GraphBuilder):
         """Ops of the block are recorded into this graph."""
         with door.pushed(self._recorder):
             yield self
+
+    @property
+    def _functions(self) -> dict[str, _Called]:
+        """The functions that the graph calls, by name, as tools look them up."""
+        return {f.signature.name: _Called(f) for f in self.as_graph_def().library.function}
 
     # -- feeding and fetching ---------------------------------------------------------
 
@@ -399,8 +411,10 @@ def as_operations(graph: Graph, control_inputs: Any) -> list[Node] | None:
     """
     if control_inputs is None:
         return None
-    if not isinstance(control_inputs, (list, tuple)):
+    if isinstance(control_inputs, (Node, Tensor, CompositeTensor, ActsAsTensor)):
         control_inputs = [control_inputs]
+    if not isinstance(control_inputs, (list, tuple, Mapping)):
+        control_inputs = list(control_inputs)  # a generator, a set
     if isinstance(graph, FuncGraph):
         control_inputs = nest.flatten(control_inputs, expand_composites=True)
     found: list[Node] = []

@@ -68,7 +68,7 @@ class Recorder(Level):
         if op.stateful:
             graph.note_effects(node)
         if graph.observe_code is not None:
-            graph.observe_code()
+            graph.observe_code(node)
         return node.outputs
 
     def _waits_for(self, values: Sequence[SymbolicTensor]) -> tuple[Node, ...]:

@@ -47,7 +47,7 @@ _eager = _Eager()
 def init_scope() -> Generator[None]:
     """Ops of the block leave all functions being traced, and no tape sees them.
 
-    They run eagerly, or are recorded into the innermost graph that is no function's.
+    They run eagerly, or are recorded into the innermost graph that is no function's; the name scope stays.
 
     >>> with tf.init_scope():
     ...     print(tf.executing_eagerly())
@@ -57,12 +57,30 @@ def init_scope() -> Generator[None]:
     outer = next(
         lv for lv in reversed(levels) if lv.eager or not getattr(lv, "graph", lv).building_function
     )
+    scope = current_name_scope()
+    scope = f"{scope}/" if scope else ""
     if outer.eager:
-        found = _local(_eager.devices[-1]) if _eager.devices else DEVICE
-        with door.pushed(eager_level(None if found == DEVICE else found)):
+        with _new_eager_level(), _eager_scope(scope):
             yield
         return
-    with door.pushed(outer), door.unwatched(), outer.after(None):
+    with door.pushed(outer), door.unwatched(), outer.after(None), outer.scoped(scope):
+        yield
+
+
+@contextmanager
+def eager_mode() -> Generator[None]:
+    """Ops of the block run at once, in a block of a graph too."""
+    if door.level().eager:
+        yield
+        return
+    with _new_eager_level():
+        yield
+
+
+@contextmanager
+def _new_eager_level() -> Generator[None]:
+    found = _local(_eager.devices[-1]) if _eager.devices else DEVICE
+    with door.pushed(eager_level(None if found == DEVICE else found)):
         yield
 
 

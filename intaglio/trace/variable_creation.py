@@ -180,14 +180,14 @@ def lift(tensor: Tensor) -> EagerTensor:
     if isinstance(tensor, EagerTensor):
         return tensor
     assert isinstance(tensor, SymbolicTensor)
-    nodes = _above(tensor)
+    nodes = nodes_above(tensor)
     inputs = [n.outputs[0] for n in nodes if n.op is raw.Placeholder]
     arrays = [_value_of(v) for v in inputs]
     graph = FrozenGraph("initial_value", inputs, nodes, [tensor])
     return from_array(interpreter.compiled(graph)(*arrays)[0])
 
 
-def _above(tensor: SymbolicTensor) -> Sequence[Node]:
+def nodes_above(tensor: SymbolicTensor) -> Sequence[Node]:
     """The nodes that a tensor is computed from, in order."""
     wanted: dict[int, Node] = {}
     work = [tensor.node]
@@ -220,6 +220,7 @@ __all__ = [
     "admit",
     "at_site",
     "lift",
+    "nodes_above",
     "refusal",
     "variables",
     "walk",

@@ -103,9 +103,15 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
         try:
             return self._cached_hash
         except AttributeError:
-            found = hash((type(self).__name__, _hashable(self._serialize())))
-            self._cached_hash = found
+            found = self._cached_hash = hash(self.__get_cmp_key())
             return found
+
+    def __get_cmp_key(self) -> Any:
+        return type(self), self.__make_cmp_key(self._serialize())
+
+    def __make_cmp_key(self, value: Any) -> Any:
+        """A hashable form of what `_serialize` returns; specs of libraries call it, as they do TensorFlow's."""
+        return _hashable(value)
 
     def __reduce__(self) -> Any:
         return type(self), self._serialize()
@@ -472,7 +478,7 @@ def dtype_only(dtype: DType) -> TensorSpec:
 def _pairs(a: Any, b: Any) -> list[tuple[Any, Any]] | None:
     """The elements of two containers of one structure side by side; None if they differ."""
     if isinstance(a, dict):
-        if not isinstance(b, dict) or list(a) != list(b):
+        if not isinstance(b, dict) or a.keys() != b.keys():
             return None
         return [(a[k], b[k]) for k in a]
     if type(a) is not type(b) or len(a) != len(b):
@@ -490,8 +496,8 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _hashable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple([(k, _hashable(v)) for k, v in value.items()])
+    if isinstance(value, dict):  # in no order: equal dicts may have different ones
+        return frozenset([(k, _hashable(v)) for k, v in value.items()])
     if isinstance(value, (list, tuple)):
         return tuple([_hashable(v) for v in value])
     if isinstance(value, np.ndarray):

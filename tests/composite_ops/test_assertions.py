@@ -120,3 +120,30 @@ def test_check_numerics_differentiates():
     finally:
         tf.debugging.disable_check_numerics()
     assert slope.numpy() == pytest.approx(1.6931472)
+
+
+def test_assertions_on_tensors_of_outside_fail_while_they_are_traced():
+    """Whether or not the branch is taken, with TensorFlow's names of the operands."""
+    low, high = tf.constant([1.0, 5.0]), tf.constant([2.0, 3.0])
+
+    @tf.function
+    def f(use):
+        if use:
+            tf.debugging.assert_less(low, high, message="m")
+        tf.debugging.assert_less_equal(low, high + 9.0)
+        return 1
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        f(tf.constant(False))
+    text = "m\n    Condition x < y did not hold element-wise:\n"
+    assert text in str(raised.value) and "assert_less/x:0) = \n    [1. 5.]" in str(raised.value)
+
+    @tf.function
+    def near():
+        tf.debugging.assert_near(low, high)
+        return 1
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"x \(assert_near/x:0\) = "):
+        near()
+    positive = tf.function(lambda: (tf.debugging.assert_positive(low), tf.constant(1))[1])
+    assert int(positive()) == 1

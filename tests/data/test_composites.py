@@ -176,3 +176,16 @@ def test_shapes_in_extension_types_are_those_of_batches():
     assert rows.element_spec.frame.as_list() == [3]
     unknown = _Framed(tf.zeros([2]), tf.TensorShape(None))
     assert tf.data.Dataset.from_tensor_slices(unknown).element_spec.frame.rank is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "padding"),
+    [(tf.int64, 1), (tf.int64, True), (tf.float32, 1), (tf.float64, 1.0), (tf.uint8, np.int64(1)),
+     (tf.bool, np.uint8(1)), (tf.string, 0)],
+)  # fmt: skip
+def test_padding_is_of_the_components_dtype(dtype, padding):
+    # As in TensorFlow 2.21, a Python number is int32 or float32.
+    one = tf.data.Dataset.from_tensors(tf.zeros([1], dtype))
+    with pytest.raises(TypeError, match="does not match type"):
+        one.padded_batch(2, padded_shapes=[None], padding_values=padding)
+    one.padded_batch(2, padded_shapes=[None], padding_values=tf.zeros([], dtype))

@@ -73,6 +73,9 @@ def test_quotes(tmp_path):
 
     assert read(b'1,"a\nb"\r\n2,c\n') == [(1, b"a\nb"), (2, b"c")]
     assert read(b'1,"a"x\n', use_quote_delim=False) == [(1, b'"a"x')]
+    # A carriage return alone ends a line, as it does in TensorFlow 2.21.
+    assert read(b"1,a\r2,b\r\n3,c\n") == [(1, b"a"), (2, b"b"), (3, b"c")]
+    assert read(b'1,"a\rb"\r2,c') == [(1, b"a\rb"), (2, b"c")]
     assert read(b" 1 , 2\n") == [(1, b" 2")]
     assert read(b"1|2\n", field_delim="|") == [(1, b"2")]
     with pytest.raises(Invalid, match="without closing quoted field"):

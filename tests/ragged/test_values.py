@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from intaglio import tf
 
@@ -120,3 +122,52 @@ def test_encoded_as_variants_and_back(batched: bool) -> None:
     assert back.to_list() == x.to_list()
     assert tape.gradient(squares, x.flat_values).numpy().tolist() == [2, 4, 6, 8]
     assert tf.function(there_and_back)(x.flat_values).to_list() == x.to_list()
+
+
+@pytest.mark.parametrize(
+    "indices", [[[0, 1]], [[0, 0], [0, 2]], [[0, 0], [1, 1]], [[0, 1], [0, 0]], [[1, 0], [0, 0]]]
+)
+def test_gaps_of_a_sparse_matrix_are_refused(indices):
+    def ragged():
+        x = tf.SparseTensor(indices, [1.0] * len(indices), [2, 3])
+        return tf.RaggedTensor.from_sparse(x)
+
+    for call in (ragged, tf.function(ragged)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call()
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), max_size=4), min_size=1, max_size=5))
+def test_there_and_back_through_sparse(rows):
+    x = tf.ragged.constant(rows, dtype=tf.int32, ragged_rank=1)
+    for call in (tf.RaggedTensor.from_sparse, tf.function(tf.RaggedTensor.from_sparse)):
+        assert call(x.to_sparse()).to_list() == rows
+
+
+def test_no_gradient_through_stop_gradient():
+    x = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x.flat_values)
+        y = tf.reduce_sum(x.flat_values * tf.stop_gradient(x).flat_values)
+    assert tape.gradient(y, x.flat_values).numpy().tolist() == [1.0, 2.0, 3.0]
+
+
+def test_flat_values_of_different_sizes():
+    # The classes are TensorFlow 2.21's; in a graph the assertion named an eager tensor.
+    x, y = tf.ragged.constant([[1, 2], [], [3]]), tf.ragged.constant([[1], [2]])
+    shifted = tf.ragged.constant([[1], [2], [4]])
+
+    def added(other):
+        return lambda: tf.ragged.map_flat_values(tf.add, x, other)
+
+    for wrap in (lambda f: f, tf.function):
+        with pytest.raises(ValueError, match="must all have the same outer-dimension size"):
+            wrap(added(y))()
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            wrap(added(shifted))()
+
+
+def test_segment_ids_of_splits_that_begin_later():
+    # Only the lengths of rows count, as in TensorFlow 2.21.
+    assert tf.ragged.row_splits_to_segment_ids([1, 2]).numpy().tolist() == [0]
+    assert tf.ragged.row_splits_to_segment_ids([2, 5, 5, 6]).numpy().tolist() == [0, 0, 0, 2]

@@ -79,3 +79,27 @@ def test_tapes_take_sparse_tensors():
         tape.watch(s)
         y = tf.sparse.reduce_sum(s) ** 2
     assert tape.gradient(y, s).values.numpy().tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64, tf.int32])
+def test_no_division_by_a_zero_that_is_taken(dtype):
+    # TensorFlow 2.21 looks at the dense elements that the sparse ones meet, whatever the dtype.
+    x = tf.SparseTensor([[0, 1], [1, 0]], tf.cast([1, 2], dtype), [2, 3])
+
+    def divided(dense):
+        return tf.raw_ops.SparseDenseCwiseDiv(
+            sp_indices=x.indices, sp_values=x.values, sp_shape=x.dense_shape, dense=dense
+        )
+
+    assert divided(tf.cast([[0, 1, 1], [1, 1, 1]], dtype)).numpy().tolist() == [1, 2]
+    for dense in ([[1, 0, 1], [1, 1, 1]], [0, 1, 1], [[0, 0, 0], [0, 0, 0]]):
+        for call in (divided, tf.function(divided)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="cannot divide by zero"):
+                call(tf.cast(dense, dtype))
+
+
+@pytest.mark.parametrize("perm", [[0], [0, 1, 0], [[0, 1]]])
+def test_a_permutation_has_an_axis_for_each(perm):
+    x = tf.SparseTensor([[0, 1]], [1.0], [2, 3])
+    with pytest.raises(ValueError, match="must be a vector of 2 numbers"):
+        tf.sparse.transpose(x, perm)

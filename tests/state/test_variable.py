@@ -114,7 +114,8 @@ def test_assign():
             tf.errors.InvalidArgumentError,
             r"indices\[0\] = 7 is not in \[0, 2\)",
         ),
-        (lambda v: v.initializer, RuntimeError, "not supported when eager"),
+        (lambda v: v.initial_value, RuntimeError, "not supported when eager"),
+        (lambda v: v.create, RuntimeError, "This operation is not supported when eager"),
     ],
 )
 def test_errors(act, error, text):
@@ -122,6 +123,10 @@ def test_errors(act, error, text):
     with pytest.raises(error, match=text):
         act(v)
     assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_the_initializer_is_none_eagerly():
+    assert tf.Variable(1.0).initializer is None  # so on TensorFlow
 
 
 def test_operators():

@@ -186,3 +186,13 @@ def test_the_machine():
     assert tf.test.is_cpu_target_available("x86") != tf.test.is_cpu_target_available("arm")
     with pytest.raises(NotImplementedError, match="create_local_cluster"):
         tf.test.create_local_cluster(1, 1)
+
+
+def test_arrays_are_compared_by_the_session_in_graphs() -> None:
+    """Libraries' test cases ask `_GetNdArray`, which evaluates tensors of graphs."""
+    case = tf.test.TestCase()
+    with tf.Graph().as_default():
+        x = tf.constant([1.0, 2.0]) * 2.0
+        assert case._GetNdArray(x).tolist() == [2.0, 4.0]
+        case.assertAllClose(x, [2.0, 4.0])
+        assert x.op._original_op is None

@@ -124,6 +124,20 @@ def test_control_dependencies():
 
 
 @pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("kind", [iter, set, lambda nodes: (n for n in nodes), tuple])
+def test_control_dependencies_may_be_generated(kind, inside):
+    def f():
+        first = tf.constant(1) + 1
+        with tf.control_dependencies(kind([first.op])):
+            return tf.constant(2) + 2
+
+    with tf.Graph().as_default():
+        y = tf.function(f).get_concrete_function().outputs[0].op.inputs[0] if inside else f()
+    waits = {c.name for i in y.op.inputs for c in i.op.control_inputs}
+    assert waits == {"add"}
+
+
+@pytest.mark.parametrize("inside", [False, True])
 def test_control_dependencies_on_all_kinds_of_values(inside):
     """TensorFlow's answers: functions take any structure, and what is no tensor is there."""
     variable = tf.Variable(3)
@@ -198,6 +212,33 @@ def test_init_scope_leaves_all_functions():
 
     outer()
     assert [int(t) for t in seen] == [2]
+
+
+def test_init_scope_keeps_the_name_scope():
+    """Keras 2 makes the variables of layers there. TensorFlow 2.21 was asked."""
+    made = []
+
+    @tf.function
+    def f():
+        with tf.name_scope("a"):
+            with tf.init_scope():
+                assert tf.get_current_name_scope() == "a"
+                if not made:
+                    made.append(tf.Variable(1.0, name="v"))
+            assert tf.get_current_name_scope() == "a"
+        with tf.init_scope():
+            assert tf.get_current_name_scope() == ""
+        return made[0] + 1.0
+
+    with tf.name_scope("around"):
+        assert float(f()) == 2.0
+        with tf.init_scope():
+            assert tf.Variable(1.0, name="v").name == "around/v:0"
+    assert made[0].name == "a/v:0"
+
+    with tf.Graph().as_default(), tf.name_scope("g"), tf.init_scope():
+        assert tf.get_current_name_scope() == "g"
+        assert tf.constant(1.0).name == "g/Const:0"
 
 
 def test_init_scope_hides_from_tapes():

@@ -348,3 +348,17 @@ def test_indices_from_the_end_outside_of_graphs():
     assert array.gather([0, -1, -3]).numpy().tolist() == [1.0, 3.0, 1.0]
     with pytest.raises(IndexError, match="list index out of range"):
         array.gather([-4])
+
+
+def test_lists_of_rows_take_other_shapes_as_far_as_declared() -> None:
+    """Asked of TensorFlow 2.21: the shape of the elements is the declared one, not that of the rows."""
+    rows = tf.zeros([3, 0])
+    for declared in (-1, [-1]):
+        handle = tf.raw_ops.TensorListFromTensor(tensor=rows, element_shape=declared)
+        handle = tf.raw_ops.TensorListSetItem(input_handle=handle, index=1, item=tf.ones([2]))
+        found = tf.raw_ops.TensorListGetItem(
+            input_handle=handle, index=1, element_shape=-1, element_dtype=F
+        )
+        assert found.numpy().tolist() == [1.0, 1.0]
+    with pytest.raises(INVALID, match="incompatible shape"):
+        tf.raw_ops.TensorListSetItem(input_handle=handle, index=1, item=tf.ones([2, 2]))

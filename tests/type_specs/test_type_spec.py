@@ -184,3 +184,44 @@ def test_composites_in_input_signatures():
     with pytest.raises(TypeError, match="Can not cast"):
         f(3)
     assert f.experimental_get_tracing_count() == 1
+
+
+class _Options(TypeSpec):
+    """A spec that is made of a dict, as libraries have them."""
+
+    value_type = tf.Tensor
+    _component_specs = ()
+
+    def __init__(self, options):
+        self._options = options
+
+    def _serialize(self):
+        return (self._options,)
+
+    def _to_components(self, value):
+        return ()
+
+    def _from_components(self, components):
+        return None
+
+
+def test_specs_made_of_dicts_are_equal_in_any_order():
+    """Equality, hash and relations; TensorFlow's answers."""
+    one, other = _Options({"a": 1, "b": [2]}), _Options({"b": [2], "a": 1})
+    assert one == other and hash(one) == hash(other) and len({one, other}) == 1
+    assert one.is_compatible_with(other) and one.is_subtype_of(other)
+    assert one != _Options({"a": 1}) and one != _Options({"a": 1, "b": [3]})
+
+
+def test_libraries_make_keys_of_what_specs_are_compared_by():
+    key = _Options({})._TypeSpec__make_cmp_key
+    assert hash(key({"a": [1], "b": None})) == hash(key({"b": None, "a": [1]}))
+    assert key({"a": [1]}) != key({"a": [2]})
+
+
+def test_libraries_write_and_read_structures():
+    inner = tf.__internal__.saved_model
+    value = {"a": tf.TensorSpec([None], name="x"), "b": [1, (2.0, None, "t")], "c": tf.float64}
+    written = inner.encode_structure(value)
+    assert written.dict_value.fields["a"].tensor_spec_value.name == "x"
+    assert inner.decode_proto(written) == value

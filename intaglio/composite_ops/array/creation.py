@@ -26,6 +26,8 @@ from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.executors import executor_of
+from intaglio.runtime.hooks import HOOKS
 
 # Known tensors with fewer elements than this are written into graphs as constants.
 MAX_CONSTANT_ELEMENTS = 1000
@@ -160,7 +162,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
     if not isinstance(tensor, SymbolicTensor):
-        return None if hasattr(type(tensor), "__tf_tensor__") else tensor
+        return None if is_tensor(tensor) else tensor
     spec = tensor.spec
     if spec.dtype in (dtypes.resource, dtypes.variant):
         return None
@@ -225,7 +227,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
             raise InvalidArgumentError(None, None, f"{message} [Op:Fill] name: ")
         raise ShapeError(message)
     if here.eager:
-        return from_array(_block(dims, value, dtype))
+        return here.constant(_block(dims, value, dtype), name)
     if (shapes.count(dims) or 0) < MAX_CONSTANT_ELEMENTS:
         return here.constant(_block(dims, value, dtype), name or own)
     return raw.Fill(np.asarray(dims, np.int32), _block((), value, dtype), name=name or own)
@@ -251,7 +253,7 @@ def zeros(
     [[0. 0.]
      [0. 0.]]
     """
-    return _filled(shape, 0, as_dtype(dtype), name, "zeros")
+    return _laid(_filled(shape, 0, as_dtype(dtype), name, "zeros"), layout)
 
 
 @dispatchable
@@ -267,7 +269,25 @@ def ones(
     wanted = as_dtype(dtype)
     if wanted is dtypes.string:
         raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
-    return _filled(shape, 1, wanted, name, "ones")
+    return _laid(_filled(shape, 1, wanted, name, "ones"), layout)
+
+
+def _laid(tensor: Tensor, layout: Any) -> Tensor:
+    """The tensor with a layout of a mesh, if one is given."""
+    return tensor if layout is None else HOOKS.copy_to_mesh(tensor, layout)
+
+
+def _filled_like(op: Any, input: Any, dtype: Any, value: Any, name: str) -> Tensor:
+    """One value in the shape of a tensor, by `op` where the shape or the devices are the tensor's own."""
+    x = convert.to_tensor(input)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    if executor_of((x,)) is not None:
+        return op(x if wanted is x.dtype else raw.Cast(x, DstT=wanted), name=name)
+    if wanted is dtypes.variant or not shapes.known(x.dims):
+        if wanted is x.dtype:
+            return op(x, name=name)
+        return _filled(shape(x), value, wanted, name, name)
+    return _filled(x.dims, value, wanted, name, name)
 
 
 @dispatchable
@@ -279,13 +299,7 @@ def zeros_like(
     >>> print(tf.zeros_like([[1, 2]]).numpy())
     [[0 0]]
     """
-    x = convert.to_tensor(input)
-    wanted = x.dtype if dtype is None else as_dtype(dtype)
-    if wanted is dtypes.variant or not shapes.known(x.dims):
-        if wanted is x.dtype:
-            return raw.ZerosLike(x, name=name or "zeros_like")
-        return _filled(shape(x), 0, wanted, name, "zeros_like")
-    return _filled(x.dims, 0, wanted, name, "zeros_like")
+    return _laid(_filled_like(raw.ZerosLike, input, dtype, 0, name or "zeros_like"), layout)
 
 
 @dispatchable
@@ -295,13 +309,7 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     >>> print(tf.ones_like([[1, 2]]).numpy())
     [[1 1]]
     """
-    x = convert.to_tensor(input)
-    wanted = x.dtype if dtype is None else as_dtype(dtype)
-    if not shapes.known(x.dims):
-        if wanted is x.dtype:
-            return raw.OnesLike(x, name=name or "ones_like")
-        return _filled(shape(x), 1, wanted, name, "ones_like")
-    return _filled(x.dims, 1, wanted, name, "ones_like")
+    return _laid(_filled_like(raw.OnesLike, input, dtype, 1, name or "ones_like"), layout)
 
 
 @dispatchable
@@ -312,7 +320,7 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     [[7 7 7]
      [7 7 7]]
     """
-    return raw.Fill(dims, value, name=name)
+    return _laid(raw.Fill(dims, value, name=name), layout)
 
 
 @dispatchable

@@ -195,10 +195,6 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     """
     with door.level().scoped(name or "rgb_to_grayscale") as scope:
         x = to_tensor(images, None, "images")
-        if x.dims is not None and (not x.dims or x.dims[-1] not in (None, 3)):
-            raise ValueError(
-                f"The last dimension of images must be 3, but their shape is {x.shape}"
-            )
         floats = convert_image_dtype(x, float32)
         gray = tensordot(floats, np.asarray(GRAY, np.float32), [[-1], [-1]])
         gray = raw.ExpandDims(gray, -1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32
+from intaglio.base.errors import invalid_argument
 from intaglio.composite_ops.array import lengths
 from intaglio.composite_ops.image.color import convert_image_dtype
 from intaglio.composite_ops.math.casting import cast
@@ -170,9 +171,8 @@ def _per_channel(
     size, sigma, k1, k2 = plan
     for x in (first, second):
         if x.dims is not None and any(d is not None and d < size for d in x.dims[-3:-1]):
-            raise ValueError(
-                f"images must be at least as large as the filter: {size}, not {x.shape}"
-            )
+            error = invalid_argument if door.level().eager else ValueError
+            raise error(f"images must be at least as large as the filter: {size}, not {x.shape}")
     lead = lengths.leading(first, 3)
     channels = lengths.of_axis(first, -1)
     first, second = (_flat(x) for x in (first, second))

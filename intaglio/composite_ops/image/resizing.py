@@ -70,9 +70,14 @@ def resize(
 
 
 def _size(size: Any) -> Tensor:
-    if isinstance(size, (list, tuple)) and not all(isinstance(n, int) for n in size):
-        size = lengths.vector([lengths.length(n, "size") for n in size])
-    tensor = to_tensor(size, int32, "size")
+    try:
+        if isinstance(size, (list, tuple)) and not all(isinstance(n, int) for n in size):
+            if any(isinstance(n, (float, np.floating)) for n in size):
+                raise TypeError
+            size = lengths.vector([lengths.length(n, "size") for n in size])
+        tensor = to_tensor(size, int32, "size")
+    except (TypeError, ValueError):
+        raise ValueError("'size' must be a 1-D int32 Tensor") from None
     if tensor.dims is not None and tensor.dims != (2,):
         raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
     return tensor
@@ -121,6 +126,17 @@ def resize_with_pad(
     >>> tf.image.resize_with_pad(tf.ones([1, 2, 1]), 4, 4).numpy()[:, 0, 0]
     array([0., 1., 1., 0.], dtype=float32)
     """
+
+    def resized(images: Any, size: Any) -> Tensor:
+        return resize(images, size, method, antialias=antialias)
+
+    return padded_to(image, target_height, target_width, resized)
+
+
+def padded_to(
+    image: Any, target_height: Any, target_width: Any, resized: Callable[[Any, Any], Any]
+) -> Tensor:
+    """Images that `resized` makes as large as fits into a size, zeros around them."""
     with door.level().scoped("resize_image_with_pad"):
         x, rank = ranks_and_sizes.batched(image)
         ranks_and_sizes.check_positive(target_height, "target_height")
@@ -131,7 +147,7 @@ def resize_with_pad(
             new, offset = _placed_in_graph(sizes, wanted)
         else:
             new, offset = _padding_and_offsets(sizes, wanted)
-        result = resize(x, lengths.vector(new), method, antialias=antialias)
+        result = resized(x, lengths.vector(new))
         result = ranks_and_sizes.padded(result, *offset, *wanted)
         return ranks_and_sizes.with_rank(result, rank)
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.array.creation import eye, shape
 from intaglio.composite_ops.linalg.norms import LAST
+from intaglio.composite_ops.smart_cond import smart_cond
 from intaglio.opdef import convert, door, products, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.operators import pair
@@ -117,18 +119,24 @@ def lstsq(
         matrix, rhs = pair(matrix, rhs)
         if not fast:
             return products.matmul(pinv(matrix), rhs)
-        dims = matrix.dims
-        if dims is None or None in dims[-2:]:
-            raise ValueError("lstsq needs the static number of rows and columns")
-        rows, columns = dims[-2:]
-        over = rows >= columns
-        gram = products.matmul(matrix, matrix, adjoint_a=over, adjoint_b=not over)
-        small = np.eye(columns if over else rows, dtype=matrix.dtype.numpy)
-        gram = raw.AddV2(gram, small * matrix.dtype.as_numpy_dtype(l2_regularizer))
-        chol = raw.Cholesky(gram)
-        if over:
-            return cholesky_solve(chol, products.matmul(matrix, rhs, adjoint_a=True))
-        return products.matmul(matrix, cholesky_solve(chol, rhs), adjoint_a=True)
+        sizes = shape(matrix)
+        tall = raw.GreaterEqual(sizes[-2], sizes[-1])
+        return smart_cond(
+            tall,
+            lambda: _by_normal_equations(matrix, rhs, l2_regularizer, True),
+            lambda: _by_normal_equations(matrix, rhs, l2_regularizer, False),
+        )
+
+
+def _by_normal_equations(matrix: Tensor, rhs: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
+    """`lstsq` of a matrix with at least as many rows as columns, or with fewer."""
+    gram = products.matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
+    small = convert.to_tensor(l2_regularizer, matrix.dtype)
+    gram = raw.AddV2(gram, raw.Mul(eye(shape(gram)[-1], dtype=matrix.dtype), small))
+    chol = raw.Cholesky(gram)
+    if tall:
+        return cholesky_solve(chol, products.matmul(matrix, rhs, adjoint_a=True))
+    return products.matmul(matrix, cholesky_solve(chol, rhs), adjoint_a=True)
 
 
 @dispatchable
@@ -252,10 +260,9 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
             raise TypeError("Input `a` must have `float`-like `dtype`")
         s, u, v = svd(a)
         if rcond is None:
-            dims = a.dims
-            if dims is None or None in dims[-2:]:
-                raise ValueError("pinv needs `rcond` for matrices of unknown size")
-            rcond = 10.0 * max(dims[-2:]) * float(np.finfo(a.dtype.numpy).eps)
+            eps = np.asarray(10.0 * np.finfo(a.dtype.numpy).eps, a.dtype.numpy)
+            larger = raw.Max(shape(a)[-2:], np.int32(0))
+            rcond = raw.Mul(raw.Cast(larger, DstT=a.dtype), eps)
         rcond = convert.to_tensor(rcond, a.dtype)
         cut = raw.Mul(rcond, raw.Max(s, LAST))
         large = raw.Greater(s, raw.ExpandDims(cut, np.int32(-1)))

@@ -15,6 +15,7 @@ from intaglio.composite_ops.array.axes import all_axes
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
+from intaglio.runtime.hooks import HOOKS
 
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
@@ -285,11 +286,12 @@ lrn = local_response_normalization
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """sum(loss * weight) / global_batch_size; by default the number of examples.
+    """sum(loss * weight) / global_batch_size; by default the number of examples in all replicas.
 
     A weight with one dimension less than the loss goes along its first ones, and one with a
     dimension of 1 more goes without it; then they broadcast. Raises ValueError for a scalar loss,
-    InvalidArgumentError (ValueError in a graph) for shapes that do not fit.
+    InvalidArgumentError (ValueError in a graph) for shapes that do not fit, RuntimeError without a
+    batch size in a strategy's scope outside of its replicas.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss
 
@@ -313,7 +315,9 @@ def compute_average_loss(
         loss = raw.Mul(loss, _aligned(weight, loss))
     loss = raw.Cast(loss, DstT=dtype)
     if global_batch_size is None:
-        global_batch_size = raw.StridedSlice(raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1)
+        size = raw.StridedSlice(raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1)
+        replicas = HOOKS.replicas_with("compute_average_loss")
+        global_batch_size = size if replicas == 1 else raw.Mul(size, np.int32(replicas))
     size = raw.Cast(convert.to_tensor(global_batch_size), DstT=dtype)
     return raw.DivNoNan(raw.Sum(loss, all_axes(loss)), size)
 
@@ -330,12 +334,16 @@ def _aligned(weight: Tensor, loss: Tensor) -> Tensor:
 
 @dispatchable
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
-    """The sum of the loss, divided by the number of replicas: 1 here.
+    """The sum of the loss, divided by the number of replicas that add it.
+
+    Raises RuntimeError in a strategy's scope outside of its replicas.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/scale_regularization_loss
 
     >>> print(tf.nn.scale_regularization_loss(tf.constant([1.0, 2.0])).numpy())
     3.0
     """
+    replicas = HOOKS.replicas_with("scale_regularization_loss")
     loss = convert.to_tensor(regularization_loss)
-    return raw.Sum(loss, all_axes(loss))
+    total = raw.Sum(loss, all_axes(loss))
+    return total if replicas == 1 else total / replicas

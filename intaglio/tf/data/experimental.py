@@ -30,6 +30,7 @@ from intaglio.data.options import (
 )
 from intaglio.data.readers import RandomDatasetV2 as RandomDataset
 from intaglio.data.readers import SqlDataset
+from intaglio.data.rearranging import SHARD_HINT
 from intaglio.data.stage import AUTOTUNE
 from intaglio.data.stage import INFINITE as INFINITE_CARDINALITY
 from intaglio.data.stage import UNKNOWN as UNKNOWN_CARDINALITY
@@ -64,9 +65,6 @@ if TYPE_CHECKING:
         index_table_from_dataset,
         table_from_dataset,
     )
-
-# In `Dataset.shard` where a distribution strategy fills in the number of workers.
-SHARD_HINT = -1
 
 
 def cardinality(dataset: Dataset) -> Any:

@@ -77,3 +77,26 @@ def test_eigenvalues_of_tridiagonal_matrices_are_selected():
     values, found = L.eigh_tridiagonal(alpha, beta, eigvals_only=False)
     np.testing.assert_allclose(values, wanted)
     np.testing.assert_allclose(np.abs(found), np.abs(vectors))
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_least_squares_of_open_shapes(jit):
+    open_ = tf.TensorSpec([None, None, None], tf.float64)
+    solve = tf.function(L.lstsq, input_signature=[open_, open_], jit_compile=jit)
+    tall = np.concatenate([X, X[:, ::-1] ** 2], 1)
+    for matrix in (tall, tall.swapaxes(-1, -2), X):
+        rhs = np.ones((2, matrix.shape[1], 2))
+        wanted = np.linalg.pinv(matrix) @ rhs
+        np.testing.assert_allclose(solve(tf.constant(matrix), tf.constant(rhs)), wanted, atol=1e-9)
+    # As TensorFlow 2.21: a matrix of unknown rank too.
+    unknown = tf.function(L.lstsq, input_signature=[tf.TensorSpec(None, tf.float64)] * 2)
+    np.testing.assert_allclose(unknown(X, rhs), wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [[None, None], [None, 2], None])
+def test_the_inverse_of_matrices_of_open_size(shape):
+    matrix = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
+    inverse = tf.function(tf.linalg.pinv, input_signature=[tf.TensorSpec(shape, tf.float32)])
+    np.testing.assert_allclose(inverse(matrix), np.linalg.pinv(matrix), rtol=1e-4)
+    singular = np.float32([[1.0, 1.0], [1.0, 1.0 + 1e-6]])  # 20 eps of float32 are more than that
+    np.testing.assert_allclose(inverse(singular), np.full((2, 2), 0.25), rtol=1e-4)
