@@ -269,14 +269,13 @@ class Draw:
 
     def expression(self, body: list[Statement], env: dict[str, Any], depth: int) -> bool:
         """An expression of the public interface."""
-        rounds = self.random.random() < 0.6
-        templates = ROUNDED if rounds else EXACT
+        templates = ROUNDED if self.random.random() < 0.6 else EXACT
         if self.random.random() < 0.2:
             special = [*[MIXED] * self.mixed, *[LARGE] * self.large, *[RANDOM] * bool(self.state)]
             if special:
-                templates, rounds = self.random.choice(special), True
+                templates = self.random.choice(special)
         template = self.random.choice(templates)
-        return self.add(body, env, Line(self.name(), self.filled(template, env), rounds))
+        return self.add(body, env, Line(self.name(), self.filled(template, env)))
 
     def catalogue_call(self, body: list[Statement], env: dict[str, Any], depth: int) -> bool:
         """A call of one of the raw ops, with operands in the place of some of a sample's."""
@@ -302,7 +301,7 @@ class Draw:
         results = [i for i, r in enumerate(after["r"]) if self.keeps(r)] if after else []
         if results:
             index = self.random.choice(results)
-            line = Line(self.name(), f"tf.nest.flatten({call})[{index}]", True)
+            line = Line(self.name(), f"tf.nest.flatten({call})[{index}]")
             if self.add(body, env, line):
                 return True
         self.constants = before
@@ -538,7 +537,7 @@ class Draw:
         return value.dtype, tuple(value.shape)
 
     def _defined(self, function: Function) -> Function:
-        exec(function.render(False, False), self.space)
+        exec(function.render(False), self.space)
         self.functions.append(function)
         return function
 
@@ -562,7 +561,7 @@ class Draw:
         forms = [f"tf.map_fn({function.name}, {rows}, fn_output_signature={signature})"]
         if not any("assign" in text_of([s]) or "scatter" in text_of([s]) for s in function.body):
             forms.append(f"tf.vectorized_map({function.name}, {rows})")
-        return self.add(body, env, Line(self.name(), self.random.choice(forms), True))
+        return self.add(body, env, Line(self.name(), self.random.choice(forms)))
 
     def gradient(self, body: list[Statement], env: dict[str, Any], depth: int) -> bool:
         """Gradients, or gradients of gradients, of some statements."""
@@ -585,7 +584,7 @@ class Draw:
         text = f"{tape}.gradient({target}, [{', '.join(sources)}], unconnected_gradients='zero')"
         results_text = ", ".join(results) if len(results) > 1 else f"({results[0]},)"
         block = Block([(f"with tf.GradientTape() as {tape}:", suite)])
-        after_block: list[Statement] = [Line(results_text, text, True)]
+        after_block: list[Statement] = [Line(results_text, text)]
         after = self.run([block, *after_block], env)
         if after is None or not all(self.keeps(after[r]) for r in results):
             return False
@@ -599,7 +598,7 @@ class Draw:
                 Line(second, f"tf.reduce_sum(tf.square({results[0]}))"),
             ]
             text = f"{outer}.gradient({second}, {sources[0]}, unconnected_gradients='zero')"
-            gradient = Line(again, text, True)
+            gradient = Line(again, text)
             statements: list[Statement] = [
                 Block([(f"with tf.GradientTape() as {outer}:", nested)]),
                 gradient,
@@ -642,7 +641,7 @@ class Draw:
             for a in inputs
         ]
         empty = [self.array(tf.as_dtype(a.dtype), _emptied(a.shape, inputs)) for a in inputs]
-        used = main.render(False) + "".join([f.render(False) for f in self.functions])
+        used = main.render() + "".join([f.render() for f in self.functions])
         functions = [f for f in self.functions if re.search(rf"\b{f.name}\b", used)]
         constants = {n: a for n, a in self.constants.items() if re.search(rf"\b{n}\b", used)}
         return Program(self.seed, main, functions, [inputs, again, grown, empty], starts, constants)

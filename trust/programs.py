@@ -24,20 +24,14 @@ INDENT = "    "
 
 @dataclasses.dataclass
 class Line:
-    """`target = text`, or the text alone where there is no target.
-
-    `rounds` is true of an expression whose floating-point result may differ in its last bits
-    between two correct implementations.
-    """
+    """`target = text`, or the text alone where there is no target."""
 
     target: str
     text: str
-    rounds: bool = False
 
-    def render(self, indent: int, noisy: bool) -> Iterator[str]:
-        """The line of source; `noisy` perturbs a rounded result."""
-        text = f"N({self.text})" if noisy and self.rounds else self.text
-        yield INDENT * indent + (f"{self.target} = {text}" if self.target else text)
+    def render(self, indent: int) -> Iterator[str]:
+        """The line of source."""
+        yield INDENT * indent + (f"{self.target} = {self.text}" if self.target else self.text)
 
 
 @dataclasses.dataclass
@@ -46,27 +40,27 @@ class Block:
 
     clauses: list[tuple[str, list[Statement]]]
 
-    def render(self, indent: int, noisy: bool) -> Iterator[str]:
+    def render(self, indent: int) -> Iterator[str]:
         """The lines of source."""
         for head, body in self.clauses:
             yield INDENT * indent + head
-            yield from rendered(body, indent + 1, noisy)
+            yield from rendered(body, indent + 1)
 
 
 Statement = Line | Block
 
 
-def rendered(body: list[Statement], indent: int, noisy: bool) -> Iterator[str]:
+def rendered(body: list[Statement], indent: int) -> Iterator[str]:
     """The lines of a suite, `pass` if it is empty."""
     if not body:
         yield INDENT * indent + "pass"
     for statement in body:
-        yield from statement.render(indent, noisy)
+        yield from statement.render(indent)
 
 
-def text_of(body: list[Statement], noisy: bool = False) -> str:
+def text_of(body: list[Statement]) -> str:
     """The source of statements at the outermost level."""
-    return "\n".join(rendered(body, 0, noisy)) + "\n"
+    return "\n".join(rendered(body, 0)) + "\n"
 
 
 @dataclasses.dataclass
@@ -83,11 +77,11 @@ class Function:
     results: list[str]
     wrapper: str = "wrapped"
 
-    def render(self, noisy: bool, decorated: bool = True) -> str:
+    def render(self, decorated: bool = True) -> str:
         """The definition."""
         decorator = f"@{self.wrapper}\n" if decorated else ""
         results = ", ".join([f"tf.identity({n})" for n in self.results])
-        lines = rendered([*self.body, Line("", f"return {results}")], 1, noisy)
+        lines = rendered([*self.body, Line("", f"return {results}")], 1)
         return f"{decorator}def {self.name}({', '.join(self.parameters)}):\n" + "\n".join(lines)
 
 
@@ -105,10 +99,10 @@ class Program:
     variables: dict[str, np.ndarray[Any, Any]]
     constants: dict[str, np.ndarray[Any, Any]]
 
-    def source(self, noisy: bool = False) -> str:
-        """The definitions of the functions; `like` and `N` come from the namespace."""
-        rendered_ = [f.render(noisy) for f in self.functions]
-        return "\n\n".join([*rendered_, self.main.render(noisy, False)]) + "\n"
+    def source(self) -> str:
+        """The definitions of the functions; `like` comes from the namespace."""
+        rendered_ = [f.render() for f in self.functions]
+        return "\n\n".join([*rendered_, self.main.render(False)]) + "\n"
 
     def script(self) -> str:
         """A program to read and to run: what defines its data, then its source."""

@@ -180,7 +180,7 @@ def _targets(statement: Statement) -> set[str]:
 
 def _pruned(program: Program) -> Program:
     """Without the inputs, variables, functions and constants that nothing names."""
-    text = program.main.render(False, False).split("\n", 1)[1]
+    text = program.main.render(False).split("\n", 1)[1]
     kept = [i for i, p in enumerate(program.main.parameters) if _names(text, p)]
     program.main.parameters = [program.main.parameters[i] for i in kept]
     program.inputs = [[call[i] for i in kept] for call in program.inputs]

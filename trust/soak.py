@@ -437,6 +437,8 @@ def _table(names: list[str], scale: float) -> tuple[str, bool]:
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
+    # A job that a shell has put into the background ignores the signal, and so do its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser.add_argument("--count", type=float, default=1.0, help="the scale: 1 is all calls")
     parser.add_argument("--rows", nargs="*", choices=ROWS, help="only these rows")
     parser.add_argument("--row", choices=ROWS, help=argparse.SUPPRESS)

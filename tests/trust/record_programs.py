@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import gzip
 import json
 import pathlib
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from trust import verdicts
 
 KEPT = pathlib.Path(__file__).parent / "programs.json.gz"
 MAX_RESULT_ELEMENTS = 60
@@ -53,7 +56,6 @@ def drawn(count: int, first: int) -> list[dict[str, Any]]:
             {
                 "seed": seed,
                 "source": program.source(),
-                "noisy": program.source(True),
                 "helpers": helpers,
                 "inputs": [[encoded(a) for a in call] for call in program.inputs[:2]],
                 "variables": {n: encoded(a) for n, a in program.variables.items()},
@@ -63,26 +65,26 @@ def drawn(count: int, first: int) -> list[dict[str, Any]]:
     return found
 
 
-def outcomes(
-    tf: Any, program: dict[str, Any], noise: Callable[[Any], Any] | None = None
-) -> list[Any]:
+def outcomes(tf: Any, program: dict[str, Any], noise: verdicts.Noise | None = None) -> list[Any]:
     """What the calls of a program give: lists of arrays, or an exception.
 
-    `noise` perturbs a tensor, where the program is to be run with perturbed results.
+    `noise` perturbs what the program is given, and what its ops give.
     """
-    N = noise or (lambda x: x)
-    space: dict[str, Any] = {"tf": tf, "np": np, "wrapped": lambda f: f, "N": N, "Any": Any}
+    given = noise.scaled if noise else lambda x: x
+    space: dict[str, Any] = {"tf": tf, "np": np, "wrapped": lambda f: f, "Any": Any}
     space["compiled"] = space["wrapped"]
     exec(program["helpers"], space)
-    constants = {n: N(tf.constant(decoded(a, tf))) for n, a in program["constants"].items()}
-    starts = {n: N(tf.constant(decoded(a, tf))) for n, a in program["variables"].items()}
+    constants = {n: given(tf.constant(decoded(a, tf))) for n, a in program["constants"].items()}
+    starts = {n: given(tf.constant(decoded(a, tf))) for n, a in program["variables"].items()}
     variables = {n: tf.Variable(a) for n, a in starts.items()}
     space |= {**constants, **variables}
-    exec(program["noisy" if noise else "source"], space)
+    exec(program["source"], space)
     found: list[Any] = []
     for call in program["inputs"]:
         try:
-            results = space["f"](*[N(tf.constant(decoded(a, tf))) for a in call])
+            arguments = [given(tf.constant(decoded(a, tf))) for a in call]
+            with noise.of_ops() if noise else contextlib.nullcontext():
+                results = space["f"](*arguments)
             flat = [*tf.nest.flatten(results), *variables.values()]
             found.append([tf.convert_to_tensor(v).numpy() for v in flat])
         except Exception as e:

@@ -49,7 +49,7 @@ def differs(program: dict[str, Any], call: int, index: int, want: Any, got: Any)
         return False
     samples: list[Any] = []
     for seed in range(10):
-        perturbed = record_programs.outcomes(tf, program, verdicts.noise(seed))
+        perturbed = record_programs.outcomes(tf, program, verdicts.Noise(seed))
         if call >= len(perturbed) or isinstance(perturbed[call], BaseException):
             return False  # rounding decides whether it fails
         samples.append(perturbed[call][index])

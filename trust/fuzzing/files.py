@@ -104,7 +104,8 @@ class Graphs(Format):
             fed = {f"{name}:0": x for name in names}
             tf.graph_util.import_graph_def(value, fed, name="")
             graph = x.graph
-            found = [v for op in graph.get_operations() for v in op.outputs]
+            ops = [op for op in graph.get_operations() if op.type != "Placeholder"]
+            found = [v for op in ops for v in op.outputs]
             return [v for v in found if v.dtype not in (tf.variant, tf.resource)]
 
         with limited():
