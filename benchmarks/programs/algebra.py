@@ -194,3 +194,51 @@ def mahalanobis_float64(tf: Any, inputs: Inputs) -> Any:
 
     x, f = inputs.normal(n, d), inputs.normal(d, d)
     return step, (tf.constant(x, tf.float64), tf.constant(f, tf.float64))
+
+
+@program()
+def extended_kalman(tf: Any, inputs: Inputs) -> Any:
+    """A filter of a turning target for several tracks, the equations written out."""
+    b, steps = inputs.size(20, 200, 3), inputs.size(20, 60, 4)
+    seen = tf.constant(inputs.normal(steps, b, 2))
+
+    def step(seen: Any) -> Any:
+        x = tf.zeros([b, 4])
+        p = tf.eye(4, batch_shape=[b])
+        for t in tf.range(steps):
+            px, py, vx, vy = tf.unstack(x, axis=1)
+            x = tf.stack([px + 0.1 * vx, py + 0.1 * vy, vx * 0.99, vy * 0.99], 1)
+            f = tf.constant([[1, 0, 0.1, 0], [0, 1, 0, 0.1], [0, 0, 0.99, 0], [0, 0, 0, 0.99]])
+            p = f @ p @ tf.transpose(f) + 0.01 * tf.eye(4)
+            h = tf.constant([[1.0, 0, 0, 0], [0, 1.0, 0, 0]])
+            s = h @ p @ tf.transpose(h) + 0.1 * tf.eye(2)
+            gain = tf.linalg.matrix_transpose(tf.linalg.solve(s, h @ p))
+            x = x + tf.linalg.matvec(gain, seen[t] - tf.linalg.matvec(h, x))
+            p = p - gain @ h @ p
+        return x, p
+
+    return step, (seen,)
+
+
+@program()
+def tridiagonal_eigen(tf: Any, inputs: Inputs) -> Any:
+    """Lowest modes of a Hamiltonian by power iterations with deflation."""
+    n, k = inputs.size(200, 500, 9), 3
+    potential = tf.constant(inputs.uniform(n, high=4.0))
+
+    def step(v: Any) -> Any:
+        off = -tf.ones([n - 1])
+        h = tf.linalg.diag(2.0 + potential) + tf.linalg.diag(off, k=1) + tf.linalg.diag(off, k=-1)
+        a = 9.0 * tf.eye(n) - h
+        for _ in tf.range(20):
+            v = a @ v
+            columns = []
+            for i in range(k):
+                c = v[:, i]
+                for other in columns:
+                    c = c - tf.tensordot(c, other, 1) * other
+                columns.append(c / tf.norm(c))
+            v = tf.stack(columns, 1)
+        return tf.reduce_sum(v * (h @ v), 0)
+
+    return step, (tf.constant(inputs.normal(n, k)),)

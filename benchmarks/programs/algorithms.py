@@ -275,3 +275,27 @@ def real_nvp(tf: Any, inputs: Inputs) -> Any:
         return loss
 
     return step, (tf.constant(inputs.normal(b, d)),)
+
+
+@program()
+def message_passing(tf: Any, inputs: Inputs) -> Any:
+    """A network on edges, its messages added and the largest taken at nodes; with gradients."""
+    n, e, d = inputs.size(300, 2000, 6), inputs.size(2000, 9000, 12), inputs.size(8, 40, 4)
+    x = tf.constant(inputs.normal(n, d))
+    source, target = (tf.constant(inputs.integers(n, e)) for _ in range(2))
+    first, second = tf.Variable(inputs.weights(2 * d, d)), tf.Variable(inputs.weights(2 * d, d))
+
+    def step(x: Any, source: Any, target: Any) -> Any:
+        with tf.GradientTape() as tape:
+            h = x
+            for _ in range(2):
+                pairs = tf.concat([tf.gather(h, source), tf.gather(h, target)], 1)
+                messages = tf.nn.relu(pairs @ first)
+                total = tf.math.unsorted_segment_sum(messages, target, n)
+                most = tf.math.unsorted_segment_max(messages, target, n)
+                most = tf.where(most > -1e30, most, 0.0)
+                h = tf.tanh(tf.concat([total, most], 1) @ second)
+            loss = tf.reduce_mean(h * h)
+        return loss, tape.gradient(loss, [first, second])
+
+    return step, (x, source, target)

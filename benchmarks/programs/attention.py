@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from benchmarks.programs.inputs import Inputs
 from benchmarks.programs.registry import program
 
@@ -176,3 +178,52 @@ def mixture_of_experts(tf: Any, inputs: Inputs) -> Any:
         return tf.einsum("enf,ne->nf", tf.einsum("nd,edf->enf", x, experts), weights)
 
     return step, (tf.constant(inputs.normal(n, d)),)
+
+
+@program()
+def sliding_window_attention(tf: Any, inputs: Inputs) -> Any:
+    """Attention of each query to a band of keys, with a mask of padding and a relative bias."""
+    b, h, n, d = inputs.size(1, 4, 2), inputs.size(2, 6, 2), inputs.size(64, 256, 9), 32
+    band = np.abs(np.arange(n)[:, None] - np.arange(n)[None]) <= n // 8
+    q, k, v = (tf.constant(inputs.normal(b, h, n, d)) for _ in range(3))
+    lengths = tf.constant(inputs.integers(n, b) + 1)
+    bias = tf.constant(inputs.normal(h, 2 * n - 1))
+    at = tf.constant(np.arange(n)[:, None] - np.arange(n)[None] + n - 1)
+
+    def step(q: Any, k: Any, v: Any, lengths: Any) -> Any:
+        logits = tf.matmul(q, k, transpose_b=True) * d**-0.5 + tf.gather(bias, at, axis=1)
+        keep = tf.sequence_mask(lengths, n)[:, None, None] & tf.constant(band)
+        weights = tf.nn.softmax(tf.where(keep, logits, -1e9))
+        return tf.einsum("bhqk,bhkd->bqhd", weights, v)
+
+    return step, (q, k, v, lengths)
+
+
+@program()
+def grouped_query_attention(tf: Any, inputs: Inputs) -> Any:
+    """Rotary positions, fewer keys than queries, causal; with gradients."""
+    b, n, g, r, d = inputs.size(1, 4, 2), inputs.size(48, 160, 6), 2, 4, 32
+    x = tf.constant(inputs.normal(b, n, g * r * d))
+    weights = [tf.Variable(inputs.weights(g * r * d, m)) for m in (g * r * d, g * d, g * d)]
+    angles = np.arange(n)[:, None] * 10000.0 ** (-np.arange(d // 2) / (d // 2))
+    cos, sin = (tf.constant(f(angles).astype("float32"))[:, None] for f in (np.cos, np.sin))
+
+    def rotated(a: Any) -> Any:
+        even, odd = a[..., ::2], a[..., 1::2]
+        both = tf.stack([even * cos - odd * sin, even * sin + odd * cos], -1)
+        return tf.reshape(both, tf.shape(a))
+
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            q = rotated(tf.reshape(x @ weights[0], [b, n, g * r, d]))
+            k = rotated(tf.reshape(x @ weights[1], [b, n, g, d]))
+            v = tf.reshape(x @ weights[2], [b, n, g, d])
+            q = tf.reshape(q, [b, n, g, r, d])
+            logits = tf.einsum("bqgrd,bkgd->bgrqk", q, k) * d**-0.5
+            causal = tf.linalg.band_part(tf.ones([n, n]), -1, 0)
+            logits = logits + (causal - 1.0) * 1e9
+            out = tf.einsum("bgrqk,bkgd->bqgrd", tf.nn.softmax(logits), v)
+            loss = tf.reduce_mean(out * out)
+        return loss, tape.gradient(loss, weights)
+
+    return step, (x,)

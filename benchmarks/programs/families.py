@@ -15,6 +15,7 @@ from benchmarks.programs import (
     ordering,
     pipelines,
     precision,
+    recursions,
     science,
     sequences,
     signals,
@@ -25,7 +26,7 @@ from benchmarks.programs.registry import PROGRAMS
 
 FAMILIES = (
     distances, stencils, embeddings, algebra, signals, convolutions, sequences, ordering, text,
-    images, pipelines, attention, learning, science, precision, algorithms, keras_models,
+    images, pipelines, attention, learning, science, precision, algorithms, recursions, keras_models,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "PROGRAMS"]

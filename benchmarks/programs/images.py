@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from benchmarks.programs.inputs import Inputs
 from benchmarks.programs.registry import program
 
@@ -141,3 +143,68 @@ def morphology(tf: Any, inputs: Inputs) -> Any:
         return tf.nn.local_response_normalization(wide - narrow, 2)
 
     return step, (tf.constant(inputs.uniform(b, size, size, c)),)
+
+
+@program()
+def bilinear_warp(tf: Any, inputs: Inputs) -> Any:
+    """Images sampled where a flow points, with the gradient of the flow."""
+    b, h, w, c = inputs.size(1, 4, 2), inputs.size(60, 160, 7), inputs.size(60, 160, 8), 3
+    image = tf.constant(inputs.uniform(b, h, w, c))
+    rows, columns = (tf.constant(a.astype("float32")) for a in np.mgrid[:h, :w])
+
+    def step(image: Any, flow: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(flow)
+            y = tf.clip_by_value(rows + flow[..., 0], 0.0, h - 1.001)
+            x = tf.clip_by_value(columns + flow[..., 1], 0.0, w - 1.001)
+            top, left = tf.floor(y), tf.floor(x)
+            fy, fx = (y - top)[..., None], (x - left)[..., None]
+            i, j = tf.cast(top, tf.int32), tf.cast(left, tf.int32)
+
+            def at(i: Any, j: Any) -> Any:
+                return tf.gather_nd(image, tf.stack([i, j], -1), batch_dims=1)
+
+            upper = at(i, j) * (1 - fx) + at(i, j + 1) * fx
+            lower = at(i + 1, j) * (1 - fx) + at(i + 1, j + 1) * fx
+            warped = upper * (1 - fy) + lower * fy
+            loss = tf.reduce_mean(tf.abs(warped - image))
+        return loss, tape.gradient(loss, flow)
+
+    return step, (image, tf.constant(inputs.normal(b, h, w, 2)))
+
+
+@program()
+def stereo_matching(tf: Any, inputs: Inputs) -> Any:
+    """Absolute differences at shifts, averaged over a window; the shift of the smallest."""
+    h, w, shifts = inputs.size(60, 160, 9), inputs.size(80, 200, 12), inputs.size(8, 24, 3)
+
+    def step(left: Any, right: Any) -> Any:
+        costs = []
+        for d in range(shifts):
+            moved = tf.pad(right, [[0, 0], [d, 0]])[:, :w]
+            costs.append(tf.abs(left - moved))
+        volume = tf.stack(costs, -1)[None]
+        smooth = tf.nn.avg_pool2d(volume, 5, 1, "SAME")
+        best = tf.argmin(smooth, -1)
+        return best, tf.reduce_min(smooth, -1)
+
+    return step, (tf.constant(inputs.uniform(h, w)), tf.constant(inputs.uniform(h, w)))
+
+
+@program()
+def histogram_features(tf: Any, inputs: Inputs) -> Any:
+    """Oriented gradients of grey pictures, bins added by one-hot products."""
+    b, h, w = inputs.size(2, 6, 2), 8 * inputs.size(8, 20, 2), 8 * inputs.size(8, 20, 2)
+
+    def step(x: Any) -> Any:
+        dy = tf.pad(x[:, 2:] - x[:, :-2], [[0, 0], [1, 1], [0, 0]])
+        dx = tf.pad(x[:, :, 2:] - x[:, :, :-2], [[0, 0], [0, 0], [1, 1]])
+        size = tf.sqrt(dx * dx + dy * dy + 1e-6)
+        angle = tf.math.atan2(dy, dx + 1e-6)
+        position = tf.cast((angle / np.pi + 1.0) * 4.0, tf.int32) % 8
+        votes = tf.one_hot(position, 8) * size[..., None]
+        cells = tf.reshape(votes, [b, h // 8, 8, w // 8, 8, 8])
+        cells = tf.reduce_sum(cells, [2, 4])
+        return cells / (tf.norm(cells, axis=-1, keepdims=True) + 1e-3)
+
+    return step, (tf.constant(inputs.uniform(b, h, w)),)

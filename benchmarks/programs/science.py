@@ -258,3 +258,46 @@ def special_integrals(tf: Any, inputs: Inputs) -> Any:
         return *waves, *decays, tf.math.special.bessel_k0(x), tf.math.special.bessel_y1(x)
 
     return step, (tf.constant(inputs.uniform(n, low=0.1, high=12.0)),)
+
+
+@program()
+def asian_option(tf: Any, inputs: Inputs) -> Any:
+    """Paths from given normal numbers: averages along time, the payoff, its gradient."""
+    n, t = inputs.size(2000, 10000, 9), inputs.size(20, 60, 5)
+    z = tf.constant(inputs.normal(n, t))
+
+    def step(z: Any, spot: Any, sigma: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([spot, sigma])
+            dt = 1.0 / t
+            growth = tf.cumsum((0.02 - 0.5 * sigma**2) * dt + sigma * dt**0.5 * z, 1)
+            paths = spot * tf.exp(growth)
+            price = tf.reduce_mean(tf.nn.relu(tf.reduce_mean(paths, 1) - 100.0))
+        return price, tape.gradient(price, [spot, sigma])
+
+    return step, (z, tf.constant(100.0), tf.constant(0.2))
+
+
+@program(tolerance=1e-1)
+def molecular_dynamics(tf: Any, inputs: Inputs) -> Any:
+    """Lennard-Jones in a periodic box; forces by the gradient."""
+    n = inputs.size(100, 300, 6)
+    box = float(n) ** (1 / 3) * 1.3
+
+    def energy(x: Any) -> Any:
+        d = x[:, None] - x[None]
+        d = d - box * tf.round(d / box)
+        r2 = tf.reduce_sum(d * d, -1) + tf.eye(n) * 1e6
+        inverse = (1.0 / tf.maximum(r2, 0.64)) ** 3
+        return 2.0 * tf.reduce_sum(inverse * inverse - inverse)
+
+    def step(x: Any, v: Any) -> Any:
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                e = energy(x)
+            v = v - 0.0005 * tape.gradient(e, x)
+            x = tf.math.floormod(x + 0.0005 * v, box)
+        return x, e
+
+    return step, (tf.constant(inputs.uniform(n, 3, high=box)), tf.constant(inputs.normal(n, 3)))

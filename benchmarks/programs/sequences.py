@@ -205,3 +205,22 @@ def edit_distance(tf: Any, inputs: Inputs) -> Any:
         return row[:, -1]
 
     return step, (tf.constant(inputs.integers(6, b, n)), tf.constant(inputs.integers(6, b, n)))
+
+
+@program()
+def nucleus_decoding(tf: Any, inputs: Inputs) -> Any:
+    """Logits cut to the nucleus, penalties of repeated tokens by scatter, the best taken."""
+    b, v, n = inputs.size(4, 32, 2), inputs.size(2000, 12000, 20), 6
+
+    def step(logits: Any) -> Any:
+        rows = tf.range(b)
+        for _ in range(n):
+            ordered, which = tf.math.top_k(logits, min(64, v))
+            mass = tf.cumsum(tf.nn.softmax(ordered), 1, exclusive=True)
+            kept = tf.where(mass < 0.9, ordered, -1e9)
+            token = tf.gather(which, tf.argmax(kept, 1), batch_dims=1)
+            at = tf.stack([rows, token], 1)
+            logits = tf.tensor_scatter_nd_add(logits, at, tf.fill([b], -2.0))
+        return token, tf.reduce_logsumexp(logits, 1)
+
+    return step, (tf.constant(inputs.normal(b, v)),)

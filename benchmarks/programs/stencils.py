@@ -149,3 +149,42 @@ def upwind_advection(tf: Any, inputs: Inputs) -> Any:
         return u
 
     return step, (tf.constant(inputs.normal(h, w)),)
+
+
+@program()
+def shallow_water(tf: Any, inputs: Inputs) -> Any:
+    """Centred differences, reflecting walls by pads of the edge."""
+    h, w = inputs.size(100, 300, 9), inputs.size(100, 300, 8)
+
+    def edge(a: Any) -> Any:
+        a = tf.concat([a[:1], a, a[-1:]], 0)
+        return tf.concat([a[:, :1], a, a[:, -1:]], 1)
+
+    def step(e: Any, u: Any, v: Any) -> Any:
+        for _ in tf.range(10):
+            p = edge(e)
+            u = u - 0.1 * (p[1:-1, 2:] - p[1:-1, :-2])
+            v = v - 0.1 * (p[2:, 1:-1] - p[:-2, 1:-1])
+            q, r = edge(u), edge(v)
+            e = e - 0.1 * (q[1:-1, 2:] - q[1:-1, :-2] + r[2:, 1:-1] - r[:-2, 1:-1])
+        return e, u, v
+
+    return step, tuple(tf.constant(inputs.normal(h, w)) for _ in range(3))
+
+
+@program()
+def brians_brain(tf: Any, inputs: Inputs) -> Any:
+    """A cellular automaton of three states, bytes, on a torus."""
+    h, w = inputs.size(100, 400, 9), inputs.size(100, 400, 8)
+
+    def step(cells: Any) -> Any:
+        for _ in tf.range(6):
+            on = tf.cast(cells == 1, tf.uint8)
+            rows = on + tf.roll(on, 1, 0) + tf.roll(on, -1, 0)
+            near = rows + tf.roll(rows, 1, 1) + tf.roll(rows, -1, 1) - on
+            born = tf.logical_and(cells == 0, near == 2)
+            one, two = tf.constant(1, tf.uint8), tf.constant(2, tf.uint8)
+            cells = tf.where(born, one, tf.where(cells == 1, two, tf.zeros_like(cells)))
+        return cells
+
+    return step, (tf.constant(inputs.integers(3, h, w, dtype="uint8")),)

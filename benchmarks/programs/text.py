@@ -141,3 +141,38 @@ def address_patterns(tf: Any, inputs: Inputs) -> Any:
         return [tf.strings.regex_full_match(texts, pattern) for pattern in patterns]
 
     return step, (tf.constant(addresses),)
+
+
+@program(("eager", "graph"))
+def token_counts(tf: Any, inputs: Inputs) -> Any:
+    """Bags of words: lower case, split, hashed, counted for each text."""
+    n = inputs.size(200, 800, 5)
+
+    def step(texts: Any) -> Any:
+        clean = tf.strings.regex_replace(tf.strings.lower(texts), "[[:punct:]]", "")
+        words = tf.strings.split(clean)
+        buckets = tf.strings.to_hash_bucket_fast(words, 256)
+        cells = tf.cast(buckets.values + 256 * words.value_rowids(), tf.int32)
+        return tf.reshape(tf.math.bincount(cells, minlength=256 * n), [n, 256])
+
+    return step, (tf.constant(inputs.sentences(n)),)
+
+
+@program(("eager", "graph"))
+def byte_pairs(tf: Any, inputs: Inputs) -> Any:
+    """The most frequent pair of neighbouring symbols replaced, ten times over."""
+    n = inputs.size(5000, 20000, 30)
+    symbols = tf.constant(inputs.integers(24, n))
+
+    def step(s: Any) -> Any:
+        for merge in range(10):
+            pair = s[:-1] * 64 + s[1:]
+            best = tf.argmax(tf.math.bincount(pair, minlength=4096), output_type=tf.int32)
+            hit = tf.concat([pair == best, [False]], 0)
+            behind = tf.concat([[False], hit[:-1]], 0)
+            hit = tf.logical_and(hit, tf.logical_not(behind))
+            drop = tf.concat([[False], hit[:-1]], 0)
+            s = tf.boolean_mask(tf.where(hit, 24 + merge, s), tf.logical_not(drop))
+        return s
+
+    return step, (symbols,)
