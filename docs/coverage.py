@@ -20,6 +20,7 @@ from typing import Any
 
 from docs.generated import put
 from intaglio import tf
+from intaglio.compat_v1.absent import ABSENT
 from intaglio.opdef import raw
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -29,11 +30,10 @@ MISSING: Any = object()
 # What is left out on purpose, by the beginnings of the names, and why.
 LEFT_OUT = {
     "tf.config.experimental.ClusterDeviceFilters": "there is one process",
-    "tf.config.experimental_connect_to": "there is one process",
+    "tf.config.experimental_connect_to_host": "there is one process",
     "tf.data.experimental.service": "a service of several processes; datasets run in the program's own",
     "tf.experimental.StructuredTensor": "records of ragged fields: ExtensionType with RaggedTensor does the same",
     "tf.experimental.async": "eager ops are done when they return",
-    "tf.experimental.dtensor": "arrays spread over many accelerators; there is one device, the host",
     "tf.experimental.enable_strict_mode": "there are no deprecated ways to forbid",
     "tf.experimental.function_executor_type": "there is one executor",
     "tf.experimental.register_filesystem_plugin": "plugins are shared libraries; fsspec has the file systems",
@@ -144,6 +144,7 @@ def page() -> str:
         lines.append(_row(name, count))
     lines += [_row("all", totals), "", _ops_line(ops), ""]
     lines += ["## Left out on purpose", "", *_left_out(rows), ""]
+    lines += ["## Names of TensorFlow 1 that raise NotImplementedError", "", *_of_version_1(), ""]
     for name in sorted(rows):
         lines += [f"## {name}", ""]
         for kind in ("works", "partly", "missing"):
@@ -165,6 +166,17 @@ def _left_out(rows: dict[str, list[tuple[str, str, str]]]) -> list[str]:
         shown = names[0] if len(names) == 1 else f"{start}... ({len(names)} names)"
         lines.append(f"- `{shown}`: {reason}.")
     return lines
+
+
+def _of_version_1() -> list[str]:
+    """One line for each reason that names of `tf.compat.v1` are not implemented for."""
+    reasons: dict[str, list[str]] = collections.defaultdict(list)
+    for name, reason in ABSENT.items():
+        reasons[reason].append(name)
+    return [
+        f"- {', '.join(f'`tf.compat.v1.{name}`' for name in names)}: {reason}."
+        for reason, names in reasons.items()
+    ]
 
 
 def _row(name: str, count: collections.Counter[str]) -> str:

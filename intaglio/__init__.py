@@ -11,6 +11,8 @@ from intaglio.runtime import direct_calls, eager, random_state
 
 __version__ = "0.1.0"
 
+# Imported for what they register: hooks between layers, the catalogue, executors.
+_REGISTERED = bootstrap, ops, direct_calls, random_state
 eager.install_fast_operators()
 door.stack()  # before there are threads, which must not make one each
 
@@ -18,9 +20,10 @@ door.stack()  # before there are threads, which must not make one each
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")
 
 # What goes beyond TensorFlow, imported when it is first asked for.
-__getattr__, __dir__ = later.attributes(
+__getattr__, _names = later.attributes(
     __name__,
     {
+        "tf": "intaglio.tf",
         "StaleCaptureError": "intaglio.function.captures:StaleCaptureError",
         "NewTraceError": "intaglio.function.control:NewTraceError",
         "RetraceBudgetError": "intaglio.function.control:RetraceBudgetError",
@@ -121,36 +124,32 @@ __all__ = [
     "__version__",
     "backend",
     "bisect",
-    "bootstrap",
     "captures",
     "check_nans",
     "dims",
-    "direct_calls",
     "effects",
     "explain_error",
-    "graph_diff",
-    "graph_of_text",
-    "export_stablehlo",
-    "generalise",
     "export_library",
     "export_onnx",
-    "install_as_tensorflow",
+    "export_stablehlo",
     "fingerprint",
+    "generalise",
+    "graph_diff",
+    "graph_of_text",
+    "install_as_tensorflow",
     "last_error",
     "last_retrace",
     "load_onnx",
     "load_stablehlo",
     "overhead",
-    "ops",
-    "random_state",
     "picture",
     "profile",
-    "report",
-    "save_profile",
+    "python_state",
     "record_calls",
     "recursion",
-    "python_state",
+    "report",
     "retrace_budget",
+    "save_profile",
     "stance",
     "strict",
     "trace_cache",
@@ -158,3 +157,8 @@ __all__ = [
     "verify",
     "watch",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is public: completion in an editor shows neither layers nor what this module imports."""
+    return sorted({"tf", *__all__, *[name for name in _names() if name.startswith("__")]})

@@ -62,6 +62,11 @@ class _Configuration:
             count = len(self.divided or ()) or 1
         return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(count)]
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the logical devices can no longer be changed."""
+        return self._in_use
+
     def divide(self, parts: list[LogicalDeviceConfiguration]) -> None:
         """Sets the logical devices. Raises RuntimeError if others are in use."""
         with self._lock:
@@ -91,6 +96,11 @@ def reset_devices() -> None:
     Strategies and tensors keep the names of devices that they have.
     """
     _configuration.reset()
+
+
+def are_in_use() -> bool:
+    """Whether the devices have been listed, named or computed with, so that they stay as they are."""
+    return _configuration.is_in_use
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:

@@ -58,9 +58,12 @@ class Dimension:
 
     __slots__ = ("_value",)
     __hash__ = None  # type: ignore[assignment]  # unknown sizes equal nothing
+    # Whether there has ever been one: lists of numbers are not searched for them before.
+    exists = False
 
     def __init__(self, value: Any) -> None:
         self._value = _size(value)
+        Dimension.exists = True
 
     @property
     def value(self) -> int | None:

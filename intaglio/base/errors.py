@@ -6,6 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/errors.
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Any, NamedTuple
 
 OK = 0
@@ -29,6 +30,9 @@ UNAUTHENTICATED = 16
 
 class OpError(Exception):
     """An op failed while running. `OpError(node_def, op, message, error_code)`."""
+
+    # What the error's text has after the message.
+    _note = ""
 
     def __init__(
         self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN, *args: Any
@@ -66,7 +70,7 @@ class OpError(Exception):
         return self._payloads
 
     def __str__(self) -> str:
-        return self._message
+        return self._message + self._note
 
     def __reduce__(self) -> Any:
         return _rebuild, (type(self), self._message, self._error_code)
@@ -204,6 +208,21 @@ def from_kernel(error: BaseException, reaches_outside: str = "") -> type[OpError
     if isinstance(error, unexpected) and not reaches_outside:
         return InvalidArgumentError
     return None
+
+
+# What NumPy says of operands whose shapes do not broadcast.
+_BROADCAST = re.compile(
+    r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\) ?"
+)
+
+
+def kernel_message(error: BaseException) -> str:
+    """What the error of a kernel says, in TensorFlow's words where they are NumPy's."""
+    found = _BROADCAST.fullmatch(str(error))
+    if found is None:
+        return str(error)
+    first, second = (dims.rstrip(",") for dims in found.groups())
+    return f"Incompatible shapes: [{first}] vs. [{second}]"
 
 
 # The attribute of an error that has the steps.

@@ -291,12 +291,12 @@ def explained(path: str) -> Generator[None]:
         for error_class, new_class, text in _CLASSES:
             if isinstance(e, error_class):
                 raise new_class(None, None, f"{path}; {text}") from None
-        said = e.strerror or str(e)
+        reason = e.strerror or str(e)
         if e.errno in _EXHAUSTED:
-            raise errors.ResourceExhaustedError(None, None, f"{path}; {said}") from e
+            raise errors.ResourceExhaustedError(None, None, f"{path}; {reason}") from e
         if e.errno in (errno.ENAMETOOLONG, errno.EINVAL):
-            raise errors.InvalidArgumentError(None, None, f"{path}; {said}") from e
-        raise errors.UnknownError(None, None, f"{path}; {said}") from e
+            raise errors.InvalidArgumentError(None, None, f"{path}; {reason}") from e
+        raise errors.UnknownError(None, None, f"{path}; {reason}") from e
 
 
 def _explaining(method: str) -> Callable[..., Any]:

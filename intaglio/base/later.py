@@ -73,6 +73,8 @@ def attributes(
     """
 
     def find(name: str) -> Any:
+        if name == "__all__" and origins:  # of a module that does not say it: asked by `import *`
+            return [n for n in sorted({*vars(sys.modules[module]), *origins}) if n[0] != "_"]
         if name not in origins:
             message = f"module {module!r} has no attribute {name!r}"
             adviser = None if name.startswith("__") else _adviser(module)

@@ -11,8 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from intaglio.base import origins
@@ -37,11 +36,14 @@ def _in_notebook() -> bool:
     return "ipykernel" in sys.modules
 
 
+# What the environment says, which every trace asks: it is read once.
+CHOSEN = os.environ.get(VARIABLE)
+
+
 def is_shown() -> bool:
     """True where a line may be shown: in a terminal, in a notebook, or if the environment says so."""
-    chosen = os.environ.get(VARIABLE)
-    if chosen is not None:
-        return chosen not in ("", "0")
+    if CHOSEN is not None:
+        return CHOSEN not in ("", "0")
     return _in_notebook() or bool(getattr(sys.stderr, "isatty", lambda: False)())
 
 
@@ -120,18 +122,23 @@ def _line_of(thread: int) -> Frame | None:
 _DISPLAY = _Display()
 
 
-@contextmanager
-def shown(what: str, status: Callable[[], str] | None = None) -> Generator[None]:
-    """Shows the work of the block if it takes long; `status` says in words how far it is."""
-    if not is_shown():
-        yield
-        return
-    work = _Work(what, time.monotonic(), threading.get_ident(), status)
-    _DISPLAY.begin(work)
-    try:
-        yield
-    finally:
-        _DISPLAY.end(work)
+class shown:
+    """A context that shows its work if it takes long; `status` says in words how far it is."""
+
+    __slots__ = ("_status", "_what", "_work")
+
+    def __init__(self, what: str, status: Callable[[], str] | None = None) -> None:
+        self._what, self._status = what, status
+        self._work: _Work | None = None
+
+    def __enter__(self) -> None:
+        if is_shown():
+            self._work = _Work(self._what, time.monotonic(), threading.get_ident(), self._status)
+            _DISPLAY.begin(self._work)
+
+    def __exit__(self, *error: object) -> None:
+        if self._work is not None:
+            _DISPLAY.end(self._work)
 
 
 __all__ = ["is_shown", "line", "shown"]

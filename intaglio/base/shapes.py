@@ -9,15 +9,31 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
+from intaglio.base import origins
 from intaglio.base.dimension import Dimension
 from intaglio.base.errors import ShapeError
 from intaglio.base.hooks import HOOKS
 from intaglio.base.messages import Written
 
 Dims = tuple[int | None, ...] | None
+
+
+class _Style:
+    """How users see sizes: as TensorFlow 1's `Dimension` objects, or as numbers and None."""
+
+    dimensions = False
+
+
+STYLE = _Style()
+
+
+def _as_objects() -> bool:
+    """Whether the method that calls this gives sizes as objects: it does to the user's code, if asked to."""
+    return STYLE.dimensions and not origins.is_ours_by_name(sys._getframe(2).f_code)
 
 
 class TensorShape(Written):
@@ -146,16 +162,16 @@ class TensorShape(Written):
     def __iter__(self) -> Iterator[int | None]:
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter(self._dims)
+        return iter(self.dims or ()) if _as_objects() else iter(self._dims)  # type: ignore[return-value]  # TensorFlow 1's objects
 
     def __getitem__(self, key: Any) -> Any:
         if self._dims is None:
             if isinstance(key, slice):
                 return self._unknown_slice(key)
-            return None
+            return Dimension(None) if _as_objects() else None
         if isinstance(key, slice):
             return TensorShape(self._dims[key])
-        return self._dims[key]
+        return Dimension(self._dims[key]) if _as_objects() else self._dims[key]
 
     @staticmethod
     def _unknown_slice(key: slice) -> TensorShape:
@@ -182,7 +198,8 @@ class TensorShape(Written):
         return TensorShape(other).concatenate(self)
 
     def __repr__(self) -> str:
-        return f"TensorShape({None if self._dims is None else list(self._dims)})"
+        sizes = self.dims if STYLE.dimensions else self._dims
+        return f"TensorShape({None if sizes is None else list(sizes)})"
 
     def __str__(self) -> str:
         return text(self._dims)
@@ -249,8 +266,11 @@ def _dim(value: Any) -> int | None:
 
 
 def text(dims: Dims) -> str:
-    """How TensorFlow prints a shape: `(2, None)`, `(3,)`, `<unknown>`."""
-    return "<unknown>" if dims is None else str(tuple(dims))
+    """How TensorFlow prints a shape: `(2, None)`, `(3,)`, `<unknown>`; TensorFlow 1 `(2, ?)`."""
+    if dims is None:
+        return "<unknown>"
+    shown = str(tuple(dims))
+    return shown.replace("None", "?") if STYLE.dimensions else shown
 
 
 def known(dims: Dims) -> TypeGuard[tuple[int, ...]]:
@@ -265,7 +285,7 @@ def count(dims: Dims) -> int | None:
 
 def compatible(a: Dims, b: Dims) -> bool:
     """True if some fully known shape fits both."""
-    if a is None or b is None:
+    if a is None or b is None or a == b:
         return True
     return len(a) == len(b) and all(
         x is None or y is None or x == y for x, y in zip(a, b, strict=True)

@@ -54,13 +54,13 @@ def assert_no_retrace(*functions: Any) -> Generator[None]:
         raise AssertionError("\n".join(lines))
 
 
-def assert_graph_ops(thing: Any, **counts: int) -> None:
+def assert_graph_ops(target: Any, **counts: int) -> None:
     """Raises AssertionError unless the graph has so many ops of these types: `MatMul=2, Relu=0`.
 
-    `thing` is a trace, or a function, of which that is the last trace; nested graphs count. Raises
+    `target` is a trace, or a function, of which that is the last trace; nested graphs count. Raises
     ValueError for a function without traces.
     """
-    graph = graphs_of(thing)[-1].graph
+    graph = graphs_of(target)[-1].graph
     found = Counter([n.op.name for g in [*walk.nested(graph), graph] for n in g.nodes])
     wrong = [
         f"{n} {name}, not {count}" for name, count in counts.items() if (n := found[name]) != count

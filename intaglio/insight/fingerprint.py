@@ -14,7 +14,7 @@ _DEFINED = re.compile(r"^graph (\S+?)\(", re.MULTILINE)
 _NAMED = re.compile(r"(^graph |graph\(\")([^\s(\"]+)", re.MULTILINE)
 
 
-def fingerprint(thing: Any) -> str:
+def fingerprint(target: Any) -> str:
     """64 hexadecimal digits for the graphs of a function, of a trace, or of the text of a graph.
 
     Two are equal if the graphs are: ops, attributes, constants, names of nodes, signatures. Lines, file
@@ -29,7 +29,7 @@ def fingerprint(thing: Any) -> str:
     >>> intaglio.fingerprint(f) == intaglio.fingerprint(g)
     True
     """
-    found = sorted([_numbered(text.format_graph(g.graph)) for g in graphs_of(thing)])
+    found = sorted([_numbered(text.format_graph(g.graph)) for g in graphs_of(target)])
     return hashlib.sha256("\n\n".join(found).encode()).hexdigest()
 
 

@@ -1,6 +1,6 @@
 """What can be looked at as a graph: functions, traces, graphs, and the text of one.
 
-`graphs_of(thing)` is where every view of this layer begins.
+`graphs_of(target)` is where every view of this layer begins.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ class Titled(NamedTuple):
     trace: ConcreteFunction | None = None
 
 
-def graphs_of(thing: Any) -> list[Titled]:
+def graphs_of(target: Any) -> list[Titled]:
     """The graphs of a function (one for each trace), a trace, a graph, or the text of a graph.
 
     Raises ValueError for a function without traces, TypeError for anything else, and
     GraphSyntaxError for a text that is no graph.
     """
-    if isinstance(thing, Function):
-        return [_of_trace(trace, thing.name) for trace in _traces(thing)]
-    if isinstance(thing, ConcreteFunction):
-        return [_of_trace(thing, thing.python_name)]
-    if isinstance(thing, recorded.FuncGraph):
-        return [Titled(thing.name, thing.freeze_function())]
-    if isinstance(thing, recorded.Graph):
-        thing.get_operations()
-        return [Titled("graph", thing.freeze("graph", [], []))]
-    if isinstance(thing, Graph):
-        return [Titled(thing.name, thing)]
-    if isinstance(thing, str):
-        graph = text.parse(inspect.cleandoc(thing))
+    if isinstance(target, Function):
+        return [_of_trace(trace, target.name) for trace in _traces(target)]
+    if isinstance(target, ConcreteFunction):
+        return [_of_trace(target, target.python_name)]
+    if isinstance(target, recorded.FuncGraph):
+        return [Titled(target.name, target.freeze_function())]
+    if isinstance(target, recorded.Graph):
+        target.get_operations()
+        return [Titled("graph", target.freeze("graph", [], []))]
+    if isinstance(target, Graph):
+        return [Titled(target.name, target)]
+    if isinstance(target, str):
+        graph = text.parse(inspect.cleandoc(target))
         return [Titled(graph.name, graph)]
     raise TypeError(
         f"expected a tf.function, a trace of one, a graph or the text of a graph, "
-        f"not {type(thing).__name__}"
+        f"not {type(target).__name__}"
     )
 
 
-def latest(thing: Any) -> Titled:
-    """The graph of `thing`; of a function that of its last trace. Raises as `graphs_of`."""
-    return graphs_of(thing)[-1]
+def latest(target: Any) -> Titled:
+    """The graph of `target`; of a function that of its last trace. Raises as `graphs_of`."""
+    return graphs_of(target)[-1]
 
 
 def _traces(function: Function) -> list[ConcreteFunction]:

@@ -36,9 +36,9 @@ MAX_PICTURED_NODES = 2000
 MAX_PROFILE_ROWS, MAX_BAR_PIXELS = 60, 160
 
 
-def html_of(thing: Any) -> str:
+def html_of(target: Any) -> str:
     """An object as a fragment of HTML: `_repr_html_` of all that has one."""
-    return f'<div class="intaglio"><style>{STYLE}</style>{fragment(thing)}</div>'
+    return f'<div class="intaglio"><style>{STYLE}</style>{fragment(target)}</div>'
 
 
 def cell(text: Any) -> str:
@@ -65,24 +65,24 @@ def folded(title: str, content: str) -> str:
 
 
 @functools.singledispatch
-def fragment(thing: Any) -> str:
+def fragment(target: Any) -> str:
     """The inside of `html_of`, by class."""
-    return f"<pre>{cell(thing)}</pre>"
+    return f"<pre>{cell(target)}</pre>"
 
 
 @fragment.register
-def _(thing: Function) -> str:
-    traces = thing._list_all_concrete_functions()
-    head = f"<p><b>tf.function {cell(thing.name)}</b>, {len(traces)} traces</p>"
+def _(target: Function) -> str:
+    traces = target._list_all_concrete_functions()
+    head = f"<p><b>tf.function {cell(target.name)}</b>, {len(traces)} traces</p>"
     if not traces:
         return head + "<p>It has not been called yet.</p>"
-    parts = [head, fragment(thing.traces)]
+    parts = [head, fragment(target.traces)]
     if len(traces) > 1:
-        parts.append(folded("why it was traced", fragment(thing.explain())))
+        parts.append(folded("why it was traced", fragment(target.explain())))
     for title, found in (
-        ("read of Python's state", [f"{r.name} = {r.before()}" for r in thing.captures]),
-        ("side effects, which ran once", list(map(str, thing.side_effects))),
-        ("large constants", list(map(str, thing.constants))),
+        ("read of Python's state", [f"{r.name} = {r.before()}" for r in target.captures]),
+        ("side effects, which ran once", list(map(str, target.side_effects))),
+        ("large constants", list(map(str, target.constants))),
     ):
         if found:
             items = "".join([f"<li>{cell(f)}</li>" for f in found])
@@ -94,38 +94,38 @@ def _(thing: Function) -> str:
 
 
 @fragment.register
-def _(thing: ConcreteFunction) -> str:
-    head = f"<p><b>{cell(thing.pretty_printed_signature(verbose=False))}</b></p>"
-    rows = [("input", v.node.name, v.dtype.name, v.shape) for v in thing.inputs]
-    rows += [("output", v.node.name, v.dtype.name, v.shape) for v in thing.outputs]
+def _(target: ConcreteFunction) -> str:
+    head = f"<p><b>{cell(target.pretty_printed_signature(verbose=False))}</b></p>"
+    rows = [("input", v.node.name, v.dtype.name, v.shape) for v in target.inputs]
+    rows += [("output", v.node.name, v.dtype.name, v.shape) for v in target.outputs]
     parts = table(("", "name", "dtype", "shape"), rows)
-    return head + parts + folded("graph", _graph(thing, len(thing.frozen.nodes)))
+    return head + parts + folded("graph", _graph(target, len(target.frozen.nodes)))
 
 
 @fragment.register
-def _(thing: Graph) -> str:
-    return _graph(thing, len(thing.nodes))
+def _(target: Graph) -> str:
+    return _graph(target, len(target.nodes))
 
 
 @fragment.register
-def _(thing: recorded.Graph) -> str:
-    return _graph(thing, len(thing.nodes))
+def _(target: recorded.Graph) -> str:
+    return _graph(target, len(target.nodes))
 
 
-def _graph(thing: Any, nodes: int) -> str:
-    text = folded(f"{nodes} nodes as text", f"<pre>{cell(to_text(thing))}</pre>")
-    return (picture(thing).fragment if nodes <= MAX_PICTURED_NODES else "") + text
-
-
-@fragment.register
-def _(thing: Picture) -> str:
-    return thing.fragment
+def _graph(target: Any, nodes: int) -> str:
+    text = folded(f"{nodes} nodes as text", f"<pre>{cell(to_text(target))}</pre>")
+    return (picture(target).fragment if nodes <= MAX_PICTURED_NODES else "") + text
 
 
 @fragment.register
-def _(thing: Explanation) -> str:
+def _(target: Picture) -> str:
+    return target.fragment
+
+
+@fragment.register
+def _(target: Explanation) -> str:
     rows: list[tuple[Any, ...]] = []
-    for reason in thing:
+    for reason in target:
         where = "" if reason.where is None else f"{reason.where.short} {reason.where.source}"
         ms = f"{reason.seconds * 1e3:.1f}"
         if not reason.changes:
@@ -139,25 +139,25 @@ def _(thing: Explanation) -> str:
 
 
 @fragment.register
-def _(thing: Traces) -> str:
-    return table(HEADS, thing.cells(), (0, 2, 3, 4, 5))
+def _(target: Traces) -> str:
+    return table(HEADS, target.cells(), (0, 2, 3, 4, 5))
 
 
 @fragment.register
-def _(thing: CompileReport) -> str:
-    head, _, rest = thing.partition("\n")
+def _(target: CompileReport) -> str:
+    head, _, rest = target.partition("\n")
     return f"<p>{cell(head)}</p>" + (folded("steps", f"<pre>{cell(rest)}</pre>") if rest else "")
 
 
 @fragment.register
-def _(thing: Profile) -> str:
-    head = f"<p><b>profile</b>, {thing.seconds:.3f} s, {len(thing.samples)} samples</p>"
+def _(target: Profile) -> str:
+    head = f"<p><b>profile</b>, {target.seconds:.3f} s, {len(target.samples)} samples</p>"
     rows = [
         "<tr>"
         + f"<td class=n>{t.seconds:.3f}</td><td class=n>{t.share:.1%}</td>"
         + f'<td><span class="bar" style="width:{t.share * MAX_BAR_PIXELS:.0f}px"></span></td>'
         + f"<td>{cell(t.name)}</td><td>{cell(_line(t.where))}</td></tr>"
-        for t in thing.ops[:MAX_PROFILE_ROWS]
+        for t in target.ops[:MAX_PROFILE_ROWS]
     ]
     heads = "".join([f"<th>{h}</th>" for h in ("seconds", "share", "", "what", "line")])
     times = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
@@ -166,7 +166,7 @@ def _(thing: Profile) -> str:
             f"machine code of {name}",
             table(("step", "line"), [(s.name, _line(s.where)) for s in steps]),
         )
-        for name, steps in thing.machine_code.items()
+        for name, steps in target.machine_code.items()
     ]
     return head + times + "".join(inside)
 
@@ -176,9 +176,9 @@ def _line(frame: Frame | None) -> str:
 
 
 @fragment.register
-def _(thing: GraphDiff) -> str:
-    if not thing:
-        return f"<p>{cell(thing)}</p>"
+def _(target: GraphDiff) -> str:
+    if not target:
+        return f"<p>{cell(target)}</p>"
     rows = [
         (
             "" if line.where is None else f"{line.where.short} {line.where.source}",
@@ -187,7 +187,7 @@ def _(thing: GraphDiff) -> str:
             c.was,
             c.now,
         )
-        for line in thing
+        for line in target
         for c in line.changes
     ]
     return table(("line", "", "op", "was", "now"), rows)
@@ -197,21 +197,21 @@ def _(thing: GraphDiff) -> str:
 
 
 @fragment.register
-def _(thing: SymbolicTensor) -> str:
-    return f"<p><b>symbolic tensor</b> {cell(thing.name)}, {thing.dtype.name}, shape {cell(thing.shape)}</p>"
+def _(target: SymbolicTensor) -> str:
+    return f"<p><b>symbolic tensor</b> {cell(target.name)}, {target.dtype.name}, shape {cell(target.shape)}</p>"
 
 
 @fragment.register
-def _(thing: EagerTensor) -> str:
-    return f"<p><b>tensor</b> {thing.dtype.name}, shape {cell(thing.shape)}</p>{_values(thing)}"
+def _(target: EagerTensor) -> str:
+    return f"<p><b>tensor</b> {target.dtype.name}, shape {cell(target.shape)}</p>{_values(target)}"
 
 
 @fragment.register
-def _(thing: Variable) -> str:
-    kind = "" if thing.trainable else ", not trainable"
-    head = f"<p><b>variable</b> {cell(thing.name)}, {thing.dtype.name}, shape {cell(thing.shape)}{kind}</p>"
+def _(target: Variable) -> str:
+    kind = "" if target.trainable else ", not trainable"
+    head = f"<p><b>variable</b> {cell(target.name)}, {target.dtype.name}, shape {cell(target.shape)}{kind}</p>"
     try:
-        return head + _values(thing.read_value())
+        return head + _values(target.read_value())
     except Exception:  # of a graph, or not initialised: it has no value to show
         return head
 
@@ -251,10 +251,10 @@ def _element(value: Any) -> str:
 
 
 @fragment.register
-def _(thing: Dataset) -> str:
-    size = int(thing.cardinality())
+def _(target: Dataset) -> str:
+    size = int(target.cardinality())
     shown = {-1: "endless", -2: "of unknown size"}.get(size, f"{size} elements")
-    spec = thing.element_spec
+    spec = target.element_spec
     parts = (
         spec.items()
         if isinstance(spec, dict)

@@ -41,7 +41,7 @@ class NumpyProgram(str):
     missing: tuple[str, ...]
 
 
-def to_python(thing: Any) -> NumpyProgram:
+def to_python(target: Any) -> NumpyProgram:
     """The last trace of a function, a trace, or a graph, as a program that imports NumPy alone.
 
     It defines a function of the trace's tensors, and calls it if it is run. Ops without a NumPy form
@@ -54,7 +54,7 @@ def to_python(thing: Any) -> NumpyProgram:
     >>> space["program"](np.array([-1.0, 3.0], np.float32))
     array([0., 6.], dtype=float32)
     """
-    return _Writer(latest(thing)).program()
+    return _Writer(latest(target)).program()
 
 
 class _Names:
@@ -63,8 +63,8 @@ class _Names:
     def __init__(self, taken: set[str]) -> None:
         self.taken = set(taken)
 
-    def new(self, wish: str) -> str:
-        name = _NO_NAME.sub("_", wish).strip("_") or "value"
+    def new(self, preferred: str) -> str:
+        name = _NO_NAME.sub("_", preferred).strip("_") or "value"
         if name[0].isdigit() or keyword.iskeyword(name):
             name = f"v_{name}"
         found, n = name, 1
@@ -180,7 +180,7 @@ class _Writer:
             return [f"{values[id(node.outputs[0])]} = {text}"]
         call = Call(node, [values[id(v)] for v in node.inputs], self.functions, names.new)
         text = expression(call)
-        targets = [names.new(_wish(v)) if id(v) in used else "_" for v in node.outputs]
+        targets = [names.new(_preferred_name(v)) if id(v) in used else "_" for v in node.outputs]
         values.update(zip(map(id, node.outputs), targets, strict=True))
         if text is None:
             what = _without_form(node)
@@ -194,7 +194,7 @@ class _Writer:
         return [*call.lines, f"{left} = {text}" if targets and set(targets) != {"_"} else text]
 
 
-def _wish(value: SymbolicTensor) -> str:
+def _preferred_name(value: SymbolicTensor) -> str:
     name = value.node.name
     return name if value.index == 0 else f"{name}_{value.node.op.sig.outputs[0].name}{value.index}"
 

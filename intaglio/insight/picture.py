@@ -205,7 +205,7 @@ class Picture(ShownInNotebooks):
         return f"<p>Source</p>{''.join(parts)}" if parts else ""
 
 
-def picture(thing: Any, level: str = "lines") -> Picture:
+def picture(target: Any, level: str = "lines") -> Picture:
     """The graph of a trace, of a function (its last trace), or a graph, as a picture.
 
     `level` is what a box is in the SVG, and first in the HTML: `"functions"`, `"lines"` or `"ops"` of
@@ -219,7 +219,7 @@ def picture(thing: Any, level: str = "lines") -> Picture:
     """
     if level not in LEVELS:
         raise ValueError(f"level is one of {', '.join(LEVELS)}, not {level!r}")
-    return Picture(latest(thing), level)
+    return Picture(latest(target), level)
 
 
 def _arrows(graph: Graph) -> list[tuple[Node, Node]]:

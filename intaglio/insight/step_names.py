@@ -18,7 +18,7 @@ def name_of(node: Node) -> str:
         return f"one loop: {_ops(node)}"
     if late._Program.is_op(op):
         return f"machine code: {_ops(node)}"
-    if op.internal and any(True for _ in walk.attached(node)):
+    if op.internal and walk.attached(node):
         return f"{op.name.removeprefix('_')}: {_ops(node)}"
     return op.name
 

@@ -13,13 +13,13 @@ from intaglio.ir import text
 from intaglio.ir.graph import Graph
 
 
-def to_text(thing: Any) -> str:
+def to_text(target: Any) -> str:
     """The graphs of a function, a trace or a graph as text; those of several traces one after another.
 
     `graph_of_text` reads a graph back, `graph_diff` takes such a text for a graph. Raises as
     `graphs_of` does.
     """
-    return "\n".join([_headed(found) for found in graphs_of(thing)])
+    return "\n".join([_headed(found) for found in graphs_of(target)])
 
 
 def _headed(found: Titled) -> str:

@@ -95,13 +95,13 @@ class TraceProfile(ShownInNotebooks, tuple[TracedLine, ...]):
         pathlib.Path(path).write_text(json.dumps(speedscope(self.times)), encoding="utf-8")
 
 
-def trace_profile(thing: Any) -> TraceProfile:
+def trace_profile(target: Any) -> TraceProfile:
     """The rows of a function's last trace, or of a trace, by line.
 
     The time of a node is that since the node before it; a line with a loop or branch of the graph has the
     time of the body too. Raises ValueError for a function without traces.
     """
-    found = latest(thing)
+    found = latest(target)
     assert isinstance(found.trace, ConcreteFunction)
     nanoseconds = _nanoseconds(found.trace)
     groups: dict[Frame | None, list[tuple[Node, Graph | None]]] = defaultdict(list)
@@ -169,10 +169,10 @@ def _samples(trace: ConcreteFunction, nanoseconds: dict[str, int]) -> Iterator[S
 
 
 @fragment.register
-def _(thing: TraceProfile) -> str:
-    head = f"<p><b>{cell(thing.name)}</b>, {thing.nodes} nodes</p>"
-    advice = "".join([f"<p>{cell(text)}</p>" for text in thing.advice])
-    return head + table(HEADS, thing.cells(), (0, 1, 2, 3)) + advice
+def _(target: TraceProfile) -> str:
+    head = f"<p><b>{cell(target.name)}</b>, {target.nodes} nodes</p>"
+    advice = "".join([f"<p>{cell(text)}</p>" for text in target.advice])
+    return head + table(HEADS, target.cells(), (0, 1, 2, 3)) + advice
 
 
 __all__ = ["TraceProfile", "TracedLine", "trace_profile"]

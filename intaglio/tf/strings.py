@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dispatchable
-def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def join(inputs: Any, separator: str | None = "", name: str | None = None) -> Tensor:
     """Strings joined elementwise; scalars are broadcast.
 
     Raises InvalidArgumentError (ValueError in a graph) for shapes that differ.
@@ -44,7 +44,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     >>> print(tf.strings.join([["a", "b"], "c"], separator="-").numpy())
     [b'a-c' b'b-c']
     """
-    return raw.StringJoin(inputs, separator=separator, name=name)
+    return raw.StringJoin(inputs, separator=separator or "", name=name)
 
 
 @dispatchable
@@ -178,7 +178,11 @@ def unicode_transcode(
 
 @dispatchable
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: Any,
+    segment_ids: Any,
+    num_segments: Any,
+    separator: str | None = "",
+    name: str | None = None,
 ) -> Tensor:
     """The strings of each segment joined.
 
@@ -192,7 +196,7 @@ def unsorted_segment_join(
     [b'b' b'a:c']
     """
     return raw.UnsortedSegmentJoin(
-        inputs, segment_ids, num_segments, separator=separator, name=name
+        inputs, segment_ids, num_segments, separator=separator or "", name=name
     )
 
 

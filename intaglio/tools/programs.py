@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
 from typing import Any
 
+from intaglio.base import origins
+
 # What Python's own command exits with.
 _FAILED, _NO_FILE, _INTERRUPTED = 1, 2, 130
 
@@ -119,6 +121,7 @@ def _fresh_main(path: str) -> types.ModuleType:
 
 def _guarded(execute: Callable[[], None]) -> int:
     """Runs a program; an error of it is shown without the frames of this file."""
+    origins.runs_programs(__file__)
     try:
         execute()
     except SystemExit:

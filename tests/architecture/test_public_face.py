@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import intaglio
 from intaglio import tf
 from tests.architecture.sources import PACKAGE, ROOT, name_of, text_of, tree_of
 
@@ -146,3 +147,10 @@ def test_what_is_documented_at_the_top_is_offered_there() -> None:
     here = {name for name in documented if "." not in name and hasattr(tf, name)}
     assert len(here) > 100
     assert not here - set(tf.__all__)
+
+
+def test_the_package_shows_only_what_is_public() -> None:
+    shown = {name for name in dir(intaglio) if not name.startswith("__")}
+    assert shown == {"tf", *[name for name in intaglio.__all__ if not name.startswith("__")]}
+    assert intaglio.tf is tf
+    assert all(getattr(intaglio, name) is not None for name in shown)

@@ -20,6 +20,7 @@ REGISTRATIONS = {
     "raw.expect": "ops of families that are imported when needed",
     "declare": "messages of protocol buffers",
     "convert.register": "composite values that are no tensor",
+    "register_executor": "tensors whose ops something else than the host's kernels carries out",
     "register_reader": "values that operators of eager tensors take",
     "install_operator": "special methods of Tensor, by the conversion rules",
     "register_fast": "operators that eager tensors compute with a kernel",

@@ -91,11 +91,14 @@ NOT_A_NAME = {
     "spread": "broadcast, splat, col2im",
     "spreaded": "expanded",
     "theirs": "others",
+    "thing": "value, target, object",
     "told": "reported, checked",
     "turn": "iteration, step, angle",
     "turned": "transposed, rotated, mirrored",
     "turns": "iterations, trip_count, quadrants",
+    "wish": "preferred",
     "way": "path, compiler, option, branch",
+    "untold": "unlisted",
     "ways": "paths, options, branches",
 }
 # Names that TensorFlow, unittest and Python chose.

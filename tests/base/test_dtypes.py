@@ -34,6 +34,13 @@ def test_what_names_no_type_is_refused(value: Any) -> None:
         tf.as_dtype(value)
 
 
+def test_types_are_found_under_their_numbers() -> None:
+    """Tools have tables by the numbers of messages; equality and hash are TensorFlow's."""
+    names = {1: "float", 9: "int64", 20: "resource"}
+    assert [names[t] for t in (tf.float32, tf.int64, tf.resource)] == list(names.values())
+    assert {tf.float32, 1, tf.as_dtype("float32")} == {1}
+
+
 def test_types_are_equal_to_their_names() -> None:
     assert tf.float32 == np.float32 and tf.float32 == "float32"
     assert tf.float32 != np.float64 and tf.float32 != 3 and tf.float32 is not None

@@ -30,7 +30,7 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "AFTER", 0.0)
     monkeypatch.setattr(progress, "INTERVAL", 0.01)
-    monkeypatch.delenv(progress.VARIABLE, raising=False)
+    monkeypatch.setattr(progress, "CHOSEN", None)
     return stream
 
 
@@ -102,10 +102,7 @@ def test_work_inside_work_and_in_threads(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_where_it_is_shown(monkeypatch, variable, terminal_there, expected) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal() if terminal_there else io.StringIO())
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
-    if variable is None:
-        monkeypatch.delenv(progress.VARIABLE, raising=False)
-    else:
-        monkeypatch.setenv(progress.VARIABLE, variable)
+    monkeypatch.setattr(progress, "CHOSEN", variable)
     assert progress.is_shown() is expected
 
 

@@ -57,8 +57,20 @@ def shown(output: Any) -> tuple[str, str]:
     return output.output_type, output.get("text") or output.get("data", {}).get("text/plain", "")
 
 
+def joined(cell: Any) -> list[tuple[str, str]]:
+    """The outputs of a cell, with adjacent pieces of its stream as one: the kernel flushes them by
+    the clock, so a busy machine sends `True` and the newline after it in two messages."""
+    pieces: list[tuple[str, str]] = []
+    for kind, text in map(shown, cell.outputs):
+        if kind == "stream" and pieces and pieces[-1][0] == "stream":
+            pieces[-1] = (kind, pieces[-1][1] + text)
+        else:
+            pieces.append((kind, text))
+    return pieces
+
+
 def outputs(notebook: Any) -> list[list[tuple[str, str]]]:
-    return [[shown(o) for o in c.outputs] for c in notebook.cells if c.cell_type == "code"]
+    return [joined(cell) for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def test_there_are_notebooks() -> None:
@@ -82,6 +94,18 @@ def test_a_notebook_prints_what_it_shows(path: pathlib.Path) -> None:
     assert outputs(done) == kept
     failing = ["raises-exception" in c.metadata.get("tags", ()) for c in done.cells]
     assert any(failing[:-1]), "one cell shows an error, and others run behind it"
+
+
+def test_a_long_trace_shows_its_progress() -> None:
+    slow = (
+        "import time\nfrom intaglio import tf\n@tf.function\ndef slow(x):\n    x = x + 1\n"
+        "    time.sleep(3.2)\n    return x\nint(slow(tf.constant(1)))"
+    )
+    (cell,) = executed(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(slow)])).cells
+    (progress, text), result = joined(cell)
+    assert progress == "stream" and result == ("execute_result", "2")
+    assert "tracing slow: " in text and "time.sleep(3.2)" in text
+    assert text.endswith(" \r"), "the line goes when the trace is done"
 
 
 def test_functions_are_traced_behind_a_displayed_exception() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from docs import keras, pages, type_stub
+from intaglio.autograph import declared_state
 from intaglio.cpython.portable import PORTABLE
 from intaglio.opdef import raw
 from tests.printing import by_any_python
@@ -29,15 +30,16 @@ def name_of(path: pathlib.Path) -> str:
 
 
 @pytest.fixture
-def catalogue() -> Iterator[None]:
-    """Ops that a page declares are gone after it, not those of families that it imported."""
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a page declares is gone after it: state of objects, and ops that are not of families it imported."""
+    monkeypatch.setattr(declared_state, "_states", {})
     yield
     for name, declared in raw.catalogue().items():
         if type(declared).__module__ == "page":
             raw.withdraw(name)
 
 
-@pytest.mark.usefixtures("catalogue")
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("path", pages.PAGES, ids=name_of)
 def test_pages_print_what_they_say(path: pathlib.Path) -> None:
     if PORTABLE and path.name == "compiler.md":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import shutil
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -206,11 +207,25 @@ def test_requests_are_counted(client: Client) -> None:
 
 def test_late_and_too_many_requests(folder: pathlib.Path) -> None:
     body = {"instances": [1.0]}
-    with models.client(folder, seconds=1e-9) as client:
-        message = error(client.post("/v1/models/scaled:predict", json=body), 504)
-        assert "longer than 1e-09 s" in message
+    released = threading.Event()
+    with models.client(folder, seconds=1.0) as client:
+        signature = client.models.servable("scaled", None)[1].signatures["serving_default"]
+        object.__setattr__(signature, "run", lambda arrays: released.wait(models.SECONDS))
+        try:
+            message = error(client.post("/v1/models/scaled:predict", json=body), 504)
+        finally:
+            released.set()
+        assert "longer than 1 s" in message
     with models.client(folder, pending=0) as client:
         assert "try again" in error(client.post("/v1/models/scaled:predict", json=body), 503)
+
+
+def test_a_body_that_never_arrives_whole(folder: pathlib.Path) -> None:
+    longer = {"content-length": "100"}
+    with models.client(folder, seconds=0.2) as client:
+        path = "/v1/models/scaled:predict"
+        message = error(client.request("POST", path, content=b"{", headers=longer), 408)
+    assert "the body of the request took longer than 0.2 s" in message
 
 
 def test_tokens(folder: pathlib.Path) -> None:

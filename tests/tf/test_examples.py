@@ -38,6 +38,12 @@ SILENT = {
     "tf.data.experimental.enable_debug_mode": "holds until the program ends",
     "tf.data.experimental.make_saveable_from_iterator": "not done here",
     "tf.debugging.experimental.enable_dump_debug_info": "not done here",
+    "tf.experimental.dtensor.create_distributed_mesh": "holds until the program ends",
+    "tf.experimental.dtensor.initialize_accelerator_system": "holds until the program ends",
+    "tf.experimental.dtensor.initialize_multi_client": "holds until the program ends",
+    "tf.experimental.dtensor.initialize_tpu_system": "holds until the program ends",
+    "tf.experimental.dtensor.shutdown_accelerator_system": "holds until the program ends",
+    "tf.experimental.dtensor.shutdown_tpu_system": "holds until the program ends",
 }
 
 

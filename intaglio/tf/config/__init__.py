@@ -5,6 +5,9 @@ Follows https://www.tensorflow.org/api_docs/python/tf/config.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.base.devices import (
     LogicalDevice,
     LogicalDeviceConfiguration,
@@ -18,6 +21,18 @@ from intaglio.base.devices import (
 )
 from intaglio.base.options import OPTIONS
 from intaglio.tf.config import experimental, optimizer, threading
+
+if TYPE_CHECKING:
+    from intaglio.distribute.unsupported import (
+        experimental_connect_to_cluster as experimental_connect_to_cluster,
+    )
+else:
+    __getattr__, __dir__ = later.attributes(
+        __name__,
+        {
+            "experimental_connect_to_cluster": "intaglio.distribute.unsupported:experimental_connect_to_cluster"
+        },
+    )
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -66,6 +81,7 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 
 __all__ = [
+    "experimental_connect_to_cluster",
     "LogicalDevice",
     "LogicalDeviceConfiguration",
     "PhysicalDevice",
