@@ -17,7 +17,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import int32
 from intaglio.base.threads import Inherited
 from intaglio.distribute.hooks import HOOKS
-from intaglio.opdef import convert
+from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.state import one_device
 
@@ -100,15 +100,36 @@ class ReplicaContext:
             raise NotImplementedError("all_gather does not support IndexedSlices")
         flat = [_as_tensor(part) for part in flat]
         if self._is_one_of_several():
-            flat = list(
-                self.merge_call(
-                    lambda strategy, *values: tuple(
-                        [strategy.extended._gather_to(v, v, axis, options) for v in values]
-                    ),
-                    args=tuple(flat),
-                )
-            )
+            flat = self._all_gathered(flat, axis, options)
         return nest.pack_sequence_as(value, flat)
+
+    def _all_gathered(self, flat: list[Any], axis: Any, options: Any) -> list[Any]:
+        def merged(strategy: Any, *values: Any) -> Any:
+            return tuple([strategy.extended._gather_to(v, v, axis, options) for v in values])
+
+        def own_part(total: Any, value: Any) -> Any:
+            """The rows of a gathered tensor that are this replica's."""
+            along = axis % value.shape.rank
+            size = raw.GatherV2(raw.Shape(value), [along], 0)
+            (sizes,) = self.merge_call(
+                lambda strategy, v: (strategy.extended._gather_to(v, v, 0, options),), args=(size,)
+            )
+            sizes = convert.to_tensor(sizes)
+            first = raw.Sum(raw.Slice(sizes, [0], [int(self._replica_id)]), 0)
+            places = raw.Range(first, first + size[0], 1)
+            return raw.GatherV2(total, places, along)
+
+        def gathered(*values: Any) -> Any:
+            results = self.merge_call(merged, args=tuple(flat))
+
+            def gradients(*found: Any) -> list[Any]:
+                totals = self._all_reduced(ReduceOp.SUM, [*found], options)
+                return [own_part(t, v) for t, v in zip(totals, flat, strict=True)]
+
+            return results, gradients
+
+        found = custom_gradient(gathered)(*flat)
+        return list(found) if isinstance(found, (list, tuple)) else [found]
 
     def _is_one_of_several(self) -> bool:
         return self._strategy.extended._num_replicas_in_sync > 1

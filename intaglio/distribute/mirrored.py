@@ -7,6 +7,7 @@ https://www.tensorflow.org/api_docs/python/tf/distribute/OneDeviceStrategy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from intaglio.base.device_spec import DeviceSpec
@@ -99,12 +100,19 @@ class CentralStorageStrategy(ReplicatedStrategy):
         super().__init__(CentralStorageExtended(self, names, central))
 
 
+class OneDeviceExtended(ReplicatedExtended):
+    """The part for authors of optimizers and layers: the replica is the code that calls it."""
+
+    def _tapes_around(self) -> Any:
+        return nullcontext()
+
+
 class OneDeviceStrategy(ReplicatedStrategy):
     """One replica on one device. Raises ValueError for what is no device's name."""
 
     def __init__(self, device: str) -> None:
         names = local_devices([device], "tf.distribute.OneDeviceStrategy")
-        super().__init__(ReplicatedExtended(self, names))
+        super().__init__(OneDeviceExtended(self, names))
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
         """`value`, or its sum or mean along `axis`: there is one replica."""

@@ -44,7 +44,8 @@ class _Replica(ReplicaContext):
         self._call = call
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
         self._level = door.level()
-        self._scopes = _scopes_of(self._level)
+        # Tapes around the run see nothing of its replicas, which are threads: as with TensorFlow.
+        self._scopes = {**_scopes_of(self._level), "watchers": []}
         self._thread = threading.Thread(
             target=inheriting(self._run), name=f"replica {index}", daemon=True
         )
@@ -84,9 +85,17 @@ class _Replica(ReplicaContext):
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """`merge_fn(strategy, *args)`, called once for all replicas; returns this one's result.
 
-        Raises RuntimeError in the trace of another function or control flow.
+        Raises RuntimeError in the trace of another function or control flow, and for a replica that
+        does not run: one that has ended, or one that a tape around `strategy.run` differentiates.
         """
         here = door.level()
+        if threading.current_thread() is not self._thread:
+            raise RuntimeError(
+                "`merge_call` called outside of the replica that is to wait for the others, where "
+                "nothing would wake it: by the gradient of `all_reduce` or `all_gather` for a tape around "
+                "strategy.run, or by a replica context that was kept. Open the tape in the function "
+                "that strategy.run is given, and call tf.distribute.get_replica_context() in it."
+            )
         if here is not self._inner:
             raise RuntimeError(
                 "`merge_call` called while defining a new graph or a tf.function: the function "
@@ -116,16 +125,9 @@ class _Replica(ReplicaContext):
     def _called(self) -> Any:
         here = pushed(Context(self._strategy, self))
         where = device(self._strategy.extended.worker_devices[self.index])
-        with here, door.pushed(self._own_level()), where:
+        with here, door.pushed(EagerLevel() if self._level.eager else self._level), where:
             self._inner = door.level()
             return self._call()
-
-    def _own_level(self) -> Any:
-        if not self._level.eager:
-            return self._level
-        level = EagerLevel()
-        level.watchers = [*self._level.watchers]
-        return level
 
 
 def _scopes_of(level: Any) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def _scopes_of(level: Any) -> dict[str, Any]:
 
 
 def _restore(level: Any, scopes: dict[str, Any]) -> None:
-    for name, value in scopes.items():
+    for name, value in scopes.items() if isinstance(level, Recorder) else ():
         setattr(level, name, value)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from intaglio.base import nest
@@ -103,8 +103,18 @@ class ReplicatedExtended(StrategyExtended):
         own_args: Any = of_replica(0, tuple(args))
         own_kwargs = of_replica(0, kwargs or {})
         replica = ReplicaContext(self._strategy, min(self._replica_ids))
-        with replica, device(self.worker_devices[0]):
+        # The call of a function is one op outside of the replica, which tapes see.
+        is_call = isinstance(fn, Function) and door.level().eager
+        with (
+            nullcontext() if is_call else self._tapes_around(),
+            replica,
+            device(self.worker_devices[0]),
+        ):
             return fn(*own_args, **own_kwargs)
+
+    def _tapes_around(self) -> Any:
+        """A context in which no tape of outside sees a replica, as where replicas are threads."""
+        return door.unwatched()
 
     def _traced(self, fn: Function) -> Any:
         found = self._functions.get(fn)
