@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from intaglio.export.context import ALIGNMENT, ALLOCATED, MAGIC, MAPPED, WEIGHTS, Layout, text_of
+from intaglio.export.context import (
+    ALIGNMENT,
+    ALLOCATED,
+    MAGIC,
+    MAPPED,
+    PARALLEL_FOR,
+    THREADS,
+    WEIGHTS,
+    Layout,
+    text_of,
+)
 from intaglio.export.interface import Error, Port
 from intaglio.native.llvm.builder import Code
 
@@ -24,7 +34,8 @@ from intaglio.native.llvm.builder import Code
     WEIGHTS_FILE,
     NO_VARIABLE,
     VARIABLE_SIZE,
-) = range(9)
+    PROCESSOR,
+) = range(10)
 FIXED_ERRORS = [
     Error(OK, "OK", "no error"),
     Error(NULL, "ERROR_NULL", "a pointer to a context, to inputs or to outputs is null"),
@@ -45,8 +56,11 @@ FIXED_ERRORS = [
     ),
     Error(NO_VARIABLE, "ERROR_NO_VARIABLE", "there is no variable of this number"),
     Error(VARIABLE_SIZE, "ERROR_VARIABLE_SIZE", "the variable has another size in bytes"),
+    Error(PROCESSOR, "ERROR_PROCESSOR", "the library has no code for this processor"),
 ]
 FIRST_ARGUMENT_ERROR = 16
+# What kernels call to have their tasks run.
+RUN_TASKS = "run_tasks"
 # What may be wrong with an argument, in the order of the codes.
 ARGUMENT_FAULTS = ("NULL", "COUNT", "ALIGNMENT")
 
@@ -74,6 +88,19 @@ class DerivedArray(NamedTuple):
     weight: int
     variable: int
     target: int
+
+
+class WordTable(NamedTuple):
+    """The words of a function that may use threads: each context has its own, with its own pool.
+
+    They are copied from a constant to an offset of the context; `pools` are the offsets of the words in
+    them that are the context where it has threads, and null where not.
+    """
+
+    initial: str
+    size: int
+    offset: int
+    pools: Sequence[int]
 
 
 class Source(NamedTuple):
@@ -104,6 +131,8 @@ class Call(NamedTuple):
     memory: int
     # The code of the first guard.
     first_guard: int
+    # The words, if each context has its own.
+    table: WordTable | None
 
 
 class Calls:
@@ -133,17 +162,18 @@ class Calls:
         self._maps = maps_files and not self._inside
         self.codes: list[Code] = []
         self.globals: list[str] = []
-        self.exported: list[str] = []
+        # Visible functions: what they return, and their parameters.
+        self.exported: dict[str, tuple[str, list[str]]] = {}
         if weights is not None:
-            self.globals.append(_constant("weights", weights or b"\0"))
+            self.globals.append(constant("weights", weights or b"\0"))
         for number, (_, words) in enumerate(streams):
-            self.globals.append(_constant(f"stream{number}", words))
+            self.globals.append(constant(f"stream{number}", words))
 
     # -- pieces ----------------------------------------------------------------------------
 
     def _code(self, name: str, parameters: Sequence[str], returns: str = "i32") -> Code:
         code = Code(f"{self._prefix}_{name}", parameters, returns)
-        self.exported.append(code.name)
+        self.exported[code.name] = code.signature
         self.codes.append(code)
         return code
 
@@ -178,11 +208,11 @@ class Calls:
 
     # -- contexts --------------------------------------------------------------------------
 
-    def write_contexts(self, derived: Sequence[DerivedArray]) -> None:
+    def write_contexts(self, derived: Sequence[DerivedArray], tables: Sequence[WordTable]) -> None:
         """The functions that make and end contexts."""
         size = self._code("context_size", [], self._size)
         size.do(f"ret {self._size} {self._layout.size}")
-        self._write_initialize(derived)
+        self._write_initialize(derived, tables)
         self._write_create()
         self._write_destroy()
 
@@ -190,7 +220,9 @@ class Calls:
     def _weight_parameters(self) -> list[str]:
         return [] if self._inside else ["ptr %weights", f"{self._size} %weights_size"]
 
-    def _write_initialize(self, derived: Sequence[DerivedArray]) -> None:
+    def _write_initialize(
+        self, derived: Sequence[DerivedArray], tables: Sequence[WordTable]
+    ) -> None:
         parameters = ["ptr %memory", f"{self._size} %size", *self._weight_parameters, "ptr %result"]
         code = self._code("initialize", parameters)
         for pointer in ("%memory", "%result", *([] if self._inside else ["%weights"])):
@@ -204,6 +236,10 @@ class Calls:
         self._set_word(code, "%memory", MAGIC, "i64", "0")
         self._set_word(code, "%memory", ALLOCATED, "ptr", "null")
         self._set_word(code, "%memory", MAPPED, "ptr", "null")
+        self._set_word(code, "%memory", PARALLEL_FOR, "ptr", "null")
+        for table in tables:
+            offset = self._offset(code, "%memory", table.offset)
+            code.copy(offset, table.initial, str(table.size))
         weights = self._weights(code, "%memory")
         for slots in self._variables:
             source = self._offset(code, weights, slots.initial)
@@ -342,8 +378,11 @@ class Calls:
         outs = [*pointers[1], *[after[v][0] for v in call.written], memory, *streams]
         kept = [self._copied(code, s) for s in streams]
         tables = [self._table(code, t) for t in (ins, outs)]
+        words = call.words
+        if call.table is not None:
+            words = self._offset(code, "%context", call.table.offset)
         code.do(
-            f"call void @{call.body}(ptr {tables[0]}, ptr {tables[1]}, ptr {call.words}, i64 0, i64 1)"
+            f"call void @{call.body}(ptr {tables[0]}, ptr {tables[1]}, ptr {words}, i64 0, i64 1)"
         )
         status = code.load("i64", memory, 8)
         wrong, right = code.new_label("wrong"), code.new_label("right")
@@ -404,6 +443,32 @@ class Calls:
             code.do(f"store ptr {pointer}, ptr {code.at('ptr', table, str(number))}")
         return table
 
+    # -- threads ---------------------------------------------------------------------------
+
+    def write_threads(self, tables: Sequence[WordTable]) -> None:
+        """The function that gives a context threads, and the one through which kernels use them."""
+        code = self._code("set_parallel_for", ["ptr %context", "ptr %run", "ptr %threads"])
+        self._check_context(code, "%context")
+        self._set_word(code, "%context", PARALLEL_FOR, "ptr", "%run")
+        self._set_word(code, "%context", THREADS, "ptr", "%threads")
+        alone = code.let("icmp eq ptr %run, null")
+        pool = code.let(f"select i1 {alone}, ptr null, ptr %context")
+        offsets = [t.offset + p for t in tables for p in t.pools]
+        if offsets:
+            words = ", ".join([f"i64 {o}" for o in offsets])
+            kind = f"[{len(offsets)} x i64]"
+            self.globals.append(f"@pools = internal constant {kind} [{words}], align 8")
+            with code.loop("0", str(len(offsets))) as i:
+                at = code.load("i64", code.at("i64", "@pools", i), 8)
+                code.do(f"store ptr {pool}, ptr {code.at('i8', '%context', at)}, align 8")
+        code.do(f"ret i32 {OK}")
+        run = Code(RUN_TASKS, ["ptr %context", "ptr %task", "ptr %argument", "i64 %count"])
+        function = self._word(run, "%context", PARALLEL_FOR, "ptr")
+        threads = self._word(run, "%context", THREADS, "ptr")
+        run.do(f"call void {function}(ptr {threads}, ptr %task, ptr %argument, i64 %count)")
+        run.do("ret void")
+        self.codes.append(run)
+
     # -- variables, texts ------------------------------------------------------------------
 
     def write_variables(self) -> None:
@@ -430,27 +495,41 @@ class Calls:
 
     def write_texts(self, errors: Sequence[Error], description: str) -> None:
         """The texts of errors, and what the library describes itself as."""
-        code = self._code("error_text", ["i32 %error"], "ptr")
-        labels = [code.new_label("error") for _ in errors]
-        cases = " ".join(
-            [f"i32 {e.code}, label %{label}" for e, label in zip(errors, labels, strict=True)]
-        )
-        other = code.new_label("other")
-        code.do(f"switch i32 %error, label %{other} [ {cases} ]")
-        for error, label in zip(errors, labels, strict=True):
-            self.globals.append(_constant(f"text{error.code}", error.text.encode() + b"\0"))
-            code.label(label)
-            code.do(f"ret ptr @text{error.code}")
-        self.globals.append(_constant("unknown", b"an error of another library\0"))
-        code.label(other)
-        code.do("ret ptr @unknown")
-        self.globals.append(_constant("description", description.encode() + b"\0"))
-        self._code("description", [], "ptr").do("ret ptr @description")
+        codes, data = text_functions(f"{self._prefix}_", errors, description)
+        self.codes += codes
+        self.globals += data
+        self.exported |= {c.name: c.signature for c in codes}
 
 
-def _constant(name: str, content: bytes) -> str:
+def text_functions(
+    prefix: str, errors: Sequence[Error], description: str
+) -> tuple[list[Code], list[str]]:
+    """The functions that give texts, and the constants that they need."""
+    code = Code(f"{prefix}error_text", ["i32 %error"], "ptr")
+    labels = [code.new_label("error") for _ in errors]
+    cases = " ".join(
+        [f"i32 {e.code}, label %{label}" for e, label in zip(errors, labels, strict=True)]
+    )
+    other = code.new_label("other")
+    code.do(f"switch i32 %error, label %{other} [ {cases} ]")
+    data: list[str] = []
+    for error, label in zip(errors, labels, strict=True):
+        data.append(constant(f"text{error.code}", error.text.encode() + b"\0"))
+        code.label(label)
+        code.do(f"ret ptr @text{error.code}")
+    data.append(constant("unknown", b"an error of another library\0"))
+    code.label(other)
+    code.do("ret ptr @unknown")
+    data.append(constant("description", description.encode() + b"\0"))
+    described = Code(f"{prefix}description", [], "ptr")
+    described.do("ret ptr @description")
+    return [code, described], data
+
+
+def constant(name: str, content: bytes) -> str:
+    """Constant bytes; equal ones of several levels of a processor may be one."""
     kind = f"[{len(content)} x i8]"
-    return f"@{name} = internal constant {kind} {text_of(content)}, align {ALIGNMENT}"
+    return f"@{name} = internal unnamed_addr constant {kind} {text_of(content)}, align {ALIGNMENT}"
 
 
 def _return_if(code: Code, condition: str, error: int) -> None:

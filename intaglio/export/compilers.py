@@ -15,15 +15,15 @@ from intaglio.export import transport
 from intaglio.export.signatures import ExportError
 from intaglio.export.transport import Answer
 
-_START = "from intaglio.export.worker import main; main()"
+_START = "from intaglio.export.worker import main; main({threads})"
 # Set for the code that runs in this process.
 _OWN = ("INTAGLIO_VECTOR_BYTES", "INTAGLIO_PORTABLE", "INTAGLIO_VERIFY", "INTAGLIO_FUEL")
 
 
 class Compiler:
-    """A process that writes code for a target."""
+    """A process that writes code for a target, for so many threads."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, threads: int) -> None:
         package = pathlib.Path(__file__).parents[1]
         paths = [str(package.parent), *[p for p in (os.environ.get("PYTHONPATH"),) if p]]
         environment = {k: v for k, v in os.environ.items() if k not in _OWN}
@@ -31,7 +31,7 @@ class Compiler:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (the process has it)
         self._lock = lasting_lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START],
+            [sys.executable, "-c", _START.format(threads=threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -72,14 +72,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 _lock = lasting_lock()
-_compilers: dict[str, Compiler] = {}
+_compilers: dict[tuple[str, int], Compiler] = {}
 after_fork(_compilers.clear)  # a child starts its own
 
 
-def compiler(target: str) -> Compiler:
-    """The process for a target, started when it is first needed."""
+def compiler(target: str, threads: int = 1) -> Compiler:
+    """The process for a target and a number of threads, started when it is first needed."""
+    key = target, threads
     with _lock:
-        found = _compilers.get(target)
+        found = _compilers.get(key)
         if found is None or not found.alive:
-            found = _compilers[target] = Compiler(target)
+            found = _compilers[key] = Compiler(target, threads)
     return found

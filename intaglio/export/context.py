@@ -13,8 +13,9 @@ import numpy as np
 
 # Every block begins at a multiple, and so does a context.
 ALIGNMENT = 64
-# The words of a context: what says that it is one; the memory to free; weights, and their mapping.
-MAGIC, ALLOCATED, WEIGHTS, MAPPED = range(0, 32, 8)
+# The words of a context: what says that it is one; the memory to free; weights, and their mapping;
+# the caller's function that runs tasks on threads, and its argument.
+MAGIC, ALLOCATED, WEIGHTS, MAPPED, PARALLEL_FOR, THREADS = range(0, 48, 8)
 _WORDS_END = 64
 
 

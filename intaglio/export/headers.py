@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intaglio.export.interface import Function, Interface, Port
+from intaglio.native.llvm.target import LEVELS
 
 
 def header(interface: Interface) -> str:
@@ -36,6 +37,8 @@ def header(interface: Interface) -> str:
             *_contexts(interface),
             *_variables(interface),
             *[line for f in interface.functions for line in _function(interface, f)],
+            *_processor(interface),
+            *_threads(interface),
             "/* The text of an error, in English. */",
             f"const char *{name}_error_text(int error);",
             "",
@@ -94,6 +97,36 @@ def _contexts(interface: Interface) -> list[str]:
         ]
     lines += ["", "/* Ends a context. */", f"int {name}_destroy({name}_context *context);", ""]
     return lines
+
+
+def _processor(interface: Interface) -> list[str]:
+    if not interface.has_levels:
+        return []
+    levels = ", ".join(LEVELS[interface.target])
+    return [
+        f"/* The level of this processor, whose code runs: {levels}; empty if it has none of them. */",
+        f"const char *{interface.name}_processor(void);",
+        "",
+    ]
+
+
+def _threads(interface: Interface) -> list[str]:
+    if interface.threads == 1:
+        return []
+    name = interface.name
+    return [
+        "/* How functions use threads of the program: `run` calls task(argument, i) for every i from 0 to",
+        " * count - 1, on threads of its own, in any order, some at the same time, and returns when all have",
+        f" * returned. Work is divided for {interface.threads} threads. It is called by the thread that calls a function.",
+        " */",
+        f"typedef void (*{name}_task)(void *argument, int64_t i);",
+        f"typedef void (*{name}_parallel_for)(void *threads, {name}_task task, void *argument,",
+        f"        {' ' * len(name)}             int64_t count);",
+        "",
+        "/* The calls on a context use `run`, with `threads` as its first argument; null: no threads, as at first. */",
+        f"int {name}_set_parallel_for({name}_context *context, {name}_parallel_for run, void *threads);",
+        "",
+    ]
 
 
 def _variables(interface: Interface) -> list[str]:

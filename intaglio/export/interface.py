@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import keyword
 import math
 import re
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from intaglio.base.dtypes import DType
+from intaglio.native.llvm.target import LEVELS
 
 # What a number of a dtype is in C, and how many of them an element is.
 _C_TYPES = {
@@ -103,6 +105,41 @@ class Interface(NamedTuple):
     context_bytes: int
     # The size of the file of weights beside the library; 0 if they are inside.
     weights_bytes: int
+    # So many threads of the caller work at once, at most.
+    threads: int = 1
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether the library has code for several levels of the processor."""
+        return self.target in LEVELS
+
+
+def described(interface: Interface) -> str:
+    """The interface as JSON, for programs that find out what a library has."""
+
+    def port(p: Port) -> dict[str, Any]:
+        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape}
+
+    functions = [
+        {
+            "name": f.name,
+            "inputs": [port(p) for p in f.inputs],
+            "outputs": [port(p) for p in f.outputs],
+        }
+        for f in interface.functions
+    ]
+    variables = [
+        {"name": v.label, "dtype": v.dtype.name, "shape": v.shape} for v in interface.variables
+    ]
+    whole = {
+        "name": interface.name,
+        "target": interface.target,
+        "functions": functions,
+        "variables": variables,
+        "context_bytes": interface.context_bytes,
+        "weights_bytes": interface.weights_bytes,
+    }
+    return json.dumps(whole)
 
 
 def has_c_type(dtype: DType) -> bool:

@@ -14,8 +14,8 @@ from intaglio.export.compilers import compiler
 from intaglio.export.interface import Interface
 from intaglio.export.linking import Toolchain, shared_suffix
 from intaglio.export.signatures import ExportError, Shapes, exported_functions
-from intaglio.export.transport import Answer, Request
-from intaglio.native.llvm.target import HOST, TARGETS
+from intaglio.export.transport import Answer, Levels, Request
+from intaglio.native.llvm.target import HOST, LEVELS, TARGETS
 
 KINDS = ("object", "static", "shared")
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -39,6 +39,7 @@ def export_library(
     signature: str | None = None,
     kinds: Sequence[str] = KINDS,
     weights: str = "inside",
+    threads: int = 1,
 ) -> ExportedLibrary:
     """Writes a function as a C library: machine code that needs nothing but libc and libm.
 
@@ -48,11 +49,15 @@ def export_library(
     beside `path.h` and `path_example.c` there are the `kinds` that are asked for: `path.o` ("object"),
     `libNAME.a` ("static") and `libNAME.so` or `NAME.wasm` ("shared").
 
-    `target` is `"host"`, the processor of this machine, or one of `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`,
-    `"aarch64-linux"`, `"aarch64-macos"`, `"riscv64-linux"`, `"wasm32"`. Code has memory for one shape of
+    `target` is `"host"`, the processor of this machine, or one of `"x86-64"`, which has code for the three levels
+    of such processors and chooses when it runs, `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`, `"aarch64-linux"`, `"aarch64-macos"`, `"riscv64-linux"`, `"wasm32"`. Code has memory for one shape of
     each input: open dimensions are given by `shapes`, a dict of shapes by the input's name, or by
     `batch_size` where the first dimension alone is open. `signature` selects one of a SavedModel.
     `weights="beside"` writes them to `path.weights`, which the library maps into memory.
+
+    With `threads`, up to that many threads of the caller work on a call: large loops and products are divided
+    into tasks, which a function that the program gives to a context calls on threads of its own. Results do
+    not depend on it.
 
     Variables that a function assigns to are part of the context which every call is passed, so steps of
     training work, and calls on several contexts may run at the same time.
@@ -73,16 +78,23 @@ def export_library(
         raise ExportError(
             f"{base.name!r} is no name in C: write a letter, then letters, digits and '_'."
         )
-    if target != HOST and target not in TARGETS:
-        raise ExportError(f"target={target!r} is none of {', '.join([HOST, *TARGETS])}.")
+    known = (HOST, *LEVELS, *TARGETS)
+    if target not in known:
+        raise ExportError(f"target={target!r} is none of {', '.join(known)}.")
     unknown = [k for k in kinds if k not in KINDS]
     if unknown:
         raise ExportError(f"kinds: {unknown[0]!r} is none of {', '.join(KINDS)}.")
     if weights not in ("inside", "beside"):
         raise ExportError(f"weights={weights!r} is neither 'inside' nor 'beside'.")
+    if threads < 1 or (threads > 1 and target == "wasm32"):
+        raise ExportError(
+            f"threads={threads!r}: write a number from 1 on, and 1 for wasm32, whose modules have one."
+        )
     tools = Toolchain(target) if {"static", "shared"} & {*kinds} else None
     functions, captured = exported_functions(source, shapes or {}, batch_size, signature)
-    request = Request(base.name, functions, captured, weights == "beside")
+    request = Request(
+        base.name, functions, captured, weights == "beside", target in LEVELS, threads
+    )
     answer = _compiled(request, target)
     assert answer.interface is not None
     return ExportedLibrary(_written(base, answer, kinds, tools), answer.interface)
@@ -94,7 +106,14 @@ def _compiled(request: Request, target: str) -> Answer:
         sent = transport.written(request)
     except (TypeError, AttributeError, pickle.PicklingError) as e:
         raise ExportError(f"a node of the graph holds what only this process has: {e}") from e
-    answer = compiler(target).answer(sent)
+    if target not in LEVELS:
+        return _answer(sent, target, request.threads)
+    answers = {level: _answer(sent, level, request.threads) for level in LEVELS[target]}
+    return _answer(transport.written(Levels(target, answers)), LEVELS[target][0], request.threads)
+
+
+def _answer(sent: bytes, target: str, threads: int) -> Answer:
+    answer = compiler(target, threads).answer(sent)
     if answer.failure:
         raise ExportError(answer.failure)
     return answer
@@ -137,6 +156,10 @@ def exported_names(interface: Interface) -> list[str]:
     names += ["context_size", "initialize", "destroy", "error_text", "description"]
     if not (interface.weights_bytes and interface.target == "wasm32"):
         names.append("create")
+    if interface.has_levels:
+        names.append("processor")
+    if interface.threads > 1:
+        names.append("set_parallel_for")
     if interface.variables:
         names += ["get_variable", "set_variable"]
     return [f"{interface.name}_{name}" for name in names]

@@ -12,14 +12,21 @@ from collections.abc import Sequence
 
 from intaglio.export.signatures import ExportError
 
-# By target, what zig calls the system.
+_X86 = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+# By target, what zig calls the system. Programs have musl inside and run on any Linux.
 _ZIG_TARGETS = {
+    **dict.fromkeys(_X86, "x86_64-linux-musl"),
     "aarch64-linux": "aarch64-linux-musl",
     "aarch64-macos": "aarch64-macos",
     "riscv64-linux": "riscv64-linux-musl",
     "wasm32": "wasm32-wasi",
 }
-_X86 = ("host", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+# A shared library has the libc of the program that loads it: mostly glibc, of which old versions do.
+_ZIG_SHARED = {
+    **dict.fromkeys(_X86, "x86_64-linux-gnu.2.17"),
+    "aarch64-linux": "aarch64-linux-gnu.2.17",
+    "riscv64-linux": "riscv64-linux-gnu.2.27",
+}
 # A linker that takes longer hangs.
 _SECONDS = 600
 
@@ -37,6 +44,7 @@ class Toolchain:
         cc = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
         if own and cc:
             self._cc, self._ar = [cc], [shutil.which("ar") or "ar"]
+            self._cc_shared = self._cc
             return
         if importlib.util.find_spec("ziglang") is None:
             what = (
@@ -49,8 +57,10 @@ class Toolchain:
                 "object file alone with kinds=('object',) and link it yourself."
             )
         zig = [sys.executable, "-m", "ziglang"]
-        system = [] if target not in _ZIG_TARGETS else ["-target", _ZIG_TARGETS[target]]
+        system = ["-target", _ZIG_TARGETS[target]] if target in _ZIG_TARGETS else []
+        shared = ["-target", _ZIG_SHARED[target]] if target in _ZIG_SHARED else system
         self._cc, self._ar = [*zig, "cc", *system], [*zig, "ar"]
+        self._cc_shared = [*zig, "cc", *shared]
 
     def compile(self, *arguments: str) -> None:
         """Runs the C compiler. Raises ExportError with what it says."""
@@ -69,7 +79,7 @@ class Toolchain:
             self.compile("-mexec-model=reactor", "-s", "-Os", *exports, object_, "-o", path)
             return
         strip = [] if "macos" in self.target or sys.platform == "darwin" else ["-s"]
-        self.compile("-shared", *strip, object_, "-lm", "-o", path)
+        _run([*self._cc_shared, "-shared", *strip, object_, "-lm", "-o", path])
 
 
 def shared_suffix(target: str) -> str:

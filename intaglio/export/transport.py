@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from intaglio.autodiff.registered import GradientName
@@ -25,6 +25,10 @@ class Request(NamedTuple):
     captured: list[Captured]
     # Whether weights go to a file beside the library.
     weights_beside: bool
+    # Whether it is to be part of a library for several levels of the processor: then it is bitcode.
+    joined: bool = False
+    # So many threads of its caller run tasks of a function, at most.
+    threads: int = 1
 
 
 class Answer(NamedTuple):
@@ -34,6 +38,15 @@ class Answer(NamedTuple):
     weights: bytes = b""
     interface: Interface | None = None
     failure: str = ""
+    # The visible functions: what they return, and their parameters, by LLVM's types.
+    exported: Mapping[str, tuple[str, list[str]]] = {}
+
+
+class Levels(NamedTuple):
+    """The libraries, by target, that one library for the target of this name is made of."""
+
+    name: str
+    answers: dict[str, Answer]
 
 
 class _Pickler(pickle.Pickler):

@@ -7,7 +7,6 @@ writes the answers to its output. It runs none of the code that it writes.
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,22 +15,24 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.options import OPTIONS
-from intaglio.export import transport
+from intaglio.export import levels, transport
 from intaglio.export.calls import (
     ARGUMENT_FAULTS,
     FIRST_ARGUMENT_ERROR,
     FIXED_ERRORS,
+    RUN_TASKS,
     Call,
     Calls,
     DerivedArray,
     Source,
     VariableSlots,
+    WordTable,
 )
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
-from intaglio.export.interface import Error, Function, Interface, Port
+from intaglio.export.interface import Error, Function, Interface, Port, described
 from intaglio.export.portable_code import with_portable_code
 from intaglio.export.signatures import ExportedFunction
-from intaglio.export.transport import Answer, Request
+from intaglio.export.transport import Answer, Levels, Request
 from intaglio.ir.graph import Node
 from intaglio.native import pipeline
 from intaglio.native.llvm import jit, target
@@ -51,6 +52,8 @@ from intaglio.optimize.specialize import specialized
 
 # Of the ops without code a message names so many.
 MAX_NAMED_NODES = 5
+# The words of a header that say how tasks are run.
+_THREAD_WORDS = ("parallel_for", "task", "save", "restore")
 # How many words come before the words of a step's own.
 _HEADER = len(entry.HEADER)
 
@@ -59,9 +62,12 @@ class Failed(Exception):
     """Why a function cannot be exported."""
 
 
-def main() -> None:
-    """Answers requests on standard input until there are no more."""
-    OPTIONS.threads_intra = 1
+def main(threads: int) -> None:
+    """Answers requests on standard input until there are no more.
+
+    Code is written for so many threads, and its tasks are called by a function of its caller.
+    """
+    OPTIONS.threads_intra = threads
     source, out, sys.stdout = sys.stdin.buffer, sys.stdout.buffer, sys.stderr
     while True:
         data = transport.received(source)
@@ -73,7 +79,10 @@ def main() -> None:
 def _answer(data: bytes) -> Answer:
     """The answer to a request; an error of the compiler is one with a traceback."""
     try:
-        return Writer(transport.read(data)).answer()
+        request = transport.read(data)
+        if isinstance(request, Levels):
+            return levels.joined(request.name, request.answers)
+        return Writer(request).answer()
     except Failed as e:
         return Answer(failure=str(e))
     except Exception:
@@ -96,6 +105,7 @@ class Writer:
         self.streams: list[tuple[int, bytes]] = []
         self.derived: list[DerivedArray] = []
         self._declared: set[str] = set()
+        self.threads = request.threads
         self._pointer_bytes = 4 if jit.MACHINE.startswith("wasm32") else 8
         if request.weights_beside:
             self.weights.add(np.zeros(ALIGNMENT, np.uint8))  # the fingerprint's place
@@ -152,7 +162,12 @@ class Writer:
         first_guard = self._guard_errors(program)
         w = program.writer
         body = self._reference(program.body)
-        words = self._words(f"words_{function.name}", w.words, self._addresses(w), w.keep)
+        special = self._addresses(w)
+        words = self._words(f"words_{function.name}", w.words, special, w.keep)
+        table = None
+        if self.threads > 1:
+            pools = [8 * i for i, kind in special.items() if kind == "pool"]
+            table = WordTable(words, 8 * len(w.words), self.layout.block(8 * len(w.words)), pools)
         first = len(exported.graph.inputs) - len(exported.captured)
         sources = [Source("argument", i) for i in range(first)]
         for number in exported.captured:
@@ -187,6 +202,7 @@ class Writer:
             stale,
             memory,
             first_guard - FIRST_NODE_STATUS,
+            table,
         )
 
     def _argument_errors(self, function: Function) -> int:
@@ -262,9 +278,12 @@ class Writer:
         fields: list[str] = []
         for index, word in enumerate(words):
             kind = special.get(index, "")
-            if kind in ("kernel", "body"):  # one thread: nothing is divided among several
-                word = words[index + (kind == "kernel")]
+            if kind in ("kernel", "body"):
+                if kind == "kernel" and not self._divides(word):
+                    word = words[index + 1]
                 fields.append(self._pointer(f"@{self._reference(word)}" if word else "null"))
+            elif kind in _THREAD_WORDS and self.threads > 1:
+                fields.append(self._pointer(self._thread_word(kind)))
             elif kind == "address":
                 fields.append(self._pointer(self._target(word, arrays)))
             elif kind in ("", "unit", "max_tasks"):
@@ -278,6 +297,26 @@ class Writer:
             f"@{name} = internal constant <{{ {kinds} }}> <{{ {', '.join(fields)} }}>, align 8"
         )
         return f"getelementptr (i8, ptr @{name}, i64 {8 * skip})" if skip else f"@{name}"
+
+    def _divides(self, kernel: int) -> bool:
+        """Whether a kernel divides its work among the caller's threads; others are called themselves."""
+        return self.threads > 1 and kernel == entry.trampolines().parallel
+
+    def _thread_word(self, kind: str) -> str:
+        """What a header has for the tasks of a kernel; the pool is known to contexts."""
+        if kind == "parallel_for":
+            return f"@{RUN_TASKS}"
+        functions = entry.trampolines()
+        found = {
+            "task": functions.task,
+            "save": functions.save_nothing,
+            "restore": functions.restore_nothing,
+        }[kind]
+        name = self.linker.reference(found)
+        if name not in self._declared:
+            self._declared.add(name)
+            self.globals.append(f"declare void @{name}()")
+        return f"@{name}"
 
     @property
     def _kind(self) -> str:
@@ -319,6 +358,7 @@ class Writer:
             self.errors,
             self.layout.size,
             len(weights) if request.weights_beside else 0,
+            self.threads,
         )
         magic = int.from_bytes(hashlib.sha256(repr(interface).encode()).digest()[:7], "little")
         writer = Calls(
@@ -333,23 +373,23 @@ class Writer:
             len(weights),
             not jit.MACHINE.startswith("wasm"),
         )
-        writer.write_contexts(self.derived)
+        writer.write_contexts(self.derived, [c.table for c in calls if c.table is not None])
         for call in calls:
             writer.write_call(call)
         if slots:
             writer.write_variables()
-        writer.write_texts(self.errors, _description(interface))
+        if self.threads > 1:
+            writer.write_threads([c.table for c in calls if c.table is not None])
+        writer.write_texts(self.errors, described(interface))
         constants = self.constants.bytes or b"\0"
         data = (
-            f"@constants = internal constant [{len(constants)} x i8] {text_of(constants)}, "
+            f"@constants = internal unnamed_addr constant [{len(constants)} x i8] {text_of(constants)}, "
             f"align {ALIGNMENT}"
         )
         text = "\n".join([data, *self.globals, *writer.globals, module(writer.codes)])
-        return Answer(
-            self.linker.object(text, writer.exported),
-            weights if request.weights_beside else b"",
-            interface,
-        )
+        write = self.linker.bitcode if request.joined else self.linker.object
+        beside = weights if request.weights_beside else b""
+        return Answer(write(text, writer.exported), beside, interface, exported=writer.exported)
 
 
 # -- graphs ------------------------------------------------------------------------------------
@@ -434,31 +474,3 @@ def _with_results(function: Function, program: Program) -> Function:
         for p, r in zip(function.outputs, program.results, strict=True)
     ]
     return function._replace(outputs=outputs)
-
-
-def _description(interface: Interface) -> str:
-    """The interface as JSON, for programs that find out what a library has."""
-
-    def port(p: Port) -> dict[str, Any]:
-        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape}
-
-    return json.dumps(
-        {
-            "name": interface.name,
-            "target": interface.target,
-            "functions": [
-                {
-                    "name": f.name,
-                    "inputs": [port(p) for p in f.inputs],
-                    "outputs": [port(p) for p in f.outputs],
-                }
-                for f in interface.functions
-            ],
-            "variables": [
-                {"name": v.label, "dtype": v.dtype.name, "shape": v.shape}
-                for v in interface.variables
-            ],
-            "context_bytes": interface.context_bytes,
-            "weights_bytes": interface.weights_bytes,
-        }
-    )

@@ -12,7 +12,7 @@ from typing import Any
 from intaglio.base import later
 from intaglio.export.library import KINDS, export_library
 from intaglio.export.signatures import ExportError
-from intaglio.native.llvm.target import HOST, TARGETS
+from intaglio.native.llvm.target import HOST, LEVELS, TARGETS
 from intaglio.tensorflow_name.names import install_as_tensorflow
 
 
@@ -27,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
         "--output", "-o", default="", help="path of the library without suffix (default: ./NAME)"
     )
     parser.add_argument("--signature", help="a signature of the SavedModel (default: all)")
-    parser.add_argument("--target", default=HOST, choices=[HOST, *TARGETS])
+    parser.add_argument("--target", default=HOST, choices=[HOST, *LEVELS, *TARGETS])
     parser.add_argument(
         "--shape",
         action="append",
@@ -40,6 +40,9 @@ def _parser() -> argparse.ArgumentParser:
         "--kind", action="append", choices=KINDS, help="what to write (default: all)"
     )
     parser.add_argument("--weights", default="inside", choices=["inside", "beside"])
+    parser.add_argument(
+        "--threads", type=int, default=1, help="for how many threads of the caller work is divided"
+    )
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
     return parser
 
@@ -60,6 +63,7 @@ def compile_model(arguments: Sequence[str]) -> int:
             signature=options.signature,
             kinds=options.kind or KINDS,
             weights=options.weights,
+            threads=options.threads,
         )
     except (ExportError, OSError) as e:
         print(f"intaglio compile: {e}", file=sys.stderr)

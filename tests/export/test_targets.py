@@ -23,6 +23,7 @@ from tests.export.programs import CProgram, within_ulps
 WASI = str(pathlib.Path(__file__).with_name("wasi.mjs"))
 RUNNERS = {
     "host": [],
+    "x86-64": [],
     "x86-64-v2": [],
     "x86-64-v3": [],
     "aarch64-linux": ["qemu-aarch64-static", "qemu-aarch64"],
@@ -92,3 +93,16 @@ def test_training(target: str, tmp_path: pathlib.Path) -> None:
     for results in found:
         loss = functions["step"](**{k: tf.constant(v) for k, v in call.items()})["loss"]
         within_ulps(results["loss"], loss.numpy(), 8)
+
+
+@pytest.mark.parametrize("target", ["x86-64", "aarch64-linux", "riscv64-linux"])
+def test_shared_libraries_are_for_glibc(target: str, tmp_path: pathlib.Path) -> None:
+    """Programs of most systems could not load one for musl, whose libc has another name."""
+    if importlib.util.find_spec("ziglang") is None:
+        pytest.skip("the wheel ziglang is not installed")
+    library = intaglio.export_library(
+        models.transformer(), tmp_path / "model", target=target, kinds=["shared"]
+    )
+    content = library.paths["shared"].read_bytes()
+    assert b"\0libc.so.6\0" in content
+    assert b"\0libc.so\0" not in content

@@ -109,6 +109,11 @@ class Code:
         return f"{what}{self._count}"
 
     @property
+    def signature(self) -> tuple[str, list[str]]:
+        """What it returns, and its parameters: pairs of type and name."""
+        return self._returns, self._parameters
+
+    @property
     def steps(self) -> int:
         """The number of instructions so far."""
         return len(self._lines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import os
+import re
 import weakref
 from collections.abc import Callable, Collection
 from typing import Any
@@ -106,11 +107,28 @@ def _machine(effort: int = KERNEL_EFFORT) -> Any:
     )
 
 
-def machine_for_objects() -> Any:
+def machine_for_objects(cpu: str = CPU, features: str = FEATURES) -> Any:
     """What writes object files: code that may be anywhere in memory."""
     return _TARGET.create_target_machine(
-        cpu=CPU, features=FEATURES, opt=KERNEL_EFFORT, reloc="pic", codemodel="default"
+        cpu=cpu, features=features, opt=KERNEL_EFFORT, reloc="pic", codemodel="default"
     )
+
+
+def parsed_bitcode(content: bytes) -> Any:
+    """A module that was written as bitcode."""
+    return llvm.parse_bitcode(content)
+
+
+# The line that begins a function, without its brace.
+_FUNCTION = re.compile(r"^(define .*\S)(?= *\{$)", re.MULTILINE)
+
+
+def bound_to_target(text: str) -> str:
+    """The text of a module whose functions say what processor they are for.
+
+    They keep it in a module with functions for others.
+    """
+    return _FUNCTION.sub(rf'\1 "target-cpu"="{CPU}" "target-features"="{FEATURES}"', text)
 
 
 def parsed_for_objects(text: str, machine: Any) -> Any:

@@ -8,7 +8,7 @@ their tables; everything that nothing refers to is dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from intaglio.native.llvm import jit
@@ -60,12 +60,28 @@ class Linker:
         if a module is not valid.
         """
         machine = jit.machine_for_objects()
-        whole = jit.parsed_for_objects("".join([*self._tables.values(), text]), machine)
+        return machine.emit_object(self._linked(text, exported, machine))
+
+    def bitcode(self, text: str, exported: Collection[str]) -> bytes:
+        """The same as bitcode, for `object_of_levels` in a process for another target."""
+        machine = jit.machine_for_objects()
+        return self._linked(text, exported, machine, jit.bound_to_target).as_bitcode()
+
+    def _linked(
+        self,
+        text: str,
+        exported: Collection[str],
+        machine: Any,
+        changed: Callable[[str], str] = lambda text: text,
+    ) -> Any:
+        """The module of everything; `changed` is what becomes of the text of each part."""
+        tables = "".join([*self._tables.values(), text])
+        whole = jit.parsed_for_objects(changed(tables), machine)
         for value in whole.global_variables:
             if value.name in self._tables:  # referred to by name from other modules
                 value.linkage = "external"
         for prefix, module in self._modules.items():
-            part = jit.parsed_for_objects(module.text, machine)
+            part = jit.parsed_for_objects(changed(module.text), machine)
             for value in (*part.functions, *part.global_variables):
                 if not value.is_declaration:
                     value.name, value.linkage = f"{prefix}{value.name}", "external"
@@ -75,7 +91,31 @@ class Linker:
                 value.linkage = "internal"
         _without_unused(whole, machine)
         whole.verify()
-        return machine.emit_object(whole)
+        return whole
+
+
+def object_of_levels(
+    text: str, parts: Mapping[str, tuple[bytes, Collection[str]]], exported: Collection[str]
+) -> bytes:
+    """The object file of a module of text and of parts for several levels of the processor.
+
+    A part is bitcode and the functions that it exports; the text refers to these by the part's prefix
+    and their names. The text itself runs on every processor.
+    """
+    machine = jit.machine_for_objects(cpu="x86-64", features="")
+    whole = jit.parsed_for_objects(text, machine)
+    for prefix, (content, names) in parts.items():
+        part = jit.parsed_bitcode(content)
+        for value in part.functions:
+            if value.name in names:
+                value.name = f"{prefix}{value.name}"
+        whole.link_in(part)
+    for value in (*whole.functions, *whole.global_variables):
+        if not value.is_declaration and value.name not in exported:
+            value.linkage = "internal"
+    _without_unused(whole, machine)
+    whole.verify()
+    return machine.emit_object(whole)
 
 
 def _without_unused(module: Any, machine: Any) -> None:
@@ -84,5 +124,6 @@ def _without_unused(module: Any, machine: Any) -> None:
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_merge_functions_pass()
+    passes.add_constant_merge_pass()
     passes.add_strip_dead_prototype_pass()
     passes.run(module, builder)

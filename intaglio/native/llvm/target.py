@@ -59,6 +59,9 @@ TARGETS = {
     ),
 }
 
+# Libraries with code for several targets, of which one is chosen when it runs: by their names.
+LEVELS = {"x86-64": ("x86-64-v2", "x86-64-v3", "x86-64-v4")}
+
 # The name of the target of this process; empty if it runs its code.
 NAME = os.environ.get("INTAGLIO_TARGET", "")
 # Whether code is written for another process, without Python in it.

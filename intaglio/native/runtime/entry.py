@@ -28,7 +28,7 @@ from intaglio.cpython.methods import FunctionDefinition
 from intaglio.native.llvm import jit, target
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.runtime.buffers import allocator
-from intaglio.native.runtime.thread_pool import pool
+from intaglio.native.runtime.thread_pool import pool, thread_count
 
 # Whether Python calls kernels through entries. Where not, ctypes calls those of elementwise ops,
 # and all else is NumPy's.
@@ -76,7 +76,9 @@ def load_dims(code: Code, names: Sequence[str]) -> dict[str, str]:
 
 def header(kernel: int = 0, body: int = 0, unit: int = 1, shapes: int = 0) -> list[int]:
     """The words named in `HEADER`."""
-    threads = pool()
+    # Code for another process has the threads of its caller, for as many as are asked for.
+    threads = None if target.FREESTANDING else pool()
+    most = thread_count() if target.FREESTANDING else threads.workers + 1 if threads else 1
     words = {
         **_process_addresses(),
         "kernel": kernel,
@@ -86,7 +88,7 @@ def header(kernel: int = 0, body: int = 0, unit: int = 1, shapes: int = 0) -> li
         "task": trampolines().task,
         "parallel_for": threads.parallel_for if threads else 0,
         "pool": threads.address if threads else 0,
-        "max_tasks": (threads.workers + 1) * TASKS_PER_THREAD if threads else 1,
+        "max_tasks": most * TASKS_PER_THREAD if most > 1 else 1,
     }
     return [words[name] for name in HEADER]
 
