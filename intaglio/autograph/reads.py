@@ -158,6 +158,8 @@ class Recorder:
 
     def finished(self) -> tuple[Read, ...]:
         """The reads, without those of what the trace itself has changed meanwhile."""
+        if not (self.objects or self.reads or self.absorbed):
+            return ()
         parents = {id(p.parent) for p in [*self.known.values(), *[r.path for r in self._all()]]}
         idents = {id(p): i for i, p in self.known.items()}
         for ident, (path, value, origin) in self.objects.items():

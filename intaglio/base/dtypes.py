@@ -117,7 +117,7 @@ class DType(Written):
     @property
     def is_quantized(self) -> bool:
         """True for qint8, quint8, qint16, quint16 and qint32."""
-        return self in QUANTIZED
+        return self in QUANTIZED_SET
 
     @property
     def is_unsigned(self) -> bool:
@@ -272,6 +272,7 @@ ALL = (
 )
 FLOATING_SET = frozenset(FLOATING + FLOAT8 + NARROW_FLOATS)
 INTEGRAL_SET = frozenset((*INTEGRAL, int4, uint4, *NARROW_INTEGERS))
+QUANTIZED_SET = frozenset(QUANTIZED)
 
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 _REAL = {complex64: float32, complex128: float64}

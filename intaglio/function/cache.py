@@ -110,9 +110,10 @@ class TraceCache:
             self._joinable.setdefault(index, {})[number] = key
             if not all(map(_serves_itself_only, key[1:])):
                 self._general.setdefault(index, {})[number] = key
-            if has_numbers(key[1:]):
+            others = [t for t in key[1:] if type(t) is not TensorSpec]
+            if others and has_numbers(others):
                 self._with_numbers[number] = key
-            if any(map(_is_weak, key[1:])):
+            if others and any(map(_is_weak, others)):
                 self._weak[number] = key
 
     def variants(self, trace: Any) -> list[Any]:

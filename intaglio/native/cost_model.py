@@ -27,7 +27,8 @@ UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
 
 def compiler_seconds(graph: Graph) -> float:
     """What the compiler takes for a graph, about."""
-    return PER_GRAPH + PER_COMPILED * sum([len(g.nodes) for g in (*walk.nested(graph), graph)])
+    nodes = len(graph.nodes) + sum([len(g.nodes) for g in walk.nested(graph)])
+    return PER_GRAPH + PER_COMPILED * nodes
 
 
 def interpreted_seconds(

@@ -412,8 +412,12 @@ class Op(Traits):
             result = rule.fn(*[known[n] for n in rule.takes])
         if result is None:
             return []
+        if isinstance(result, Spec):  # most ops have one output
+            if result.value is None or self.is_identity:
+                return [result]
+            return [result.like() if any([result is s for s in specs]) else result]
         flat: list[Spec] = []
-        for item in [result] if isinstance(result, Spec) else result:
+        for item in result:
             flat.extend(item) if isinstance(item, list) else flat.append(item)
         if self.is_identity:
             return flat
