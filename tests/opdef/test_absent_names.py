@@ -21,7 +21,6 @@ NEEDS = Path(absent_names.__file__).with_name("needs.json")
         ("tf", "contrib", "TensorFlow 2.21 documents no tf.contrib either"),
         ("tf.image", "resize_twice", "documents no tf.image.resize_twice either"),
         ("tf.nn", "foo", "documents no tf.nn.foo either"),
-        ("tf.compat.v1", "distributions", "docs/coverage.md"),
         ("tf", "lite", "'lite': docs/coverage.md"),
     ],
 )
