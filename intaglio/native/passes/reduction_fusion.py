@@ -8,6 +8,7 @@ take something in common become one node. Softmax and normalisations along rows 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -188,7 +189,16 @@ class _Fusion:
     # -- producers ----------------------------------------------------------------------------
 
     def _producers(self, node: Node) -> _Producers:
-        """What a reduction takes, in the graph's order."""
+        """What a reduction takes, in the graph's order.
+
+        A body has no op for a broadcast: operands of the whole shape have to be left without it.
+        """
+        found = self._searched(node, through_broadcasts=True)
+        if functools.reduce(shapes.broadcast, [v.dims for v in found.leaves], ()) == found.dims:
+            return found
+        return self._searched(node, through_broadcasts=False)
+
+    def _searched(self, node: Node, through_broadcasts: bool) -> _Producers:
         source = node.inputs[0]
         shape = source.dims
         assert shapes.known(shape)
@@ -199,10 +209,11 @@ class _Fusion:
             value = waiting.pop()
             if id(value.node) in inside:
                 continue
-            if self._absorbed(value, shape, inside):
+            broadcasts = value.node.op is raw.BroadcastTo
+            if (through_broadcasts or not broadcasts) and self._absorbed(value, shape, inside):
                 producer = inside[id(value.node)] = value.node
                 leaves.pop(id(value), None)
-                if producer.op is raw.BroadcastTo:
+                if broadcasts:
                     waiting.append(producer.inputs[0])
                     continue
                 taken = enumerate(producer.inputs)
