@@ -224,7 +224,8 @@ class CarriedList:
 
     def after(self, head: ListOperand) -> ListOperand:
         """The list when the loop is over."""
-        found = self.list if self.same else head
+        # A copy: where the head's next element is to be was computed within the loop.
+        found = self.list if self.same else head.like(head.size)
         found.tight = self.tight or found.tight
         return found
 

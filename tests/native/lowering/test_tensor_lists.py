@@ -164,3 +164,33 @@ def test_a_list_keeps_what_is_declared_of_it_through_machine_code():
     handle = push(handle, tf.ones([4]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="full list"):
         push(handle, tf.ones([4]))
+
+
+@pytest.mark.parametrize("width", [4, 17, 70])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("initial", [False, True])
+def test_a_list_grows_within_a_loop_and_after_it(width, rows, initial):
+    """The gradient of a scan: its loop pushes elements onto a list, and one is pushed after it."""
+    x = tf.constant(np.linspace(-1.0, 1.0, rows * width).reshape(rows, width), tf.float32)
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            start = tf.ones([width]) if initial else None
+            y = tf.reduce_sum(tf.scan(lambda s, e: tf.sin(s) + e, x, start) ** 2)
+        return tape.gradient(y, x)
+
+    def pushes(x):
+        ta = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[width])
+        h = x[0]
+        for i in tf.range(rows):
+            h = tf.tanh(h) + x[i]
+            ta = ta.write(ta.size(), h)
+        ta = ta.write(ta.size(), h * 2.0)
+        for i in tf.range(rows):
+            h = tf.cos(h) * x[i]
+            ta = ta.write(ta.size(), h)
+        return ta.write(ta.size(), h - 1.0).stack()
+
+    for f in (gradient, pushes):
+        np.testing.assert_allclose(tf.function(f, jit_compile=True)(x), f(x), rtol=1e-4, atol=1e-5)
