@@ -139,7 +139,7 @@ def plus_negative(x: Value, y: Value):
 
 @rule(lambda x, y: pat.Pow(x, y))
 def known_power(x: Value, y: Value):
-    """x ** 1, 2, 0.5, -1  ->  x, square(x), sqrt(x), 1 / x    as NumPy computes those of arrays
+    """x ** 1, 2, -1  ->  x, square(x), 1 / x    as NumPy computes those of arrays
 
     Scalars are left: NumPy calls the C library's function for them.
     """
@@ -147,7 +147,7 @@ def known_power(x: Value, y: Value):
         return None
     if is_constant(y, 1):
         return x
-    for exponent, op in ((2, raw.Square), (0.5, raw.Sqrt), (-1, raw.Reciprocal)):
+    for exponent, op in ((2, raw.Square), (-1, raw.Reciprocal)):
         if is_constant(y, exponent):
             return op(x)
     return None

@@ -327,6 +327,11 @@ class Pow(Binary):
     def kernel(self, x, y):
         if x.dtype.kind == "i" and np.any(np.less(y, 0)):
             raise invalid_argument("Integers to negative integer powers are not allowed")
+        if y.ndim == 0 and x.dtype.kind == "f" and y == 0.5:
+            # NumPy takes the root, which has another sign at -0, and is NaN for -inf.
+            infinite = np.isneginf(x)
+            root = np.sqrt(x + np.zeros((), x.dtype))
+            return np.where(infinite, -x, root) if infinite.any() else root
         if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
             wide = np.power(x.astype(np.float32), y.astype(np.float32))
             return wide.astype(np.float16)
@@ -345,6 +350,10 @@ class Pow(Binary):
         exponent = y.value.item()
         if exponent == 2:
             return raw.Square(x)
+        if exponent == 0.5 and x.dtype in (float32, float64):
+            root = raw.Sqrt(raw.AddV2(x, constant(0, x)))  # -0 has the root 0
+            infinite = raw.Equal(x, constant(-np.inf, x))
+            return raw.SelectV2(infinite, constant(np.inf, x), root)
         # One rounding more than the power has, as in TensorFlow's graphs.
         return raw.Mul(x, raw.Square(x)) if exponent == 3 else NotImplemented
 

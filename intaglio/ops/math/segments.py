@@ -55,6 +55,9 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         begins = starts_of_runs(ordered)
         put_together = _row_by_row(ufunc) if wide_rows else ufunc.reduceat
         parts = put_together(rows, begins, axis=0, dtype=values.dtype)
+        if ufunc in (np.maximum, np.minimum):
+            # An infinity beyond `start` gives `start`, as where elements are taken one by one.
+            ufunc(parts, np.asarray(start, parts.dtype), out=parts)
         result[ordered[begins]] = parts
     if empty is not start:
         seen = np.zeros(count, bool)

@@ -1,0 +1,54 @@
+"""Roots and extremes of infinities and of zeros, the same in every mode; TensorFlow 2.21 was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+INF, NAN = np.inf, np.nan
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+def in_every_mode(function: Any, *inputs: Any) -> list[Any]:
+    """Results: eager, as a graph, compiled, and compiled for open shapes."""
+    signature = [tf.TensorSpec([None] * x.shape.rank, x.dtype) for x in inputs]
+    modes = (
+        function,
+        tf.function(function),
+        tf.function(function, jit_compile=True),
+        tf.function(function, jit_compile=True, input_signature=signature),
+    )
+    return [tf.cast(mode(*inputs), tf.float64).numpy() for mode in modes]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("repeated", [1, 9])
+def test_the_power_one_half_is_no_square_root(dtype: str, repeated: int) -> None:
+    """`sqrt` of -0 is -0, and of -inf it is NaN; IEEE 754's `pow` has 0 and infinity."""
+    x = tf.cast(np.tile([-INF, -0.0, 0.0, -1.0, 4.0, INF, NAN], repeated), dtype)
+    want = np.tile([INF, 0.0, 0.0, NAN, 2.0, INF, NAN], repeated)
+    for got in in_every_mode(lambda x: x**0.5, x):
+        np.testing.assert_array_equal(got, want)
+        assert not np.signbit(got[1])
+    for got in in_every_mode(lambda x: tf.pow(x, tf.fill(tf.shape(x), tf.cast(0.5, dtype))), x):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("columns", [0, 1, 40])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_extremes_of_segments_are_finite_at_least(dtype: str, columns: int, sign: int) -> None:
+    """A segment of nothing but -inf has the lowest number as its maximum, as an empty one has."""
+    reduce = tf.math.unsorted_segment_max if sign > 0 else tf.math.unsorted_segment_min
+    lowest = sign * float(tf.cast(tf.as_dtype(dtype).min, tf.float64))
+    data = np.array([-INF, -INF, 3.0, -INF, INF]) * sign
+    rows = np.tile(data[:, np.newaxis], [1, columns]) if columns else data
+    want = np.array([lowest, INF * sign, lowest])
+    for got in in_every_mode(lambda x: reduce(x, [0, 0, 1, 1, 1], 3), tf.cast(rows, dtype)):
+        np.testing.assert_array_equal(
+            got, np.tile(want[:, np.newaxis], columns) if columns else want
+        )
