@@ -9,24 +9,31 @@ from benchmarks.programs import (
     convolutions,
     distances,
     embeddings,
+    finance,
+    graphs,
     images,
     keras_models,
+    language,
     learning,
     ordering,
+    physics,
     pipelines,
     precision,
+    probability,
     recursions,
     science,
     sequences,
     signals,
     stencils,
     text,
+    vision,
 )
 from benchmarks.programs.registry import PROGRAMS
 
 FAMILIES = (
     distances, stencils, embeddings, algebra, signals, convolutions, sequences, ordering, text,
-    images, pipelines, attention, learning, science, precision, algorithms, recursions, keras_models,
+    images, pipelines, attention, learning, science, precision, algorithms, recursions, finance,
+    probability, graphs, language, vision, physics, keras_models,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "PROGRAMS"]
