@@ -129,11 +129,15 @@ _compiler_loaded = threading.Event()
 
 
 def _selected(kind: str, *description: Any) -> Kernel | None:
-    if not _compiler_loaded.is_set():  # setting it takes a lock
-        _compiler_loaded.set()
+    _note_request()
     return HOOKS.select_kernel(kind, *description)
 
 
+def _note_request() -> None:
+    if not _compiler_loaded.is_set():  # setting it takes a lock
+        _compiler_loaded.set()
+
+
 def _when_ready(kind: str, *description: Any) -> Kernel | None:
-    _compiler_loaded.set()
+    _note_request()
     return HOOKS.kernel_when_ready(kind, *description)

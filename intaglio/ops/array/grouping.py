@@ -18,6 +18,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.sorting import MAX_PACKED_ROW, stable_order
 from intaglio.ops.families import check_rank, shape_of
+from intaglio.ops.restricted import run_loops
 from intaglio.ops.text import native_strings
 
 
@@ -50,8 +51,55 @@ def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     return _distinct_bits(x.view(f"u{x.itemsize}"))
 
 
+# What sorting takes for a number, in multiplications.
+WORK_PER_SORTED = 100
+# Fewer numbers are sorted as quickly.
+MIN_HASHED = 64
+_FIBONACCI = -0x61C8864680B583EB  # 2**64 divided by the golden ratio, as an int64
+
+
+def number_distinct(
+    firsts: Any, counts: Any, size: Any, found: Any, table: Any, x: Any, shift: Any, mask: Any,
+    begin: Any, end: Any,
+) -> None:  # fmt: skip
+    """Numbers the distinct elements of x by a hash table, size has 0 where nothing is."""
+    for _ in range(begin, end):  # one row: the whole array
+        known = 0
+        for i in range(size[0]):
+            value = x[i]
+            slot = ((value * _FIBONACCI) >> shift) & mask
+            while table[slot] != 0 and x[firsts[table[slot] - 1]] != value:
+                slot = (slot + 1) & mask
+            if table[slot] == 0:
+                firsts[known] = i
+                counts[known] = 0
+                known += 1
+                table[slot] = known
+            number = table[slot] - 1
+            counts[number] = counts[number] + 1
+            found[i] = number
+        size[0] = known
+
+
+def _distinct_by_hash(x: Any) -> tuple[Any, np.ndarray, np.ndarray] | None:
+    """`distinct` of integers by machine code; None where there is none."""
+    bits = max(2 * x.size, 2).bit_length()
+    values = x.view(np.int64) if x.itemsize == 8 else x.astype(np.int64)
+    firsts, counts, found = (np.empty(x.size, np.int64) for _ in range(3))
+    size, table = np.array([x.size]), np.zeros(1 << bits, np.int32)
+    arrays = firsts, counts, size, found, table, np.ascontiguousarray(values)
+    work = WORK_PER_SORTED * x.size
+    if not run_loops(number_distinct, work, *arrays, 64 - bits, (1 << bits) - 1, rows=1):
+        return None
+    known = int(size[0])
+    return firsts[:known], found, counts[:known]
+
+
 def _distinct_bits(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """`distinct` of unsigned integers, which are sorted."""
+    found = _distinct_by_hash(x) if MIN_HASHED <= x.size < MAX_PACKED_ROW else None
+    if found is not None:
+        return found
     order = stable_order(x)
     ordered = x[order]
     changes = np.empty(x.size, np.bool_)

@@ -14,6 +14,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops.families import shape_of
+from intaglio.ops.restricted import run_loops
 
 
 def _comma(dims: Any) -> str:
@@ -81,14 +82,44 @@ class RaggedRange(Op):
         lengths = _range_lengths(begin, end, step)
         check_allocated((int(lengths.sum(dtype=np.float64)),), POSITION_BYTES, "RaggedRange")
         splits = splits_from(lengths, Tsplits.numpy)
+        if dtype.kind == "i":
+            return splits, integer_ranges(begin, step, splits)
         inside = positions(np.zeros(lengths.size, np.int64), lengths).astype(dtype)
         values = np.repeat(begin, lengths) + inside * np.repeat(step, lengths)
         return splits, values.astype(dtype, copy=False)
 
 
+# What NumPy takes for a number in a range, in multiplications.
+WORK_PER_NUMBER = 8
+
+
+def integer_ranges(begin: Any, step: Any, splits: Any) -> Any:
+    """begin, begin + step, ... for each row of these splits, one range after the other."""
+    values = np.empty(int(splits[-1]), begin.dtype)
+    arrays = [np.ascontiguousarray(x) for x in (begin, step, splits)]
+    if run_loops(fill_ranges, WORK_PER_NUMBER * values.size, values, *arrays, rows=begin.size):
+        return values
+    lengths = np.diff(splits).astype(np.int64)
+    if np.all(step == 1):
+        return positions(begin, lengths).astype(begin.dtype, copy=False)
+    inside = positions(np.zeros(lengths.size, np.int64), lengths).astype(begin.dtype)
+    return np.repeat(begin, lengths) + inside * np.repeat(step, lengths)
+
+
+def fill_ranges(values: Any, begin: Any, step: Any, splits: Any, first: Any, last: Any) -> None:
+    """`integer_ranges` of some rows."""
+    for row in range(first, last):
+        at, value, by = splits[row], begin[row], step[row]
+        for i in range(splits[row + 1] - at):
+            values[at + i] = value
+            value += by
+
+
 def _range_lengths(begin: Any, end: Any, step: Any) -> Any:
     if begin.dtype.kind == "i":
         gap = end.astype(np.int64) - begin
+        if np.all(step == 1):
+            return np.maximum(gap, 0)
         count = -((-gap) // step.astype(np.int64))
         return np.where((gap > 0) == (step > 0), np.maximum(count, 0), 0)
     gap = (end.astype(np.float64) - begin.astype(np.float64)) / step.astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,12 @@ from intaglio.base.dtypes import ORDINARY, float32
 from intaglio.base.errors import invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.array.grouping import distinct
+from intaglio.ops.restricted import run_loops
 from intaglio.ops.sparse import indices as coordinates
+
+# What NumPy takes for a cell of the tables, and for one more element of all rows, in multiplications.
+WORK_PER_CELL, WORK_PER_STEP = 8, 1 << 14
 
 
 @op
@@ -57,32 +62,86 @@ class EditDistance(Op):
             )
         dims = np.maximum(hypothesis_shape, truth_shape)[:-1]
         count = int(np.prod(dims))
-        _, codes = np.unique(np.concatenate([hypothesis_values, truth_values]), return_inverse=True)
-        codes = codes.reshape(-1)
+        codes = _codes(np.concatenate([hypothesis_values, truth_values]))
         cut = hypothesis_values.size
-        hypothesis, n = _rows(hypothesis_indices, codes[:cut], dims, count)
-        truth, m = _rows(truth_indices, codes[cut:], dims, count)
-        found = _distances(hypothesis, n, truth, m).astype(np.float32)
+        hypothesis = _Rows.of(hypothesis_indices, codes[:cut], dims, count)
+        truth = _Rows.of(truth_indices, codes[cut:], dims, count)
+        found, n, m = _distances(hypothesis, truth), hypothesis.lengths, truth.lengths
+        found = found.astype(np.float32)
         if normalize:
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = np.where((m == 0) & (n == 0), 0, found / m.astype(np.float32))
         return found.reshape(dims.tolist()).astype(np.float32)
 
 
-def _rows(indices: Any, codes: Any, dims: Any, count: int) -> tuple[Any, Any]:
-    """The sequences side by side in a matrix, and their lengths."""
-    coordinates.check_bounds(indices[:, :-1], dims)
-    rows = coordinates.flat(indices[:, :-1], dims)
-    order = np.lexsort((indices[:, -1], rows))
-    rows, codes = rows[order], codes[order]
-    lengths = np.bincount(rows, minlength=count)
-    inside = np.arange(rows.size) - (np.cumsum(lengths) - lengths)[rows]
-    table = np.full((count, int(lengths.max(initial=0))), -1, np.int64)
-    table[rows, inside] = codes
-    return table, lengths
+def _codes(values: Any) -> Any:
+    """A number (int64) for each value, the same for equal ones."""
+    if values.dtype.kind in "iubO":
+        return np.asarray(distinct(values)[1], np.int64)
+    return np.unique(values, return_inverse=True)[1].reshape(-1)  # NaNs are equal
 
 
-def _distances(a: Any, n: Any, b: Any, m: Any) -> Any:
+class _Rows(NamedTuple):
+    """Sequences one after the other, where each begins, and their lengths (int64)."""
+
+    values: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+    @classmethod
+    def of(cls, indices: Any, values: Any, dims: Any, count: int) -> _Rows:
+        """Those of a sparse tensor's last dimension."""
+        coordinates.check_bounds(indices[:, :-1], dims)
+        rows, last = coordinates.flat(indices[:, :-1], dims), indices[:, -1]
+        above, below = rows[:-1], rows[1:]
+        if not ((below > above) | ((below == above) & (last[1:] >= last[:-1]))).all():
+            order = np.lexsort((last, rows))
+            rows, values = rows[order], values[order]
+        lengths = np.bincount(rows, minlength=count)
+        return cls(values, np.cumsum(lengths) - lengths, lengths)
+
+    def table(self) -> np.ndarray:
+        """The sequences side by side in a matrix, with -1 behind them."""
+        columns = np.arange(self.lengths.max(initial=0))
+        inside = columns < self.lengths[:, None]
+        at = np.where(inside, self.starts[:, None] + columns, 0)
+        return np.where(inside, self.values[at], -1) if self.values.size else at
+
+
+def _distances(a: _Rows, b: _Rows) -> Any:
+    """The distance of each row's pair."""
+    count = a.lengths.size
+    length, width = (int(x.lengths.max(initial=0)) for x in (a, b))
+    found = np.empty(count, np.int64)
+    work = WORK_PER_CELL * count * length * width + WORK_PER_STEP * length
+    memory = np.empty(count * (width + 1), np.int64)
+    if run_loops(distance_rows, work, found, memory, *a, *b, width, rows=count):
+        return found
+    return _distances_by_columns(a.table(), a.lengths, b.table(), b.lengths)
+
+
+def distance_rows(
+    found: Any, memory: Any, a: Any, begin: Any, n: Any, b: Any, start: Any, m: Any,
+    width: Any, first: Any, last: Any,
+) -> None:  # fmt: skip
+    """The distances of rows: n elements of a from `begin` on, and m of b from `start` on, up to `width`."""
+    for r in range(first, last):
+        one, other, row = a[begin[r] :], b[start[r] :], memory[r * (width + 1) :]
+        size = m[r]
+        for j in range(size + 1):
+            row[j] = j
+        for i in range(n[r]):
+            before = row[0]
+            row[0] = i + 1
+            for j in range(size):
+                above = row[j + 1]
+                replaced = before if one[i] == other[j] else before + 1
+                row[j + 1] = min(min(above, row[j]) + 1, replaced)
+                before = above
+        found[r] = row[size]
+
+
+def _distances_by_columns(a: Any, n: Any, b: Any, m: Any) -> Any:
     """The distance of each row's pair, a row of every table at a time."""
     count, width = b.shape
     steps = np.arange(width + 1)

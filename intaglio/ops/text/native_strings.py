@@ -33,7 +33,8 @@ WORK = {
     "distinct": 60,
     "replaced": 500,
 }
-WORK_PER_HASH = 24
+# NumPy's hashes take as long for one text as for a hundred.
+WORK_PER_HASH, WORK_OF_HASHES = 24, 1 << 16
 # Fewer texts than this are as quickly read by Python; hashes are not.
 MIN_NATIVE_STRINGS = 64
 
@@ -42,7 +43,8 @@ def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = (), **optio
     count = np.size(texts)
     if count < MIN_NATIVE_STRINGS and name in WORK:
         return None
-    run = compiled_function("texts", WORK.get(name, WORK_PER_HASH) * count, name)
+    work = WORK[name] * count if name in WORK else WORK_OF_HASHES + WORK_PER_HASH * count
+    run = compiled_function("texts", work, name)
     return None if run is None else run(texts, *arrays, words=words, **options)
 
 

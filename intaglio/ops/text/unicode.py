@@ -24,6 +24,8 @@ _OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"
 _REPLACEMENT = 0xFFFD
 # So many code points are looked up in a table of all.
 _MIN_FOR_TABLE = 1 << 12
+# So many characters are made each once.
+_MIN_CHARACTERS = 1 << 6
 
 
 def _codec(encoding: str) -> str:
@@ -207,7 +209,7 @@ class UnicodeEncode(Op):
             else:
                 points = np.where(wrong, replacement_char, points)
         codec = _OUTPUTS[output_encoding]
-        if points.size >= _MIN_FOR_TABLE and np.all(np.diff(splits) == 1):
+        if points.size >= _MIN_CHARACTERS and np.all(np.diff(splits) == 1):
             return _characters(points, codec)
         whole = points.astype("<u4").tobytes().decode("utf-32-le")
         bounds = splits.tolist()
@@ -217,6 +219,9 @@ class UnicodeEncode(Op):
 
 def _characters(points: Any, codec: str) -> np.ndarray:
     """Each code point as a text."""
+    if points.max() > max(8 * points.size, 1 << 10):  # rather than a long table
+        known, number = np.unique(points, return_inverse=True)
+        return filled([chr(p).encode(codec) for p in known.tolist()], -1)[number.reshape(-1)]
     there = np.zeros(int(points.max()) + 1, bool)
     there[points] = True
     number = np.cumsum(there, dtype=np.int32) - 1

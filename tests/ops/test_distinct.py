@@ -1,0 +1,54 @@
+"""Distinct numbers by a hash table, by sorting and by the definition are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.ops import compiled
+from intaglio.ops.hooks import HOOKS
+
+
+@pytest.fixture(params=["machine code", "numpy"])
+def way(request, monkeypatch):
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    if request.param == "numpy":
+        monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
+
+
+def _numbers(rng, dtype, size, kinds):
+    info = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else None
+    if info is None:
+        pool = np.concatenate([rng.standard_normal(kinds), [0.0, -0.0, np.inf, -np.inf]])
+    else:
+        pool = rng.integers(info.min, info.max, kinds, dtype, endpoint=True)
+    return rng.choice(pool.astype(dtype), size)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "uint16", "float32", "float64"])
+@pytest.mark.parametrize(("size", "kinds"), [(0, 3), (64, 1), (65, 40), (1000, 7), (3000, 4000)])
+def test_as_they_first_occur(dtype, size, kinds, way):
+    x = _numbers(np.random.default_rng(size + kinds), dtype, size, kinds)
+    y, which, counts = (t.numpy() for t in tf.unique_with_counts(x))
+    expected = list(dict.fromkeys((x + x.dtype.type(0)).tolist()))
+    assert y.dtype == x.dtype
+    assert y.tolist() == expected
+    np.testing.assert_array_equal(y[which], x)
+    np.testing.assert_array_equal(counts, [np.sum(x == v) for v in expected])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("splits", ["int32", "int64"])
+def test_ranges(dtype, splits, way):
+    rng = np.random.default_rng(7)
+    starts, lengths = (rng.integers(-20, 20, 50, dtype) for _ in range(2))
+    for deltas in (np.ones(50, dtype), rng.choice([-3, -1, 1, 2], 50).astype(dtype)):
+        found = tf.ragged.range(starts, starts + lengths, deltas, row_splits_dtype=splits)
+        expected = [
+            list(range(a, b, d)) for a, b, d in zip(starts, starts + lengths, deltas, strict=True)
+        ]
+        assert found.dtype == dtype
+        assert found.row_splits.dtype == splits
+        assert found.to_list() == expected
