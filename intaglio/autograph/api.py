@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import calls, conversion, regions, source, watches, whole_trace
+from intaglio.autograph import calls, containers, conversion, regions, source, watches, whole_trace
 from intaglio.autograph.loop_options import set_loop_options
 from intaglio.autograph.verbosity import set_verbosity
 from intaglio.base.errors import ConversionError
@@ -128,11 +128,14 @@ def for_tracing(function: Callable[..., Any], options: Any, requested: bool) -> 
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
+        # Structures around this trace's tensors: copies of the caller's.
+        structures = containers.inside((args, kwargs))
+
         def call() -> Any:
-            watches.note_arguments((args, kwargs))  # structures around this trace's tensors
+            watches.note_arguments((args, kwargs), structures)
             return calls.converted_call(function, args, kwargs, requested=requested)
 
-        return whole_trace.traced(lambda: regions.to_the_end(call), (args, kwargs))
+        return whole_trace.traced(lambda: regions.to_the_end(call), structures)
 
     return converted
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import copy
 import inspect
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
@@ -311,16 +311,18 @@ def created(value: Any) -> Any:
     return value
 
 
-def note_arguments(arguments: Any) -> None:
-    """The containers and records in the arguments of a trace are copies of the caller's."""
-    for part in containers.inside(arguments):
+def note_arguments(arguments: Any, structures: Sequence[Any]) -> None:
+    """The containers (`structures`) and records in the arguments of a trace are copies of the caller's."""
+    for part in structures:
         note_created(part)
     for part in _parts(arguments):
         _note_record(part)
 
 
 def _note_record(value: Any) -> None:
-    names = None if isinstance(value, (tuple, Tensor)) else fields_of(value)
+    if isinstance(value, Tensor):
+        return
+    names = None if isinstance(value, tuple) else fields_of(value)
     if names is not None:
         note_created(value)
     for part in _parts(value) if names is None else [getattr(value, n) for n in names]:

@@ -6,7 +6,7 @@ and not when the graph runs. At the end of the trace there is a warning for each
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from intaglio.autograph import aliases, attribute_writes, change_messages, containers, provenance
@@ -40,9 +40,9 @@ class _Change(NamedTuple):
 class _Trace:
     """One trace, while it lasts."""
 
-    def __init__(self, arguments: Any = ()) -> None:
+    def __init__(self, structures: Sequence[Any] = ()) -> None:
         # The containers that the traced function gets: copies of the caller's.
-        self.arguments = {id(c): c for c in containers.inside(arguments)}
+        self.arguments = {id(c): c for c in structures}
         # What was Python's before it became state.
         self.left: list[tuple[Seen, Any]] = []
         self.changed: dict[Any, _Change] = {}
@@ -95,12 +95,12 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
 
 
-def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
-    """What a traced call returns. Lists and numbers that became state are Python's again after it.
+def traced(call: Callable[[], Any], structures: Sequence[Any] = ()) -> Any:
+    """What a traced call returns; `structures` are the containers in its arguments. Lists and numbers that became state are Python's again after it.
 
     A list has the graph's tensors then, as in TensorFlow: using them raises an error.
     """
-    trace = _Trace(arguments)
+    trace = _Trace(structures)
     _traces.open.append(trace)
     provenance.begin_trace()
     attribute_writes.begin_trace()

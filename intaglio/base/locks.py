@@ -20,7 +20,8 @@ from typing import Any
 MAX_IMPORT_SECONDS = 20.0
 _PAUSE_SECONDS = 0.001
 
-_locks: weakref.WeakSet[Any] = weakref.WeakSet()
+# Weak references: the set forgets by itself those whose locks are gone, faster than a WeakSet does.
+_locks: set[weakref.ref[Any]] = set()
 _exclusive: list[Any] = []
 _in_child: list[Callable[[], object]] = []
 # By thread: how many imports it is in the midst of.
@@ -31,7 +32,7 @@ _forks = 0
 def lasting_lock() -> Any:
     """A lock, which its thread may take again. It is free in a child process."""
     lock = threading.RLock()
-    _locks.add(lock)
+    _locks.add(weakref.ref(lock, _locks.discard))
     return lock
 
 
@@ -95,8 +96,9 @@ def _after_in_child() -> None:
     for thread in [*_imports]:
         if thread != own:
             del _imports[thread]
-    for lock in [*_locks, *_exclusive]:
-        lock._at_fork_reinit()
+    for lock in [*[reference() for reference in [*_locks]], *_exclusive]:
+        if lock is not None:
+            lock._at_fork_reinit()
     for call in _in_child:
         call()
 

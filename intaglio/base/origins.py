@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -47,6 +48,34 @@ Origin = tuple[tuple[CodeType, int], ...]
 MAX_FRAMES = 6
 
 
+class _Enclosing(threading.local):
+    """A frame of this thread that waits for the code it has called, and the origin of its callers."""
+
+    frame: FrameType | None = None
+    origin: Origin = ()
+
+
+_enclosing = _Enclosing()
+
+
+class enclosing:
+    """A context of this package around code that captures many origins, such as a trace.
+
+    The frames of the context and of its callers do not change while it lasts: they are walked once.
+    """
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        frame = sys._getframe(1)
+        self._before = _enclosing.frame, _enclosing.origin
+        _enclosing.origin = capture(2)
+        _enclosing.frame = frame
+
+    def __exit__(self, *error: object) -> None:
+        _enclosing.frame, _enclosing.origin = self._before
+
+
 def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     """The innermost frames of the caller that are not this package's own."""
     try:
@@ -55,7 +84,11 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
         return ()
     found: list[tuple[CodeType, int]] = []
     known = _ours
+    end = _enclosing.frame if most <= MAX_FRAMES else None
     while frame is not None:
+        if frame is end:
+            found += _enclosing.origin[: most - len(found)]
+            break
         code = frame.f_code
         is_own = known.get(code.co_filename)
         if is_own is None:

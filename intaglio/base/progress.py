@@ -44,7 +44,20 @@ def is_shown() -> bool:
     """True where a line may be shown: in a terminal, in a notebook, or if the environment says so."""
     if CHOSEN is not None:
         return CHOSEN not in ("", "0")
-    return _in_notebook() or bool(getattr(sys.stderr, "isatty", lambda: False)())
+    return _in_notebook() or _is_terminal(sys.stderr)
+
+
+class _Last:
+    """The stream that was asked last, and what it answered: that is a call of the system."""
+
+    stream: Any = None
+    answer = False
+
+
+def _is_terminal(stream: Any) -> bool:
+    if stream is not _Last.stream:
+        _Last.stream, _Last.answer = stream, bool(getattr(stream, "isatty", lambda: False)())
+    return _Last.answer
 
 
 class _Display:

@@ -81,6 +81,8 @@ class TraceCache:
         return self._find_above(key)
 
     def _find_above(self, key: Key) -> Any:
+        if not self._general and not self._with_numbers:
+            return None
         best: tuple[Key, int] | None = None
         with self._lock:
             general = self._general.get(_index(key), {})
@@ -108,6 +110,8 @@ class TraceCache:
             self._traces[number] = key, trace
             self._found[key] = trace
             self._joinable.setdefault(index, {})[number] = key
+            if all([_is_of_known_shape(kind) for kind in key[1:]]):
+                return
             if not all(map(_serves_itself_only, key[1:])):
                 self._general.setdefault(index, {})[number] = key
             others = [t for t in key[1:] if type(t) is not TensorSpec]
@@ -263,10 +267,15 @@ def _index_of(kind: TraceType) -> Any:
     return Weakref if isinstance(kind, Weakref) else TraceType
 
 
+def _is_of_known_shape(kind: TraceType) -> bool:
+    """True for tensors without a name of which every dimension is known."""
+    return type(kind) is TensorSpec and not kind.name and shapes.known(kind.dims)
+
+
 def _serves_itself_only(kind: TraceType) -> bool:
     """True if only types that are equal are below a type."""
     if type(kind) is TensorSpec:
-        return not kind.name and shapes.known(kind.dims)
+        return _is_of_known_shape(kind)
     if isinstance(kind, Container):
         return all(map(_serves_itself_only, kind.parts))
     return isinstance(kind, Literal) or (isinstance(kind, Weakref) and kind.by_identity)

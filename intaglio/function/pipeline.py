@@ -67,7 +67,8 @@ def _compiles_ahead(graph: Graph) -> bool:
         return whole_graph.is_arithmetic(graph)
     # How often a loop is run is known once its bounds are constants.
     return (
-        native.has_unknown_trip_count(graph)
+        any(op.has_graphs for op in walk.own_ops(graph))
+        and native.has_unknown_trip_count(graph)
         and not _runs_by_data(graph)
         and whole_graph.is_arithmetic(graph)
         and native.is_profitable(_optimized(graph))

@@ -681,8 +681,8 @@ class Function(TraceViews):
             )
             reads, effects = recorder.finished(), recorder.effects
         graph.admit_variable = graph.variable_sites = None
-        parameters = typed(self._signature, bound, types, optional=self._constraints is not None)
-        whole = FunctionType(list(parameters.parameters.values()), output)
+        whole = typed(self._signature, bound, types, optional=self._constraints is not None)
+        whole.output = output
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = self._options.jit_compile
         concrete.effects, concrete.states = effects, graph.declared

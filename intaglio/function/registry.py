@@ -7,7 +7,8 @@ from typing import Any
 
 from intaglio.base.locks import lasting_lock
 
-_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+# Weak references: the set itself forgets those whose functions are gone, without a call in Python.
+_functions: set[weakref.ref[Any]] = set()
 _kept: list[Any] | None = None
 _lock = lasting_lock()
 
@@ -15,7 +16,7 @@ _lock = lasting_lock()
 def register(function: Any) -> None:
     """Notes a function, as long as it lives."""
     with _lock:
-        _functions.add(function)
+        _functions.add(weakref.ref(function, _functions.discard))
         if _kept is not None:
             _kept.append(function)
 
@@ -24,10 +25,14 @@ def keep() -> None:
     """Lets functions live as long as the process from now on, for a report on them."""
     global _kept
     with _lock:
-        _kept = list(_functions)
+        _kept = _living()
 
 
 def functions() -> list[Any]:
     """All that live."""
     with _lock:
-        return list(_functions)
+        return _living()
+
+
+def _living() -> list[Any]:
+    return [f for f in [reference() for reference in list(_functions)] if f is not None]

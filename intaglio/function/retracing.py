@@ -59,11 +59,15 @@ def detector_of(function: Any) -> Detector:
 
     Wrappers of one kind have one code: theirs is that of what they wrap.
     """
-    function = inspect.unwrap(function)
+    if hasattr(function, "__wrapped__"):
+        function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     key = code if code is not None else id(function)
     with _lock:
-        return _detectors.setdefault(key, Detector())
+        found = _detectors.get(key)
+        if found is None:
+            found = _detectors[key] = Detector()
+        return found
 
 
 class _LastRetrace:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FunctionType as PythonFunction
 from typing import Any, NamedTuple
 
 from intaglio.base import nest
@@ -61,7 +62,7 @@ class FunctionType:
     ) -> None:
         self.parameters: dict[str, Parameter] = {p.name: p for p in parameters}
         self.output = output
-        self.captures: dict[Any, TraceType] = dict(captures or {})
+        self.captures: dict[Any, TraceType] = dict(captures) if captures else {}
 
     @classmethod
     def from_callable(cls, obj: Any, *, follow_wrapped: bool = True) -> FunctionType:
@@ -218,7 +219,7 @@ class Signature:
     @classmethod
     def of(cls, function: Callable[..., Any], bound: bool = False) -> Signature:
         """The signature of a callable; `bound` leaves out the first parameter."""
-        parameters = list(inspect.signature(function).parameters.values())
+        parameters = _parameters(function)
         if bound and parameters and parameters[0].kind is not VAR_POSITIONAL:
             parameters = parameters[1:]
         return cls(parameters, getattr(function, "__name__", type(function).__name__))
@@ -337,6 +338,46 @@ class _Shown:
         return _DEFAULT
 
 
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of `inspect.signature`, which takes several times as long for a plain function."""
+    if (
+        type(function) is not PythonFunction or function.__dict__
+    ):  # it may have a signature of its own
+        return list(inspect.signature(function).parameters.values())
+    code, annotations = function.__code__, function.__annotations__
+    names, count, named = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
+    defaults: dict[str, Any] = {}
+    if function.__defaults__:
+        defaults.update(
+            zip(
+                names[count - len(function.__defaults__) : count],
+                function.__defaults__,
+                strict=True,
+            )
+        )
+    if function.__kwdefaults__:
+        defaults.update(function.__kwdefaults__)
+    kinds = [POSITIONAL_ONLY] * code.co_posonlyargcount
+    kinds += [POSITIONAL_OR_KEYWORD] * (count - code.co_posonlyargcount)
+    order = [*names[:count]]
+    at = count + named
+    if code.co_flags & inspect.CO_VARARGS:
+        order.append(names[at])
+        kinds.append(VAR_POSITIONAL)
+        at += 1
+    order += names[count : count + named]
+    kinds += [KEYWORD_ONLY] * named
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        order.append(names[at])
+        kinds.append(VAR_KEYWORD)
+    return [
+        inspect.Parameter(
+            name, kind, default=defaults.get(name, EMPTY), annotation=annotations.get(name, EMPTY)
+        )
+        for name, kind in zip(order, kinds, strict=True)
+    ]
+
+
 class Bound(NamedTuple):
     """The arguments of a call in canonical form.
 
@@ -359,6 +400,15 @@ def typed(
 ) -> FunctionType:
     """The FunctionType of a call."""
     defaults = signature.default_names() if optional else frozenset()
+    # With `*args` those before are positional only.
+    usual = signature.simple and signature.varargs is None and not bound.keywords
+    if usual and bound.names == signature.names:
+        return FunctionType(
+            [
+                Parameter(p.name, p.kind, kind, p.name in defaults)
+                for p, kind in zip(signature.positional, types, strict=True)
+            ]
+        )
     parameters = {
         name: Parameter(name, signature.kind_of(name, bound), kind, name in defaults)
         for name, kind in zip(bound.names, types, strict=True)

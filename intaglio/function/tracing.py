@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import declared_state, unconverted_reads
-from intaglio.base import nest, progress
+from intaglio.base import nest, origins, progress
 from intaglio.base.composite import CompositeTensor
 from intaglio.function.signature import Bound
 from intaglio.function.trace_types import from_value
@@ -37,7 +37,7 @@ def trace(
     `bound` has the values of the call that traces (specs, if `has_values` is false), and
     `shown` is the function that messages name.
     """
-    with graph.as_default():
+    with origins.enclosing(), graph.as_default():
         arguments = _placeholders(graph, bound, types, has_values)
         args, kwargs = bound.call_with(arguments)
         state = declared_state.Begun()

@@ -26,6 +26,7 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import fallback, first_call
 from intaglio.native.cost_model import (
+    PER_GRAPH,
     UNKNOWN_TRIP_COUNT_LOW_ESTIMATE,
     compiler_seconds,
     interpreted_seconds,
@@ -75,7 +76,8 @@ def _is_exact(node: Node) -> bool:
 def is_profitable(graph: Graph) -> bool:
     """Whether compiling a graph takes no longer than some interpreted calls of it."""
     seconds = interpreted_seconds(graph, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE)
-    return MAX_BREAK_EVEN_CALLS * seconds >= compiler_seconds(graph)
+    most = MAX_BREAK_EVEN_CALLS * seconds
+    return most >= PER_GRAPH and most >= compiler_seconds(graph)
 
 
 def calls_before_native(calls: int) -> int:

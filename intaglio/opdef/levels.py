@@ -125,16 +125,23 @@ def level() -> Level:
     return (_stack or stack()).top
 
 
-@contextmanager
-def pushed(new: Level) -> Generator[Level]:
-    """Ops of this thread go to `new` while the block runs."""
-    here = stack()
-    here.levels.append(new)
-    here.top = new
-    STATE.shift(+1)
-    try:
-        yield new
-    finally:
+class pushed:
+    """A context in which ops of this thread go to `new`; gives `result`, or else `new`."""
+
+    __slots__ = ("_here", "_new", "_result")
+
+    def __init__(self, new: Level, result: Any = None) -> None:
+        self._new, self._result = new, new if result is None else result
+
+    def __enter__(self) -> Any:
+        here = self._here = stack()
+        here.levels.append(self._new)
+        here.top = self._new
+        STATE.shift(+1)
+        return self._result
+
+    def __exit__(self, *error: object) -> None:
+        here = self._here
         STATE.shift(-1)
         here.levels.pop()
         here.top = here.levels[-1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,11 +62,9 @@ class Graph(GraphBuilder):
         self._effects = Effects()
         self._recorder = Recorder(self)
 
-    @contextmanager
-    def as_default(self) -> Generator[Graph]:
+    def as_default(self) -> AbstractContextManager[Graph]:
         """Ops of the block are recorded into this graph."""
-        with door.pushed(self._recorder):
-            yield self
+        return door.pushed(self._recorder, self)
 
     @property
     def _functions(self) -> dict[str, _Called]:
