@@ -13,6 +13,7 @@ from intaglio.base.errors import invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import brackets
 from intaglio.opdef.spec import Spec
+from intaglio.ops.text.native_strings import Keys
 
 # Rows of values that a table begins with.
 _INITIAL_ROWS = 16
@@ -20,6 +21,8 @@ _INITIAL_ROWS = 16
 # are not too far apart.
 _MIN_DENSE_KEYS = 256
 _MAX_CELLS_PER_KEY = 16
+# Texts are looked up in a hash table of machine code once so many were asked for each key.
+_QUESTIONS_PER_KEY = 2
 _NO_CELLS = np.zeros(0, np.int64)
 
 
@@ -31,9 +34,11 @@ class LookupTable:
 
     __slots__ = (
         "__weakref__",
+        "_asked",
         "_dense",
         "_lock",
         "_rows",
+        "_texts",
         "_used",
         "_values",
         "fixed",
@@ -60,6 +65,10 @@ class LookupTable:
         self._rows: dict[Any, int] = {}
         # The least key, and the row of every integer from there on; None until it is looked for.
         self._dense: tuple[int, np.ndarray] | None = None
+        # The texts that are keys, and the row of each, if it is not their number; how many were looked for
+        # since they changed.
+        self._texts: tuple[Keys, np.ndarray | None] | None = None
+        self._asked = 0
         self._used = 0
         self._values = np.zeros((0, *self._inner), values.dtype.numpy)
 
@@ -107,10 +116,33 @@ class LookupTable:
         at = np.where(inside, keys, least).astype(np.int64) - least
         return np.where(inside, cells[at], -1)
 
+    def _rows_of_texts(self, keys: Any) -> Any:
+        """As `_row_indices`, by machine code once that pays; None where not."""
+        if self._texts is None:
+            self._asked += keys.size
+            if not self._rows or self._asked < _QUESTIONS_PER_KEY * len(self._rows):
+                return None
+            found = Keys.of(list(self._rows))
+            if found is None:
+                return None
+            rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
+            in_order = np.array_equal(rows, np.arange(rows.size))
+            self._texts = found, None if in_order else rows
+        known, rows = self._texts
+        numbers = known.find(keys)
+        if rows is None or numbers is None:
+            return numbers
+        return np.where(numbers < 0, -1, rows[numbers])
+
+    def _changed(self) -> None:
+        """Notes that the keys, or their rows, are other ones."""
+        self._dense = self._texts = None
+        self._asked = 0
+
     def find(self, keys: Any, default: Any) -> Any:
         """The values of the keys; the default (one, or one for each key) for others."""
-        dense = keys.size >= _MIN_DENSE_KEYS and keys.dtype.kind == "i" and not self.forbidden
-        wanted = None if dense and keys.dtype == self.key_dtype.numpy else self._keys(keys)
+        whole = keys.size >= _MIN_DENSE_KEYS and keys.dtype.kind in "iO" and not self.forbidden
+        wanted = None if whole and keys.dtype == self.key_dtype.numpy else self._keys(keys)
         dims = (*keys.shape, *self._inner)
         if default.shape not in (self._inner, dims):
             raise invalid_argument(
@@ -119,7 +151,10 @@ class LookupTable:
             )
         with self._lock:
             self._need()
-            rows = self._rows_of_integers(keys.reshape(-1)) if wanted is None else None
+            rows = None
+            if wanted is None:
+                by_kind = self._rows_of_texts if keys.dtype == object else self._rows_of_integers
+                rows = by_kind(keys.reshape(-1))
             if rows is None:
                 rows = self._row_indices(keys.reshape(-1).tolist() if wanted is None else wanted)
             missing = np.flatnonzero(rows < 0)
@@ -141,7 +176,7 @@ class LookupTable:
         key_list = self._keys(keys)
         rows = values.reshape((len(key_list), *self._inner))
         with self._lock:
-            self._dense = None
+            self._changed()
             new = [k for k in dict.fromkeys(key_list) if k not in self._rows]
             last = self._used + len(new)
             if last > len(self._values):
@@ -165,7 +200,7 @@ class LookupTable:
             key = keys[at].decode() if isinstance(keys[at], bytes) else keys[at]
             had = rows[first[row_indices[at]]]
             self._rows.clear()
-            self._dense = None
+            self._changed()
             raise errors.FailedPreconditionError(
                 None,
                 None,
@@ -201,7 +236,7 @@ class LookupTable:
         """Forgets keys, if they are there."""
         key_list = self._keys(keys)
         with self._lock:
-            self._dense = None
+            self._changed()
             for key in key_list:
                 self._rows.pop(key, None)
             if self._used > 2 * len(self._rows) + _INITIAL_ROWS:

@@ -520,7 +520,7 @@ def _distinct() -> Kernel:
         code.jump(done)
         code.label(taken)
         before = code.integer("sub", stored, 1)
-        code.branch(_is_text(walk, before, data, size), same, other)
+        code.branch(_is_text(walk, walk.objects, before, data, size), same, other)
         code.label(same)
         walk.store(i, code.load("i64", code.at("i64", walk.out, before), 8))
         code.jump(done)
@@ -532,10 +532,36 @@ def _distinct() -> Kernel:
     return walk.kernel(1, 1)
 
 
-def _is_text(walk: Walk, number: str, data: str, size: str) -> str:
-    """Whether a text of the array consists of these bytes."""
+def _found() -> Kernel:
+    """Which of the keys of a hash table, as `_distinct` fills it, each text is; -1 for none."""
+    walk = Walk("found")
+    code, mask = walk.code, walk.more(0)
+    table, keys = walk.array(2), walk.array(3)
+    with walk.texts() as (i, data, size):
+        begin = (_fingerprint(walk, Text(code, data, size)) & mask).name
+        probe, taken, other, done = map(code.new_label, ("probe", "taken", "other", "done"))
+        start = code.block
+        code.jump(probe)
+        code.label(probe)
+        slot = code.phi("i64")
+        stored = code.load("i64", code.at("i64", table, slot.name), 8)
+        number = code.integer("sub", stored, 1)
+        walk.store(i, number)  # of an empty slot it is -1
+        code.branch(code.integer("icmp eq", stored, 0), done, taken)
+        code.label(taken)
+        code.branch(_is_text(walk, keys, number, data, size), done, other)
+        code.label(other)
+        following = (Word(code, slot.name) + 1 & mask).name
+        code.arrive(slot, (begin, start), (following, other))
+        code.jump(probe)
+        code.label(done)
+    return walk.kernel(2, 0)
+
+
+def _is_text(walk: Walk, objects: str, number: str, data: str, size: str) -> str:
+    """Whether a text of an array consists of these bytes."""
     code = walk.code
-    text = code.load("ptr", code.at("ptr", walk.objects, number), 8)
+    text = code.load("ptr", code.at("ptr", objects, number), 8)
     own = code.at("i8", text, str(layout.BYTES_DATA))
     length = code.load("i64", code.at("i8", text, str(layout.SIZE)), 8)
     alike = code.integer("icmp eq", length, size)
@@ -569,6 +595,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "decimals": _decimals,
     "automaton": text_matching.automaton,
     "distinct": _distinct,
+    "found": _found,
     "replaced": text_matching.replaced,
 }
 LIBRARIES = {
@@ -593,6 +620,7 @@ RESULTS: dict[str, list[Any]] = {
     "automaton": [np.int64],
     "characters": [np.int64],
     "distinct": [np.int64, np.int64],
+    "found": [np.int64],
     "replaced": [object, np.uint8],
     "numbers": [np.int64, np.uint8],
     "span_numbers": [np.int64, np.uint8],

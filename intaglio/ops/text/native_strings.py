@@ -31,6 +31,7 @@ WORK = {
     "decimals": 120,
     "automaton": 500,
     "distinct": 60,
+    "found": 60,
     "replaced": 500,
 }
 # NumPy's hashes take as long for one text as for a hundred.
@@ -39,9 +40,16 @@ WORK_PER_HASH, WORK_OF_HASHES = 24, 1 << 16
 MIN_NATIVE_STRINGS = 64
 
 
-def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = (), **options: int) -> Any:
+def _run(
+    name: str,
+    texts: Any,
+    *arrays: Any,
+    words: Sequence[int] = (),
+    least: int = MIN_NATIVE_STRINGS,
+    **options: int,
+) -> Any:
     count = np.size(texts)
-    if count < MIN_NATIVE_STRINGS and name in WORK:
+    if count < least and name in WORK:
         return None
     work = WORK[name] * count if name in WORK else WORK_OF_HASHES + WORK_PER_HASH * count
     run = compiled_function("texts", work, name)
@@ -71,10 +79,38 @@ def matched(texts: Any, automaton: Callable[[], Automaton | None]) -> Any:
 
 def distinct(texts: Any) -> Any:
     """Where each distinct text first occurs, and which of them each is (int64)."""
+    found = _hashed(texts)
+    return found and found[:2]
+
+
+def _hashed(texts: Any, least: int = MIN_NATIVE_STRINGS) -> Any:
+    """`distinct`, and the hash table that was filled: positions plus one, in front of their number."""
     slots = 1 << (2 * max(np.size(texts), 1)).bit_length()
     table = np.zeros(slots + 1, np.int64)
-    found = _run("distinct", texts, table, words=[slots - 1])
-    return found and (found[1][: table[-1]], found[0])
+    found = _run("distinct", texts, table, words=[slots - 1], least=least)
+    return found and (found[1][: table[-1]], found[0], table)
+
+
+class Keys(NamedTuple):
+    """Texts that others are looked for among: all different, with a hash table of them."""
+
+    texts: np.ndarray
+    table: np.ndarray
+
+    @classmethod
+    def of(cls, keys: Sequence[bytes]) -> Keys | None:
+        """A table of these; None where there is no machine code."""
+        if not ready("distinct", len(keys)):
+            return None
+        texts = np.empty(len(keys), object)
+        texts[:] = keys
+        found = _hashed(texts, 0)
+        return found and cls(texts, found[2])
+
+    def find(self, texts: Any) -> Any:
+        """The number (int64) of the key that each text is, -1 for none; None if that must be found otherwise."""
+        words = [self.table.size - 2]
+        return _run("found", texts, self.table, self.texts, words=words)
 
 
 def replaced(
