@@ -110,29 +110,43 @@ class Source(NamedTuple):
     number: int
 
 
+class Variant(NamedTuple):
+    """A native function; of a function with rows one for each number of rows that code is written for."""
+
+    # 0 for a function whose inputs have no rows.
+    rows: int
+    body: str
+    words: str
+    sources: Sequence[Source]
+    derived: Sequence[DerivedArray]
+    # Those that are computed before each call, for another function writes their variable.
+    stale: Sequence[DerivedArray]
+    # What is added to a status to get the code of its guard.
+    first_guard: int
+    # The words, if each context has its own.
+    table: WordTable | None
+
+
 class Call(NamedTuple):
-    """A function of the library and the native function that it calls."""
+    """A function of the library and the native functions that it calls."""
 
     name: str
     inputs: Sequence[Port]
     outputs: Sequence[Port]
     first_error: int
-    body: str
-    words: str
-    sources: Sequence[Source]
+    # In the order of their rows.
+    variants: Sequence[Variant]
     # Variables that are written, and whether in place.
     written: Sequence[int]
     in_place: bool
     # Offsets of the streams' words.
     streams: Sequence[int]
-    derived: Sequence[DerivedArray]
-    # Those that are computed before each call, for another function writes their variable.
-    stale: Sequence[DerivedArray]
     memory: int
-    # The code of the first guard.
-    first_guard: int
-    # The words, if each context has its own.
-    table: WordTable | None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the number of rows is an argument."""
+        return self.variants[0].rows > 0
 
 
 class Calls:
@@ -353,36 +367,74 @@ class Calls:
     # -- calls -----------------------------------------------------------------------------
 
     def write_call(self, call: Call) -> None:
-        """A function with a native one."""
+        """A function with its native ones."""
         code = self._code(call.name, ["ptr %context", "ptr %inputs", "ptr %outputs"])
         self._check_context(code, "%context")
-        ports = (("%inputs", call.inputs), ("%outputs", call.outputs))
-        error = call.first_error
+        rows = ""
         pointers: list[list[str]] = []
-        for table, side in ports:
+        error = call.first_error
+        for table, side in (("%inputs", call.inputs), ("%outputs", call.outputs)):
             if side:
                 _return_if(code, code.let(f"icmp eq ptr {table}, null"), NULL)
                 self._check_aligned(code, table, self._pointer_bytes - 1, NULL)
+            at = 0
+            if call.has_rows and table == "%inputs":
+                rows, at = code.load(self._size, table, self._pointer_bytes), self._pointer_bytes
             pointers.append([])
-            for number, port in enumerate(side):
-                pointers[-1].append(self._argument(code, table, number, port, error))
+            for port in side:
+                pointers[-1].append(self._argument(code, table, at, port, error, rows))
                 error += len(ARGUMENT_FAULTS)
-        for array in call.stale:
+                at += 2 * self._pointer_bytes
+        if call.has_rows:
+            self._write_blocks(code, call, pointers, rows)
+        else:
+            self._write_native(code, call, call.variants[0], pointers)
+        code.do(f"ret i32 {OK}")
+
+    def _write_blocks(
+        self, code: Code, call: Call, pointers: Sequence[Sequence[str]], rows: str
+    ) -> None:
+        """Calls for blocks of rows, the largest first, then for the rows that are left."""
+        total = rows if self._size == "i64" else code.let(f"zext i32 {rows} to i64")
+        begin = "0"
+        for variant in reversed(call.variants):
+            end = code.integer("sub", total, code.integer("urem", total, variant.rows))
+            with code.loop(begin, end, variant.rows) as row:
+                moved = [
+                    [self._row(code, p, port, row) for p, port in zip(side, ports, strict=True)]
+                    for side, ports in zip(pointers, (call.inputs, call.outputs), strict=True)
+                ]
+                self._write_native(code, call, variant, moved)
+            begin = end
+
+    def _row(self, code: Code, pointer: str, port: Port, row: str) -> str:
+        """The pointer to the elements of a row."""
+        if not port.rows:
+            return pointer
+        size = port.count * port.dtype.numpy.itemsize
+        return code.at("i8", pointer, code.integer("mul", row, size))
+
+    def _write_native(
+        self, code: Code, call: Call, variant: Variant, pointers: Sequence[Sequence[str]]
+    ) -> None:
+        """The call of a native function; returns an error if it gives up."""
+        for array in variant.stale:
             self._derive(code, "%context", array)
         before = {v: self._current(code, "%context", v) for v in call.written}
         after = {v: self._next(code, v, call) for v in call.written}
-        ins = [self._source(code, s, pointers[0], before) for s in call.sources]
-        ins += [self._offset(code, "%context", d.target) for d in (*call.derived, *call.stale)]
+        ins = [self._source(code, s, pointers[0], before) for s in variant.sources]
+        arrays = (*variant.derived, *variant.stale)
+        ins += [self._offset(code, "%context", d.target) for d in arrays]
         streams = [self._offset(code, "%context", s) for s in call.streams]
         memory = self._offset(code, "%context", call.memory)
         outs = [*pointers[1], *[after[v][0] for v in call.written], memory, *streams]
         kept = [self._copied(code, s) for s in streams]
         tables = [self._table(code, t) for t in (ins, outs)]
-        words = call.words
-        if call.table is not None:
-            words = self._offset(code, "%context", call.table.offset)
+        words = variant.words
+        if variant.table is not None:
+            words = self._offset(code, "%context", variant.table.offset)
         code.do(
-            f"call void @{call.body}(ptr {tables[0]}, ptr {tables[1]}, ptr {words}, i64 0, i64 1)"
+            f"call void @{variant.body}(ptr {tables[0]}, ptr {tables[1]}, ptr {words}, i64 0, i64 1)"
         )
         status = code.load("i64", memory, 8)
         wrong, right = code.new_label("wrong"), code.new_label("right")
@@ -391,23 +443,33 @@ class Calls:
         for stream, copy in zip(streams, kept, strict=True):
             code.copy(stream, copy, "32")
         number = code.let(f"trunc i64 {status} to i32")
-        code.do(f"ret i32 {code.let(f'add i32 {number}, {call.first_guard}')}")
+        code.do(f"ret i32 {code.let(f'add i32 {number}, {variant.first_guard}')}")
         code.label(right)
         for variable, (_, offset) in after.items():
             if offset:
                 at = self._variables[variable].current
                 self._set_word(code, "%context", at, "i64", offset)
-        code.do(f"ret i32 {OK}")
 
-    def _argument(self, code: Code, table: str, number: int, port: Port, error: int) -> str:
+    def _argument(self, code: Code, table: str, at: int, port: Port, error: int, rows: str) -> str:
         """The checked pointer of an argument; the three errors follow each other."""
-        at = number * 2 * self._pointer_bytes
+        size = self._size
         pointer = code.load("ptr", self._offset(code, table, at), self._pointer_bytes)
         place = self._offset(code, table, at + self._pointer_bytes)
-        count = code.load(self._size, place, self._pointer_bytes)
+        count = code.load(size, place, self._pointer_bytes)
+        wanted = str(port.count)
+        if port.rows:
+            product = code.call(
+                f"{{ {size}, i1 }}", f"llvm.umul.with.overflow.{size}", (size, rows), (size, wanted)
+            )
+            beyond = code.let(f"extractvalue {{ {size}, i1 }} {product}, 1")
+            _return_if(code, beyond, error + 1)
+            wanted = code.let(f"extractvalue {{ {size}, i1 }} {product}, 0")
         if port.count:  # of no elements the pointer is not used
-            _return_if(code, code.let(f"icmp eq ptr {pointer}, null"), error)
-        _return_if(code, code.let(f"icmp ne {self._size} {count}, {port.count}"), error + 1)
+            none = code.let(f"icmp eq ptr {pointer}, null")
+            if port.rows:
+                none = code.let(f"and i1 {none}, {code.let(f'icmp ne {size} {wanted}, 0')}")
+            _return_if(code, none, error)
+        _return_if(code, code.let(f"icmp ne {size} {count}, {wanted}"), error + 1)
         if port.count and port.alignment > 1:
             self._check_aligned(code, pointer, port.alignment - 1, error + 2)
         return pointer

@@ -153,7 +153,7 @@ def _variables(interface: Interface) -> list[str]:
 def _function(interface: Interface, function: Function) -> list[str]:
     full = f"{interface.name}_{function.name}"
     return [
-        *_struct(f"{full}_inputs", function.inputs, "const "),
+        *_struct(f"{full}_inputs", function.inputs, "const ", function.has_rows),
         *_struct(f"{full}_outputs", function.outputs, ""),
         f"int {full}({interface.name}_context *context, const {full}_inputs *inputs,",
         f"    {' ' * len(full)} const {full}_outputs *outputs);",
@@ -161,10 +161,12 @@ def _function(interface: Interface, function: Function) -> list[str]:
     ]
 
 
-def _struct(name: str, ports: Sequence[Port], qualifier: str) -> list[str]:
-    lines = [
+def _struct(name: str, ports: Sequence[Port], qualifier: str, has_rows: bool = False) -> list[str]:
+    rows = "    size_t rows; /* the first dimension where it says so, any number from 0 on */"
+    lines = [rows] if has_rows else []
+    lines += [
         f"    struct {{ {qualifier}{p.c_type} *data; size_t count; }} {p.name}; "
-        f"/* {_comment(f'{p.label!r}, {p.described}: count is {p.count}')} */"
+        f"/* {_comment(f'{p.label!r}, {p.described}: count is {p.count_in_c}')} */"
         for p in ports
     ]
     return [f"typedef struct {name} {{", *(lines or ["    char unused;"]), f"}} {name};", ""]
@@ -189,7 +191,7 @@ def example(interface: Interface) -> str:
     for f in interface.functions:
         full = f"{name}_{f.name}"
         lines += [
-            f"    const {full}_inputs {f.name}_inputs = {_values(f, 'input', f.inputs)};",
+            f"    const {full}_inputs {f.name}_inputs = {_values(f, 'input', f.inputs, f.has_rows)};",
             f"    const {full}_outputs {f.name}_outputs = {_values(f, 'output', f.outputs)};",
             f"    error = {full}(context, &{f.name}_inputs, &{f.name}_outputs);",
             "    if (error) goto failed;",
@@ -221,10 +223,11 @@ def _arrays(function: Function) -> list[str]:
     ]
 
 
-def _values(function: Function, side: str, ports: Sequence[Port]) -> str:
+def _values(function: Function, side: str, ports: Sequence[Port], has_rows: bool = False) -> str:
     if not ports:
         return "{0}"
-    items = [f".{p.name} = {{{_array(function, side, p)}, {p.count}}}" for p in ports]
+    items = [".rows = 1"] if has_rows else []
+    items += [f".{p.name} = {{{_array(function, side, p)}, {p.count}}}" for p in ports]
     return f"{{{', '.join(items)}}}"
 
 

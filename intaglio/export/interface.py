@@ -35,17 +35,28 @@ _C_KEYWORDS = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Port:
-    """An input or output: its name in C and in the signature, its dtype and shape."""
+    """An input or output: its name in C and in the signature, its dtype and shape.
+
+    Where it has `rows`, as many as a call says, the shape is that for one of them.
+    """
 
     name: str
     label: str
     dtype: DType
     shape: tuple[int, ...]
+    rows: bool = False
 
     @property
     def count(self) -> int:
-        """The number of elements."""
+        """The number of elements, for one row if there are rows."""
         return math.prod(self.shape)
+
+    @property
+    def count_in_c(self) -> str:
+        """The number of elements as C writes it: `3 * rows`."""
+        if not self.rows:
+            return str(self.count)
+        return "rows" if self.count == 1 else f"{self.count} * rows"
 
     @property
     def c_type(self) -> str:
@@ -61,7 +72,10 @@ class Port:
     @property
     def described(self) -> str:
         """`float32[1, 8, 8, 1]`."""
-        return f"{self.dtype.name}[{', '.join([str(d) for d in self.shape])}]"
+        dims = [str(d) for d in self.shape]
+        if self.rows:
+            dims[0] = "rows" if dims[0] == "1" else f"{dims[0]} * rows"
+        return f"{self.dtype.name}[{', '.join(dims)}]"
 
 
 class Error(NamedTuple):
@@ -78,6 +92,11 @@ class Function(NamedTuple):
     name: str
     inputs: list[Port]
     outputs: list[Port]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the first dimension of some inputs is an argument."""
+        return any(p.rows for p in self.inputs)
 
 
 class Variable(NamedTuple):
@@ -118,7 +137,8 @@ def described(interface: Interface) -> str:
     """The interface as JSON, for programs that find out what a library has."""
 
     def port(p: Port) -> dict[str, Any]:
-        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape}
+        rows = {"rows": True} if p.rows else {}
+        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape} | rows
 
     functions = [
         {

@@ -13,7 +13,7 @@ from intaglio.export import headers, transport
 from intaglio.export.compilers import compiler
 from intaglio.export.interface import Interface
 from intaglio.export.linking import Toolchain, shared_suffix
-from intaglio.export.signatures import ExportError, Shapes, exported_functions
+from intaglio.export.signatures import BatchSize, ExportError, Shapes, exported_functions
 from intaglio.export.transport import Answer, Levels, Request
 from intaglio.native.llvm.target import HOST, LEVELS, TARGETS
 
@@ -35,7 +35,7 @@ def export_library(
     *,
     target: str = HOST,
     shapes: Shapes | None = None,
-    batch_size: int | None = None,
+    batch_size: BatchSize = None,
     signature: str | None = None,
     kinds: Sequence[str] = KINDS,
     weights: str = "inside",
@@ -52,7 +52,9 @@ def export_library(
     `target` is `"host"`, the processor of this machine, or one of `"x86-64"`, which has code for the three levels
     of such processors and chooses when it runs, `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`, `"aarch64-linux"`, `"aarch64-macos"`, `"riscv64-linux"`, `"wasm32"`. Code has memory for one shape of
     each input: open dimensions are given by `shapes`, a dict of shapes by the input's name, or by
-    `batch_size` where the first dimension alone is open. `signature` selects one of a SavedModel.
+    `batch_size` where the first dimension alone is open. Where that is not given, the number of rows is an
+    argument of the C function, if each row of the results depends on the same row of the inputs alone;
+    `batch_size=(1, 16)` says for which blocks of rows code is written. `signature` selects one of a SavedModel.
     `weights="beside"` writes them to `path.weights`, which the library maps into memory.
 
     With `threads`, up to that many threads of the caller work on a call: large loops and products are divided

@@ -10,19 +10,26 @@ import numpy as np
 
 from intaglio.base import nest, shapes
 from intaglio.base.dtypes import resource
+from intaglio.base.shapes import Dims
 from intaglio.export import program_ops
 from intaglio.export.interface import Function, Port, Variable, c_name, has_c_type
+from intaglio.export.row_analysis import Dependent
+from intaglio.export.row_rules import analysed
 from intaglio.function import whole_graph
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.decorator import function as tf_function
 from intaglio.function.polymorphic import Function as TracedFunction
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.optimize.inline import inline_calls
 from intaglio.runtime.resources import Resource
 from intaglio.saved_model import reader, signatures
 from intaglio.type_specs.type_spec import TensorSpec
 
-Shapes = Mapping[str, Sequence[int]]
+Shapes = Mapping[str, Sequence[int | None]]
+BatchSize = int | Sequence[int] | None
+# The numbers of rows that code is written for where their number is an argument.
+BLOCKS = (1, 16)
 
 
 class ExportError(ValueError):
@@ -41,17 +48,26 @@ class ExportedFunction(NamedTuple):
     """A function with its graph, whose inputs are the arguments and then what it captures.
 
     `captured` are numbers in the list of all values that functions of the library capture. `shapes` are
-    those of the inputs where the trace leaves dimensions open; None for what is captured.
+    those of the inputs where the trace leaves dimensions open; None for what is captured. Where inputs have
+    rows, whose number is an argument, code is written for the numbers of rows in `blocks`.
     """
 
     interface: Function
     graph: Graph
     captured: list[int]
-    shapes: list[tuple[int, ...] | None]
+    shapes: list[tuple[int | None, ...] | None]
+    blocks: tuple[int, ...] = ()
+
+    def for_rows(self, count: int) -> ExportedFunction:
+        """The function of so many rows."""
+        fixed = [
+            s if s is None else tuple([count if d is None else d for d in s]) for s in self.shapes
+        ]
+        return self._replace(shapes=[*fixed])
 
 
 def exported_functions(
-    source: Any, shape_options: Shapes, batch_size: int | None, signature: str | None = None
+    source: Any, shape_options: Shapes, batch_size: BatchSize, signature: str | None = None
 ) -> tuple[list[ExportedFunction], list[Captured]]:
     """The functions of what a user exports, and the values that these capture.
 
@@ -177,7 +193,7 @@ def _exported(
     function: ConcreteFunction,
     captures: _Captures,
     shape_options: Shapes,
-    batch_size: int | None,
+    batch_size: BatchSize,
 ) -> ExportedFunction:
     graph = _of_catalogue_ops(function.frozen)
     _check_reach(graph)
@@ -185,7 +201,7 @@ def _exported(
     count = len(graph.inputs) - len(arrays)
     labels = function.arg_keywords
     dims = [
-        _fixed(value, label, shape_options, batch_size)
+        _dims_given(value, label, shape_options, batch_size)
         for value, label in zip(graph.inputs[:count], labels, strict=True)
     ]
     variables = {id(v.handle._array): str(v.name) for v in function.variables}
@@ -196,11 +212,54 @@ def _exported(
                 "Export a function without tables, datasets and iterators."
             )
     numbers = [captures.number(a, variables) for a in arrays]
-    inputs = _ports(graph.inputs[:count], labels, dims)
     names = output_labels(function, len(graph.outputs))
-    outputs = _ports(graph.outputs, names, [()] * len(names))
-    shapes_of_inputs = [*dims, *[None] * len(arrays)]
-    return ExportedFunction(Function(name, inputs, outputs), graph, numbers, shapes_of_inputs)
+    whole = [*dims, *[None] * len(arrays)]
+    has_rows = any(None in d for d in dims)
+    blocks = _blocks(batch_size) if has_rows else ()
+    groups = _groups(graph, whole, names, labels) if has_rows else [0] * len(names)
+    inputs = _ports(graph.inputs[:count], labels, dims, [int(None in d) for d in dims])
+    outputs = _ports(graph.outputs, names, [()] * len(names), groups)
+    return ExportedFunction(Function(name, inputs, outputs), graph, numbers, whole, blocks)
+
+
+def _blocks(batch_size: BatchSize) -> tuple[int, ...]:
+    """The numbers of rows that code is written for, with 1 among them."""
+    sizes = batch_size if isinstance(batch_size, Sequence) else BLOCKS
+    if 1 not in sizes or min(sizes) < 1:
+        raise ExportError(
+            f"batch_size={batch_size!r}: write the numbers of rows that code is for, with 1 among them, "
+            "such as (1, 16)."
+        )
+    return tuple(sorted({*sizes}))
+
+
+def _groups(
+    graph: Graph, dims: Sequence[Dims], names: Sequence[str], labels: Sequence[str]
+) -> list[int]:
+    """How many elements the first dimension of each result has for a row.
+
+    Raises ExportError if rows are not independent of each other, or are no first dimension.
+    """
+    # Not optimised: products of all iterations before a loop would mix what rows are made of.
+    flat = inline_calls(graph)
+    label = next(n for n, d in zip(labels, dims, strict=False) if d is not None and None in d)
+    way_out = (
+        f"A library calls the code for some rows after the other, so the number of rows of {label!r} has to be "
+        "fixed here: give batch_size=8, or shapes by the inputs' names."
+    )
+    try:
+        results = analysed(flat, dims)
+    except Dependent as e:
+        node = e.node
+        assert node is not None
+        where = f" ({node.frames[0].short})" if node.frames else ""
+        raise ExportError(
+            f"{node.op.name} '{node.traced_name}'{where} does not treat each row by itself: {e}. {way_out}"
+        ) from e
+    for result, name in zip(results, names, strict=True):
+        if result.state.kind != "rows" or result.state.axis:
+            raise ExportError(f"rows are not the first dimension of the result {name!r}. {way_out}")
+    return [r.state.group for r in results]
 
 
 def _of_catalogue_ops(graph: Graph) -> Graph:
@@ -227,29 +286,28 @@ def _check_reach(graph: Graph) -> None:
             )
 
 
-def _fixed(
-    value: SymbolicTensor, label: str, options: Shapes, batch_size: int | None
-) -> tuple[int, ...]:
-    """The shape of an argument with its open dimensions as the user gave them."""
+def _dims_given(
+    value: SymbolicTensor, label: str, options: Shapes, batch_size: BatchSize
+) -> tuple[int | None, ...]:
+    """The shape of an argument with its open dimensions as the user gave them; None for that of rows."""
     dims = value.dims
     wanted = options.get(label)
     if wanted is not None:
-        shape = tuple([int(d) for d in wanted])
+        shape = tuple([d if d is None else int(d) for d in wanted])
         if not shapes.compatible(shape, dims):
             raise ExportError(
                 f"shapes: {label!r} has the shape {shapes.text(dims)}, which {shape} does not fit."
             )
-        return shape
-    if dims is not None and batch_size is not None and dims and dims[0] is None:
+        dims = shape
+    elif isinstance(batch_size, int) and dims and dims[0] is None:
         dims = (batch_size, *dims[1:])
-    if dims is None or None in dims:
+    if dims is None or None in dims[1:]:
         example = [8 if d is None else d for d in dims or (None,)]
         raise ExportError(
             f"input {label!r} has the shape {shapes.text(value.dims)}, and a library has memory for one "
-            f"shape. Give shapes={{{label!r}: {tuple(example)}}}, or batch_size=1 where the first "
-            "dimension alone is open."
+            f"shape. Give shapes={{{label!r}: {tuple(example)}}}; the first dimension alone may be open."
         )
-    return tuple([d for d in dims if d is not None])
+    return tuple(dims)
 
 
 def output_labels(function: ConcreteFunction, count: int) -> list[str]:
@@ -267,15 +325,24 @@ def output_labels(function: ConcreteFunction, count: int) -> list[str]:
 
 
 def _ports(
-    values: Sequence[SymbolicTensor], labels: Sequence[str], dims: Sequence[tuple[int, ...]]
+    values: Sequence[SymbolicTensor],
+    labels: Sequence[str],
+    dims: Sequence[tuple[int | None, ...]],
+    groups: Sequence[int],
 ) -> list[Port]:
-    """Arguments or results. Shapes of results are known when the graph is compiled."""
+    """Arguments or results. Shapes of results are known when the graph is compiled.
+
+    `groups` are the elements of the first dimension for a row; 0 for what has no rows.
+    """
+    taken = ["rows"] if any(groups) else []
     ports: list[Port] = []
-    for value, label, shape in zip(values, labels, dims, strict=True):
+    for value, label, shape, group in zip(values, labels, dims, groups, strict=True):
         if not has_c_type(value.dtype):
             raise ExportError(
                 f"{label!r} has elements of type {value.dtype.name}, which C has no type for. "
                 "Convert them outside of the function, and pass numbers."
             )
-        ports.append(Port(c_name(label, [p.name for p in ports]), label, value.dtype, shape))
+        one = tuple([1 if d is None else d for d in shape])
+        ports.append(Port(c_name(label, taken), label, value.dtype, one, group > 0))
+        taken.append(ports[-1].name)
     return ports

@@ -26,6 +26,7 @@ from intaglio.export.calls import (
     DerivedArray,
     Source,
     VariableSlots,
+    Variant,
     WordTable,
 )
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
@@ -104,6 +105,8 @@ class Writer:
         self.errors: list[Error] = list(FIXED_ERRORS)
         self.streams: list[tuple[int, bytes]] = []
         self.derived: list[DerivedArray] = []
+        self._guards: dict[tuple[str, ...], int] = {}
+        self._derivations: dict[Any, DerivedArray] = {}
         self._declared: set[str] = set()
         self.threads = request.threads
         self._pointer_bytes = 4 if jit.MACHINE.startswith("wasm32") else 8
@@ -113,16 +116,16 @@ class Writer:
     def answer(self) -> Answer:
         """Everything. Raises Failed for what has no code."""
         request = self.request
-        programs = [_program(f) for f in request.functions]
+        programs = [_programs(f) for f in request.functions]
         functions = [
             _with_results(f.interface, p) for f, p in zip(request.functions, programs, strict=True)
         ]
-        written = self._written(programs)
-        slots = {n: self._slots(n, programs) for n in written}
+        written = self._written([p[0] for p in programs])
+        slots = {n: self._slots(n, [p[0] for p in programs]) for n in written}
         weights = {
             n: self.weights.add(c.array) for n, c in enumerate(request.captured) if n not in slots
         }
-        memory = self.layout.block(max(p.memory for p in programs))
+        memory = self.layout.block(max(p.memory for many in programs for p in many))
         order = {n: i for i, n in enumerate(slots)}
         calls = [
             self._call(f, e, p, weights, order, memory)
@@ -153,21 +156,12 @@ class Writer:
         self,
         function: Function,
         exported: ExportedFunction,
-        program: Program,
+        programs: Sequence[Program],
         weights: dict[int, int],
         order: dict[int, int],
         memory: int,
     ) -> Call:
         first_error = self._argument_errors(function)
-        first_guard = self._guard_errors(program)
-        w = program.writer
-        body = self._reference(program.body)
-        special = self._addresses(w)
-        words = self._words(f"words_{function.name}", w.words, special, w.keep)
-        table = None
-        if self.threads > 1:
-            pools = [8 * i for i, kind in special.items() if kind == "pool"]
-            table = WordTable(words, 8 * len(w.words), self.layout.block(8 * len(w.words)), pools)
         first = len(exported.graph.inputs) - len(exported.captured)
         sources = [Source("argument", i) for i in range(first)]
         for number in exported.captured:
@@ -175,34 +169,49 @@ class Writer:
             sources.append(
                 Source("variable", order[number]) if is_state else Source("weight", weights[number])
             )
-        derived = [self._derived(step, sources[index]) for index, step in program.derived]
-        stale = [d for d in derived if d.variable >= 0]
-        if stale:  # tables of pointers have one order
-            derived, stale = [], derived
-        self.derived += derived
+        sizes = exported.blocks or (0,)
+        variants = [
+            self._variant(function, size, program, sources)
+            for size, program in zip(sizes, programs, strict=True)
+        ]
         streams: list[int] = []
-        for _, stream in w.freestanding.streams:
+        for _, stream in programs[0].writer.freestanding.streams:
             offset = self.layout.block(32)
             state = np.array([*stream.take(0), 1], np.uint64)
             self.streams.append((offset, state.tobytes()))
             streams.append(offset)
-        written = [order[exported.captured[i - first]] for i in program.writes]
         return Call(
             function.name,
             function.inputs,
             function.outputs,
             first_error,
-            body,
-            words,
-            sources,
-            written,
-            w.in_place,
+            variants,
+            [order[exported.captured[i - first]] for i in programs[0].writes],
+            programs[0].writer.in_place,
             streams,
-            derived,
-            stale,
             memory,
-            first_guard - FIRST_NODE_STATUS,
-            table,
+        )
+
+    def _variant(
+        self, function: Function, rows: int, program: Program, sources: Sequence[Source]
+    ) -> Variant:
+        w = program.writer
+        first_guard = self._guard_errors(program)
+        body = self._reference(program.body)
+        special = self._addresses(w)
+        name = f"words_{function.name}.{rows}"
+        words = self._words(name, w.words, special, w.keep)
+        table = None
+        if self.threads > 1:
+            pools = [8 * i for i, kind in special.items() if kind == "pool"]
+            table = WordTable(words, 8 * len(w.words), self.layout.block(8 * len(w.words)), pools)
+        derived = [self._derived(step, sources[index]) for index, step in program.derived]
+        stale = [d for d in derived if d.variable >= 0]
+        if stale:  # tables of pointers have one order
+            derived, stale = [], derived
+        self.derived += [d for d in derived if d not in self.derived]
+        return Variant(
+            rows, body, words, sources, derived, stale, first_guard - FIRST_NODE_STATUS, table
         )
 
     def _argument_errors(self, function: Function) -> int:
@@ -213,7 +222,7 @@ class Writer:
             for port in ports:
                 texts = (
                     "data is null",
-                    f"count is not {port.count}, the number of elements of {port.described}",
+                    f"count is not {port.count_in_c}, the number of elements of {port.described}",
                     f"the address of data is no multiple of {port.alignment}",
                 )
                 for fault, text in zip(ARGUMENT_FAULTS, texts, strict=True):
@@ -225,14 +234,26 @@ class Writer:
 
     def _guard_errors(self, program: Program) -> int:
         first = self.errors[-1].code + 1
-        for number, node in enumerate(program.writer.freestanding.guarded):
-            line = transport.line_of(node)
-            where = f" ({line})" if line else ""
-            text = f"{node.op.name} '{node.traced_name}'{where}: {_what_failed(node)}"
-            self.errors.append(Error(first + number, f"ERROR_OP_{first + number}", text))
-        return first
+        texts = [
+            f"{node.op.name} '{node.traced_name}'{_where(node)}: {_what_failed(node)}"
+            for node in program.writer.freestanding.guarded
+        ]
+        key = tuple(texts)
+        if key not in self._guards:  # programs for other numbers of rows have the same
+            self._guards[key] = first
+            for number, text in enumerate(texts):
+                self.errors.append(Error(first + number, f"ERROR_OP_{first + number}", text))
+        return self._guards[key]
 
     def _derived(self, step: entry.Step, source: Source) -> DerivedArray:
+        """The array that a step makes of a weight; one for programs of several numbers of rows."""
+        frame = step.frame
+        key = (frame[entry.HEADER.index("body")], tuple(frame[_HEADER:]), source)
+        if key not in self._derivations:
+            self._derivations[key] = self._new_derived(step, source)
+        return self._derivations[key]
+
+    def _new_derived(self, step: entry.Step, source: Source) -> DerivedArray:
         ((shape, dtype),) = step.results
         frame = step.frame
         words = frame[_HEADER:]
@@ -373,13 +394,14 @@ class Writer:
             len(weights),
             not jit.MACHINE.startswith("wasm"),
         )
-        writer.write_contexts(self.derived, [c.table for c in calls if c.table is not None])
+        tables = [v.table for c in calls for v in c.variants if v.table is not None]
+        writer.write_contexts(self.derived, tables)
         for call in calls:
             writer.write_call(call)
         if slots:
             writer.write_variables()
         if self.threads > 1:
-            writer.write_threads([c.table for c in calls if c.table is not None])
+            writer.write_threads(tables)
         writer.write_texts(self.errors, described(interface))
         constants = self.constants.bytes or b"\0"
         data = (
@@ -393,6 +415,21 @@ class Writer:
 
 
 # -- graphs ------------------------------------------------------------------------------------
+
+
+def _programs(exported: ExportedFunction) -> list[Program]:
+    """The native functions: one, or one for each number of rows that code is written for."""
+    if not exported.blocks:
+        return [_program(exported)]
+    programs = [_program(exported.for_rows(size)) for size in exported.blocks]
+    for port, *results in zip(
+        exported.interface.outputs, *[p.results for p in programs], strict=True
+    ):
+        each = {
+            (r.shape[0] / n, r.shape[1:]) for r, n in zip(results, exported.blocks, strict=True)
+        }
+        assert len(each) == 1, port.label
+    return programs
 
 
 def _program(exported: ExportedFunction) -> Program:
@@ -467,10 +504,10 @@ def _what_failed(node: Node) -> str:
     return "a value is out of range (an index, a divisor, a length or a matrix without inverse)"
 
 
-def _with_results(function: Function, program: Program) -> Function:
-    """The function with the shapes of its results."""
+def _with_results(function: Function, programs: Sequence[Program]) -> Function:
+    """The function with the shapes of its results, for one row if there are rows."""
     outputs = [
-        Port(p.name, p.label, p.dtype, tuple(r.shape))
-        for p, r in zip(function.outputs, program.results, strict=True)
+        Port(p.name, p.label, p.dtype, tuple(r.shape), p.rows)
+        for p, r in zip(function.outputs, programs[0].results, strict=True)
     ]
     return function._replace(outputs=outputs)

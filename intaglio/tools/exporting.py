@@ -35,7 +35,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=1,8,8,1",
         help="the shape of an input with open dimensions; may be repeated",
     )
-    parser.add_argument("--batch-size", type=int, help="the first dimension where it is open")
+    parser.add_argument(
+        "--batch-size",
+        type=_sizes,
+        help="the first dimension where it is open; 1,16: any number, with code for these",
+    )
     parser.add_argument(
         "--kind", action="append", choices=KINDS, help="what to write (default: all)"
     )
@@ -45,6 +49,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
     return parser
+
+
+def _sizes(text: str) -> int | tuple[int, ...]:
+    """`8`, or several numbers."""
+    numbers = tuple([int(part) for part in text.split(",")])
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def compile_model(arguments: Sequence[str]) -> int:

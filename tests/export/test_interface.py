@@ -113,10 +113,6 @@ def test_what_has_no_code_is_named(function: Any, message: str, tmp_path: pathli
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {},
-            r"input 'x' has the shape \(None, 3\).*Give shapes=\{'x': \(8, 3\)\}, or batch_size=1",
-        ),
         ({"shapes": {"x": (2, 4)}}, r"shapes: 'x' has the shape \(None, 3\), which \(2, 4\) does"),
         ({"shapes": {"x": (2, 3), "z": (1,)}}, "shapes: no input 'z'; there are x"),
         ({"target": "vax"}, "target='vax' is none of host, x86-64, x86-64-v2"),
@@ -130,6 +126,19 @@ def test_options_are_checked(options: dict[str, Any], message: str, tmp_path: pa
     path = tmp_path / options.pop("path", "model")
     with pytest.raises(intaglio.ExportError, match=message):
         intaglio.export_library(concrete, path, **{"kinds": [], **options})
+
+
+def test_only_first_dimensions_may_be_open(tmp_path: pathlib.Path) -> None:
+    concrete = tf.function(f).get_concrete_function(
+        tf.TensorSpec([None, None], tf.float32, name="x")
+    )
+    message = r"input 'x' has the shape \(None, None\).*Give shapes=\{'x': \(8, 8\)\}; the first"
+    with pytest.raises(intaglio.ExportError, match=message):
+        intaglio.export_library(concrete, tmp_path / "model", kinds=[])
+    made = intaglio.export_library(
+        concrete, tmp_path / "model", shapes={"x": (None, 3)}, kinds=["object"]
+    )
+    assert made.interface.functions[0].has_rows
 
 
 @pytest.mark.parametrize(

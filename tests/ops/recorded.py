@@ -7,7 +7,7 @@ an argument.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +34,9 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "iu"
 
 
-def recorded(sample: Sample) -> Recorded | None:
-    """The sample's graph; None for those that fail, or are about strings."""
+def as_function(sample: Sample) -> tuple[Callable[..., list[Any]], list[np.ndarray]] | None:
+    """The sample's call as a function of tensors, and its arguments; None for those that fail, or are
+    about strings."""
     if sample.error or sample.graph is not True:
         return None
     inputs = calls.inputs_of(sample)
@@ -47,7 +48,6 @@ def recorded(sample: Sample) -> Recorded | None:
         data = next((n for n in fixed if n != shape), None)
         fixed.pop(data or "", None)
     fed = {n: v for n, v in inputs.items() if n not in fixed}
-    arrays = calls.flat(list(fed.values()))
 
     def function(*tensors: Any) -> list[Any]:
         left = list(tensors)
@@ -57,6 +57,15 @@ def recorded(sample: Sample) -> Recorded | None:
         }
         return calls.call(sample, {**given, **fixed})
 
+    return function, calls.flat(list(fed.values()))
+
+
+def recorded(sample: Sample) -> Recorded | None:
+    """The sample's graph; None for those that fail, or are about strings."""
+    found = as_function(sample)
+    if found is None:
+        return None
+    function, arrays = found
     specs = [(from_numpy(a.dtype), a.shape, "x") for a in arrays]
     graph, outputs = record(function, sample.op, specs)
     graph.outputs.extend([t for t in outputs if isinstance(t, SymbolicTensor)])
