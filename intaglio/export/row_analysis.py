@@ -113,7 +113,9 @@ class Value(NamedTuple):
 
 
 Rule = Callable[["Analysis", Node, Sequence[Value]], "State | Sequence[State]"]
-RULES: dict[str, Rule] = {}
+# By op, or by trait: `batching` of an op, or that it reduces.
+RULES: dict[Op | str, Rule] = {}
+REDUCTION = "reduction"
 # Ops whose results are polynomials of integers that are sizes.
 _POLYNOMIAL = (
     raw.Shape,
@@ -132,6 +134,8 @@ _POLYNOMIAL = (
     raw.Identity,
     raw.ExpandDims,
     raw.Squeeze,
+    raw.OnesLike,
+    raw.ZerosLike,
 )
 # The same where all but the first operand, which are indices and axes, do not depend on n.
 _POLYNOMIAL_AT = (
@@ -177,7 +181,7 @@ class Analysis:
     def _node(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
         if node.op.control_flow and node.op.has_graphs:
             return _control_flow(self, node, inputs)
-        listed = _LISTS.get(node.op.name)
+        listed = _LISTS.get(node.op)
         if listed is not None:
             return listed(self, node, inputs)
         specs = [_specs(node, [v.specs[k] for v in inputs]) for k in range(len(COUNTS))]
@@ -205,7 +209,7 @@ class Analysis:
             )
         if all(v.state == SHARED for v in inputs):
             return [SHARED] * len(outputs)
-        rule = RULES.get(op.name)
+        rule = RULES.get(op)
         if rule is None:
             if any(v.state.kind == "size" for v in inputs):
                 raise Dependent("it computes with the number of rows")
@@ -216,9 +220,9 @@ class Analysis:
 
 def _of_traits(op: Op) -> Rule:
     """The rule of an op without one of its own."""
-    found = RULES.get("<reduction>") if op.reduces else RULES.get(f"<{op.batching}>")
+    found = RULES.get(REDUCTION if op.reduces else op.batching)
     if found is None and ("scalar" in op.rules or op.blockwise):
-        found = RULES["<broadcast>"]
+        found = RULES["broadcast"]
     if found is None:
         raise Dependent("no rule says that its rows are independent")
     return found
@@ -432,18 +436,18 @@ def _resized(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequenc
     return [inputs[0]]
 
 
-_LISTS: dict[str, Callable[[Analysis, Node, Sequence[Value]], Sequence[Value]]] = {
-    "TensorListReserve": _reserve,
-    "EmptyTensorList": _reserve,
-    "TensorListFromTensor": _from_tensor,
-    "TensorListSetItem": _put,
-    "TensorListPushBack": _put,
-    "TensorListGetItem": _item,
-    "TensorListPopBack": _item,
-    "TensorListStack": _stacked,
-    "TensorListGather": _stacked,
-    "TensorListLength": _length,
-    "TensorListResize": _resized,
+_LISTS: dict[Op, Callable[[Analysis, Node, Sequence[Value]], Sequence[Value]]] = {
+    raw.TensorListReserve: _reserve,
+    raw.EmptyTensorList: _reserve,
+    raw.TensorListFromTensor: _from_tensor,
+    raw.TensorListSetItem: _put,
+    raw.TensorListPushBack: _put,
+    raw.TensorListGetItem: _item,
+    raw.TensorListPopBack: _item,
+    raw.TensorListStack: _stacked,
+    raw.TensorListGather: _stacked,
+    raw.TensorListLength: _length,
+    raw.TensorListResize: _resized,
 }
 
 

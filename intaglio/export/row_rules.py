@@ -14,6 +14,7 @@ from intaglio.base import shapes
 from intaglio.base.shapes import Dims
 from intaglio.export.row_analysis import (
     COUNTS,
+    REDUCTION,
     RULES,
     SHARED,
     Analysis,
@@ -25,15 +26,17 @@ from intaglio.export.row_analysis import (
     rows,
 )
 from intaglio.ir.graph import Graph, Node
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.slicing import Masks, numpy_index
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Says that a function is the rule of these ops, or of all with a trait: `"<leading>"`."""
+def rule(*ops: Op | str) -> Callable[[Rule], Rule]:
+    """Says that a function is the rule of these ops, or of all with a trait: `"leading"`."""
 
     def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, function))
+        RULES.update(dict.fromkeys(ops, function))
         return function
 
     return register
@@ -69,7 +72,7 @@ def _axes(value: Value, rank: int) -> list[int]:
 # -- by traits ---------------------------------------------------------------------------------
 
 
-@rule("<broadcast>", "<alike>", "<leading>", "Select", "SelectV2", "ClipByValue", "Bitcast")
+@rule(raw.Select, raw.SelectV2, raw.ClipByValue, raw.Bitcast, "broadcast", "alike", "leading")
 def aligned(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Operands broadcast to one shape: what is left of the rows is no part of the op's own dimensions."""
     found: set[tuple[int, int]] = set()
@@ -81,7 +84,7 @@ def aligned(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
         raise Dependent("rows of operands are in several places")
     ((from_end, group),) = found
     rank = max([v.rank for v in inputs])
-    if node.op.name == "Select" and len({v.rank for v in inputs}) > 1:
+    if node.op is raw.Select and len({v.rank for v in inputs}) > 1:
         raise Dependent("its condition is one of rows")
     needed = {"alike": len(inputs), "leading": node.op.batched_inputs}.get(node.op.batching, 0)
     if any(v.state == SHARED for v in inputs[:needed]):
@@ -106,18 +109,25 @@ def aligned(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(rank - from_end, group)
 
 
-@rule("<examples>", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "Conv2DBackpropInput")
+@rule(
+    raw.FusedBatchNorm,
+    raw.FusedBatchNormV2,
+    raw.FusedBatchNormV3,
+    raw.Conv2DBackpropInput,
+    "examples",
+)
 def of_examples(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[State] | State:
     """The first dimension is that of examples, of the operands that have them."""
     if node.attrs.get("is_training"):
         raise Dependent("its statistics are those of all rows")
     groups = {_of(v).group for v in inputs if v.state.kind == "rows"}
     axes = {v.state.axis for v in inputs if v.state.kind == "rows"}
-    if len(groups) != 1 or axes != {0} or inputs[0].rank < 2:
+    images = inputs[2 if node.op is raw.Conv2DBackpropInput else 0]
+    if len(groups) != 1 or axes != {0} or images.rank < 2:
         raise Dependent("its first dimension is not that of the rows")
     count = 1 if node.op.batching != "examples" else node.op.batched_inputs
     (group,) = groups
-    if node.op.name == "Conv2DBackpropInput":
+    if node.op is raw.Conv2DBackpropInput:
         _shape_only(inputs[:1])
         _shared(inputs[1:2])
     elif any(v.state.kind != "rows" for v in inputs[:count]):
@@ -129,7 +139,7 @@ def of_examples(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequ
     return rows(0, group)
 
 
-@rule("<reduction>", "ArgMax", "ArgMin", "EuclideanNorm")
+@rule(raw.ArgMax, raw.ArgMin, raw.EuclideanNorm, REDUCTION)
 def reduced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along dimensions that are not the rows."""
     value, along = inputs[0], inputs[1]
@@ -141,7 +151,7 @@ def reduced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis - (0 if keeps else sum([a < state.axis for a in axes])), state.group)
 
 
-@rule("Softmax", "LogSoftmax")
+@rule(raw.Softmax, raw.LogSoftmax)
 def along_last(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along the last dimension."""
     state = _of(inputs[0])
@@ -150,8 +160,8 @@ def along_last(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State
     return state
 
 
-@rule("Cumsum", "Cumprod", "CumulativeLogsumexp", "ReverseV2", "Roll")
-def along_given(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
+@rule(raw.Cumsum, raw.Cumprod, raw.CumulativeLogsumexp, raw.ReverseV2, raw.Roll)
+def along_axes(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along dimensions that are given, last."""
     state = _of(inputs[0])
     _shared(inputs[1:])
@@ -163,13 +173,20 @@ def along_given(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Stat
 # -- shapes --------------------------------------------------------------------------------------
 
 
-@rule("ZerosLike", "OnesLike", "StopGradient", "PreventGradient", "EnsureShape", "Snapshot")
+@rule(
+    raw.ZerosLike,
+    raw.OnesLike,
+    raw.StopGradient,
+    raw.PreventGradient,
+    raw.EnsureShape,
+    raw.Snapshot,
+)
 def same(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """The operand's rows."""
     return inputs[0].state
 
 
-@rule("Identity", "IdentityN")
+@rule(raw.Identity, raw.IdentityN)
 def same_all(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> list[State]:
     """The operands' rows."""
     return [v.state for v in inputs]
@@ -200,7 +217,7 @@ def _place(dims: Sequence[tuple[int, ...]]) -> State:
     return rows(axis, group)
 
 
-@rule("Reshape", "ExpandDims", "Squeeze")
+@rule(raw.Reshape, raw.ExpandDims, raw.Squeeze)
 def reshaped(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Another shape in which the elements of a row are still beside each other."""
     value = inputs[0]
@@ -218,10 +235,10 @@ def reshaped(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return found
 
 
-@rule("Fill", "BroadcastTo", "Tile")
+@rule(raw.Fill, raw.BroadcastTo, raw.Tile)
 def repeated(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """What all rows share, or the rows themselves, as often as a shape says."""
-    value, other = (inputs[1], inputs[0]) if node.op.name == "Fill" else (inputs[0], inputs[1])
+    value, other = (inputs[1], inputs[0]) if node.op is raw.Fill else (inputs[0], inputs[1])
     _shape_only([other])
     dims = _result_dims(node, inputs)
     found = _place(dims)
@@ -234,14 +251,14 @@ def repeated(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return found
 
 
-@rule("Transpose", "ConjugateTranspose")
+@rule(raw.Transpose, raw.ConjugateTranspose)
 def transposed(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """The rows move."""
     state = _of(inputs[0])
     return rows(_axes(inputs[1], inputs[0].rank).index(state.axis), state.group)
 
 
-@rule("Pad", "PadV2", "MirrorPad")
+@rule(raw.Pad, raw.PadV2, raw.MirrorPad)
 def padded(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Nothing before or behind the rows."""
     state = _of(inputs[0])
@@ -258,17 +275,17 @@ def _one_place(values: Sequence[Value]) -> State:
     return states.pop()
 
 
-@rule("ConcatV2", "Concat")
+@rule(raw.ConcatV2, raw.Concat)
 def joined(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along another dimension."""
-    *values, axis = inputs if node.op.name == "ConcatV2" else (*inputs[1:], inputs[0])
+    *values, axis = inputs if node.op is raw.ConcatV2 else (*inputs[1:], inputs[0])
     state = _one_place(values)
     if state.axis in _axes(axis, values[0].rank):
         raise Dependent("it joins rows")
     return state
 
 
-@rule("Pack")
+@rule(raw.Pack)
 def packed(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """A new dimension, before the rows or behind them."""
     state = _one_place(inputs)
@@ -276,7 +293,7 @@ def packed(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis + (at <= state.axis), state.group)
 
 
-@rule("Unpack")
+@rule(raw.Unpack)
 def unpacked(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along another dimension."""
     state = _of(inputs[0])
@@ -286,17 +303,17 @@ def unpacked(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis - (at < state.axis), state.group)
 
 
-@rule("Split", "SplitV")
+@rule(raw.Split, raw.SplitV)
 def divided(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along another dimension."""
-    axis, value = (inputs[0], inputs[1]) if node.op.name == "Split" else (inputs[2], inputs[0])
+    axis, value = (inputs[0], inputs[1]) if node.op is raw.Split else (inputs[2], inputs[0])
     state = _of(value)
     if state.axis in _axes(axis, value.rank):
         raise Dependent("it divides the rows")
     return state
 
 
-@rule("StridedSlice")
+@rule(raw.StridedSlice)
 def sliced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """All of the rows."""
     value, begin, end, strides = inputs
@@ -331,7 +348,7 @@ def sliced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     raise Dependent("it takes some of the rows")
 
 
-@rule("Slice")
+@rule(raw.Slice)
 def cut(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """All of the rows: from 0 to the end."""
     state = _of(inputs[0])
@@ -344,7 +361,7 @@ def cut(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
 # -- indices -------------------------------------------------------------------------------------
 
 
-@rule("GatherV2", "Gather", "ResourceGather")
+@rule(raw.GatherV2, raw.Gather, raw.ResourceGather)
 def gathered(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows of indices into what all share, or one index of another dimension for all rows."""
     source, indices, *axis = inputs
@@ -366,7 +383,7 @@ def gathered(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis + (indices.rank - 1 - batch if state.axis > at else 0), state.group)
 
 
-@rule("GatherNd", "ResourceGatherNd")
+@rule(raw.GatherNd, raw.ResourceGatherNd)
 def gathered_nd(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows of indices into what all share."""
     _shared(inputs[:1])
@@ -376,7 +393,7 @@ def gathered_nd(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Stat
     return state
 
 
-@rule("OneHot")
+@rule(raw.OneHot)
 def one_hot(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """A new dimension, before the rows or behind them."""
     state = _of(inputs[0])
@@ -385,13 +402,24 @@ def one_hot(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis + (at <= state.axis), state.group)
 
 
+@rule(raw.BiasAdd, raw.BiasAddV1)
+def biased(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
+    """Along the channels."""
+    state = _of(inputs[0])
+    _shared(inputs[1:])
+    first = node.attrs.get("data_format") == "NCHW"
+    if state.axis == (1 if first else inputs[0].rank - 1):
+        raise Dependent("it works along the rows")
+    return state
+
+
 # -- products ------------------------------------------------------------------------------------
 
 
-@rule("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+@rule(raw.MatMul, raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)
 def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows are rows or columns of one operand, or matrices."""
-    names = ("transpose_a", "transpose_b") if node.op.name == "MatMul" else ("adj_x", "adj_y")
+    names = ("transpose_a", "transpose_b") if node.op is raw.MatMul else ("adj_x", "adj_y")
     places: set[tuple[int, int]] = set()
     a, b = inputs
     rank = max(a.rank, b.rank)
@@ -417,7 +445,7 @@ def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(rank - from_end, group)
 
 
-@rule("Einsum")
+@rule(raw.Einsum)
 def contracted(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows are an index of the result, and no other index."""
     equation = node.attrs["equation"].replace(" ", "")

@@ -201,7 +201,7 @@ def _exported(
     count = len(graph.inputs) - len(arrays)
     labels = function.arg_keywords
     dims = [
-        _dims_given(value, label, shape_options, batch_size)
+        _argument_dims(value, label, shape_options, batch_size)
         for value, label in zip(graph.inputs[:count], labels, strict=True)
     ]
     variables = {id(v.handle._array): str(v.name) for v in function.variables}
@@ -243,7 +243,7 @@ def _groups(
     # Not optimised: products of all iterations before a loop would mix what rows are made of.
     flat = inline_calls(graph)
     label = next(n for n, d in zip(labels, dims, strict=False) if d is not None and None in d)
-    way_out = (
+    alternative = (
         f"A library calls the code for some rows after the other, so the number of rows of {label!r} has to be "
         "fixed here: give batch_size=8, or shapes by the inputs' names."
     )
@@ -254,11 +254,13 @@ def _groups(
         assert node is not None
         where = f" ({node.frames[0].short})" if node.frames else ""
         raise ExportError(
-            f"{node.op.name} '{node.traced_name}'{where} does not treat each row by itself: {e}. {way_out}"
+            f"{node.op.name} '{node.traced_name}'{where} does not treat each row by itself: {e}. {alternative}"
         ) from e
     for result, name in zip(results, names, strict=True):
         if result.state.kind != "rows" or result.state.axis:
-            raise ExportError(f"rows are not the first dimension of the result {name!r}. {way_out}")
+            raise ExportError(
+                f"rows are not the first dimension of the result {name!r}. {alternative}"
+            )
     return [r.state.group for r in results]
 
 
@@ -286,7 +288,7 @@ def _check_reach(graph: Graph) -> None:
             )
 
 
-def _dims_given(
+def _argument_dims(
     value: SymbolicTensor, label: str, options: Shapes, batch_size: BatchSize
 ) -> tuple[int | None, ...]:
     """The shape of an argument with its open dimensions as the user gave them; None for that of rows."""

@@ -103,7 +103,20 @@ def branches() -> Any:
     return [_open(3), tf.TensorSpec([], tf.int32, name="k")], f
 
 
-PROGRAMS = [dense, convolutional, attention, recurrent, embedded, groups, branches]
+def upsampled() -> Any:
+    """Shapes that are computed, one for a transposed convolution, biases, a dropped dimension."""
+    filters, bias = _weights(3, 3, 2, 4), _weights(2)
+
+    def f(x: Any) -> Any:
+        size = tf.shape(x)
+        y = tf.nn.conv2d_transpose(x, filters, [size[0], 2 * size[1], 8, 2], 2)
+        y = tf.nn.bias_add(tf.repeat(y, 2, axis=1), bias)
+        return tf.squeeze(tf.reduce_max(y, [1, 2], keepdims=True), [1, 2])
+
+    return [_open(4, 4, 4)], f
+
+
+PROGRAMS = [dense, convolutional, attention, recurrent, embedded, groups, branches, upsampled]
 
 
 def argument(spec: Any, count: int) -> Any:

@@ -58,6 +58,27 @@ def test_nodes_name_the_line_that_they_come_from(tmp_path):
     assert "test_exporting.py" in notes["MatMul"]
 
 
+@pytest.mark.parametrize("strides", [1, 2, 3])
+@pytest.mark.parametrize("size", [7, 8, 9])
+def test_padding_of_filters_with_gaps(tmp_path, strides, size):
+    """Runtimes refuse the name SAME for them."""
+    filters = np.random.default_rng(0).normal(size=(3, 2, 3, 4)).astype(np.float32)
+    x = np.random.default_rng(1).normal(size=(1, size, 8, 3)).astype(np.float32)
+
+    @tf.function(input_signature=[_spec([None, size, 8, 3])])
+    def f(x):
+        return tf.raw_ops.Conv2D(
+            input=x,
+            filter=filters,
+            strides=[1, strides, strides, 1],
+            padding="SAME",
+            dilations=[1, 2, 3, 1],
+        )
+
+    run = _exported(f, tmp_path)
+    np.testing.assert_allclose(run.run(None, {"x": x})[0], f(x), rtol=1e-5, atol=1e-5)
+
+
 def test_branches_and_loops_with_a_tensor_array(tmp_path):
     @tf.function(input_signature=[_spec([None]), _spec([], tf.int32, "n")])
     def f(x, n):

@@ -53,6 +53,26 @@ def _filter(builder: Any, filter: Operand, rank: int) -> Operand:
     return builder.transpose(filter, [rank - 1, rank - 2, *range(rank - 2)])
 
 
+def _same_pads(
+    x: Operand, filter: Operand, layout: Layout, strides: Sequence[int], dilations: Sequence[int]
+) -> dict[str, Any]:
+    """The sizes that SAME stands for: runtimes take the name for filters without gaps only."""
+    window, dims = dims_of(filter), dims_of(x)
+    before: list[int] = []
+    after: list[int] = []
+    places = zip(layout.spatial(strides), layout.spatial(dilations), strict=True)
+    for i, (step, rate) in enumerate(places):
+        size = None if dims is None else dims[i + 2 if layout.first else i + 1]
+        length = None if window is None else window[i]
+        if length is None or (size is None and step > 1):
+            raise Unexportable("SAME of a filter with gaps, where sizes are open")
+        left = 0 if size is None else (size - 1) % step  # what the last step does not need
+        total = max((length - 1) * rate - left, 0)
+        before.append(total // 2)
+        after.append(total - total // 2)
+    return {"pads": [*before, *after]}
+
+
 def _convolved(
     builder: Any,
     x: Operand,
@@ -63,6 +83,8 @@ def _convolved(
     padding: dict[str, Any],
     group: int = 1,
 ) -> Operand:
+    if padding.get("auto_pad") == "SAME_UPPER" and max(layout.spatial(dilations), default=1) > 1:
+        padding = _same_pads(x, filter, layout, strides, dilations)
     found = builder.add(
         "Conv",
         layout.to_onnx(builder, x),
