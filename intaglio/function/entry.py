@@ -8,7 +8,7 @@ calls the compiled graph; if a guard fails it returns `MISS`, and the call is bo
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from intaglio.type_specs.type_spec import TensorSpec
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "<miss>"})()
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+_STRUCTURES = (List, Tuple, Fields, Dict)
 _EQUAL = frozenset([int, str, bytes, bool, float])
 _COPIED_KINDS = "biufc"  # kinds of NumPy's dtypes whose arrays are those of tensors
 
@@ -71,7 +72,7 @@ class _Guards:
             self._number(text, kind)
         elif isinstance(kind, Literal):
             self._literal(text, value)
-        elif isinstance(kind, (List, Tuple, Fields, Dict)):
+        elif isinstance(kind, _STRUCTURES):
             self._structure(text, value, kind)
         elif isinstance(kind, (TensorSpec, Weakref)):
             self._object(text, value, kind)
@@ -181,9 +182,17 @@ class _Guards:
 
 
 def make_entry(
-    concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any, exact: bool
+    concrete: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    bound: Any,
+    defaults: Mapping[str, Any],
+    exact: bool,
 ) -> Entry | None:
-    """An entry for calls like this one, or None if no cheap guard distinguishes them."""
+    """An entry for calls like this one, or None if no cheap guard distinguishes them.
+
+    `defaults` are those of the parameters: what is in a default list may change between calls.
+    """
     if EXECUTORS and executor_of(concrete.captured_inputs) is not None:
         concrete.bound_anew = "a captured variable"
         return None
@@ -199,6 +208,8 @@ def make_entry(
                 local = guards.local()
                 guards.lines.append(f" {local} = {text}")
                 guards.value(local, value, kind)
+            elif isinstance(kind, _STRUCTURES):
+                guards.value(guards.name(defaults[name]), defaults[name], kind)
             elif kind.flatten():
                 return None  # a default value that is a tensor
     except (Unguardable, TypeError, ValueError):
@@ -208,7 +219,11 @@ def make_entry(
 
 
 def make_native_entry(
-    concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
+    concrete: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    bound: Any,
+    defaults: Mapping[str, Any],
 ) -> Entry | None:
     """The same in machine code, for a trace that is one native function; else None.
 
@@ -229,6 +244,9 @@ def make_native_entry(
         for name, (value, kind) in arguments.items():
             if name in where:
                 _recognise(table, where[name], value, kind)
+            elif isinstance(kind, _STRUCTURES):
+                table.keep.append(defaults[name])
+                _recognise(table, table.known(defaults[name]), defaults[name], kind)
             elif kind.flatten():
                 return None
     except (Unguardable, TypeError, ValueError):

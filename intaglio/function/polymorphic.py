@@ -389,9 +389,10 @@ class Function(TraceViews):
             args,
             kwargs,
             bound,
+            self._signature.default_values,
             exact=len(self._cache) > 1 or concrete.check_dimensions is not None,
         )
-        quick = make_native_entry(concrete, args, kwargs, bound)
+        quick = make_native_entry(concrete, args, kwargs, bound, self._signature.default_values)
         entries = [e for e in (quick, entry) if e is not None]
         self._entries = (*entries, *self._entries)[:MAX_ENTRIES]
 

@@ -215,6 +215,7 @@ class Signature:
         self.names = tuple([p.name for p in self.positional])
         self.simple = not self.keyword_only
         self.defaults = tuple([p.default for p in self.positional])
+        self.default_values = {p.name: p.default for p in parameters if p.default is not EMPTY}
 
     @classmethod
     def of(cls, function: Callable[..., Any], bound: bool = False) -> Signature:

@@ -127,3 +127,31 @@ def test_objects_known_by_identity():
     assert float(warm(f, model, x)) == 6.0
     assert f._entries[0]((model, x), {}) is not entry.MISS
     assert f._entries[0]((Model(), x), {}) is entry.MISS
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_what_default_values_hold_may_change(jit):
+    # TensorFlow 2.21 was asked: 2 traces for numbers, 1 for tensors.
+    numbers, table, tensors, array = [2.0], {"k": 2.0}, [tf.constant(2.0)], np.float32([2.0])
+
+    def f(x, a=numbers, b=tensors, c=array, *, d=table, **rest):
+        return x * a[0] * b[0] * c[0] * d["k"]
+
+    f = tf.function(f, jit_compile=jit)
+    x = tf.constant(1.0)
+
+    def product():
+        return [float(f(x)) for _ in range(20)]
+
+    assert product() == [16.0] * 20
+    numbers[0] = 3.0
+    assert product() == [24.0] * 20
+    table["k"] = 3.0
+    assert product() == [36.0] * 20
+    table["unread"] = 1.0
+    assert product() == [36.0] * 20
+    assert f.experimental_get_tracing_count() == 4
+    tensors[0] = tf.constant(3.0)
+    array[0] = 3.0
+    assert product() == [81.0] * 20
+    assert f.experimental_get_tracing_count() == 4
