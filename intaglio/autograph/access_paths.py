@@ -13,7 +13,7 @@ from intaglio.base.origins import Frame
 # The kinds of paths, by their last step.
 ROOT, GLOBAL, CELL, ATTRIBUTE, ITEM = "root", "global", "cell", "attribute", "item"
 # What of the value at the end of a path is read.
-VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY = (
+VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY, HAS = (
     "value",
     "is_none",
     "class",
@@ -21,6 +21,7 @@ VALUE, IS_NONE, CLASS, LENGTH, TRUTH, CONTENTS, ARRAY = (
     "truth",
     "contents",
     "array",
+    "has",
 )
 # What is read of a container other than its elements.
 SIZES: dict[str, Callable[[Any], Any]] = {LENGTH: len, TRUTH: bool}
@@ -30,7 +31,7 @@ ITEMS = (list, tuple, dict)
 
 
 def item_of(owner: Any, key: Any) -> Any:
-    """An item of a list, tuple or dictionary, without one that a dictionary would make.
+    """An item of a container, without one that a dictionary would make.
 
     Raises LookupError if there is none.
     """
@@ -41,7 +42,32 @@ def item_of(owner: Any, key: Any) -> Any:
         return found
     if isinstance(owner, list):
         return list.__getitem__(owner, key)
-    return tuple.__getitem__(owner, key)
+    return tuple.__getitem__(owner, key) if isinstance(owner, tuple) else owner[key]
+
+
+class Presence:
+    """Whether a container has an item of a key, or an object an attribute of a name."""
+
+    __slots__ = ("key", "kind", "present")
+
+    def __init__(self, kind: str, key: Any, present: bool) -> None:
+        self.kind = kind
+        self.key = key
+        self.present = present
+
+    def of(self, owner: Any) -> bool:
+        """Whether the owner has it."""
+        return hasattr(owner, self.key) if self.kind == ATTRIBUTE else self.key in owner
+
+    def is_same(self, now: Any) -> bool:
+        """True if the owner still has it, or still lacks it."""
+        return self.of(now) is self.present
+
+    def name(self, owner: str) -> str:
+        """The test as a program writes it: `'lr' in config`, `hasattr(self, 'scale')`."""
+        if self.kind == ATTRIBUTE:
+            return f"hasattr({owner}, {self.key!r})"
+        return f"{self.key!r} in {owner}"
 
 
 class AccessPath:
@@ -79,6 +105,8 @@ class AccessPath:
         """The path as the user's program writes it: `self.k`, `config['lr']`."""
         if self.kind in (GLOBAL, CELL):
             return self.key
+        if self.kind == ROOT:
+            return type(self.source()).__name__
         text = _text_at(self.origin)
         written = self.key if self.kind == ATTRIBUTE else "]"
         if text and text.endswith(written) and text.isprintable():
@@ -116,6 +144,8 @@ class Read:
     def name(self) -> str:
         """What was read, as the user's program writes it."""
         name = self.path.name
+        if self.aspect == HAS:
+            return self.kept.name(name)
         form = {LENGTH: "len({})", TRUTH: "bool({})", CLASS: "type({})"}.get(self.aspect, "{}")
         return form.format(name)
 
@@ -166,6 +196,8 @@ class Read:
             return "None" if self.kept else "not None"
         if self.aspect == ARRAY:
             return "other elements"
+        if self.aspect == HAS:
+            return str(self.kept.present)
         return shown(self.kept)
 
     def now(self) -> str:
@@ -182,6 +214,8 @@ class Read:
             return shown(type(found))
         if self.aspect == ARRAY:
             return "these elements"
+        if self.aspect == HAS:
+            return str(self.kept.of(found))
         return shown(found)
 
     def __str__(self) -> str:
@@ -195,6 +229,6 @@ def _at(where: Frame | None) -> str:
 
 
 __all__ = [
-    "ARRAY", "ATTRIBUTE", "CELL", "CLASS", "CONTENTS", "GLOBAL", "IS_NONE", "ITEM", "ITEMS", "LENGTH", "ROOT", "SIZES", "TRUTH",
-    "VALUE", "AccessPath", "Read", "item_of",
+    "ARRAY", "ATTRIBUTE", "CELL", "CLASS", "CONTENTS", "GLOBAL", "HAS", "IS_NONE", "ITEM", "ITEMS", "LENGTH", "ROOT", "SIZES", "TRUTH",
+    "VALUE", "AccessPath", "Presence", "Read", "item_of",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from intaglio.autograph import (
     reads,
     recursive_calls,
     source,
+    unconverted_reads,
     verbosity,
 )
 from intaglio.autograph.creation import RETURNED, creates, hands_on
@@ -57,6 +58,7 @@ def converted_call(
         if aliases.any_known():
             args = tuple(map(whole, args))
         reads.called(function, args, kwargs or {})
+        unconverted_reads.called_with(function, args)
         result = overload(*args, **kwargs or {})
         return _returned(result, function, args, kwargs)
     if type(function) in (type, ABCMeta):
@@ -73,6 +75,7 @@ def converted_call(
         return _as_it_is(function, args, kwargs, scope)
     converted_function = converted_form(target, STD.user_requested) if recursive else target
     if converted_function is target:
+        unconverted_reads.called(target, args, kwargs)
         return _returned(target(*args, **kwargs), target, args, kwargs)
     if recursive_calls.enabled():
         return recursive_calls.call(target, converted_function, args, kwargs, scope is not None)
@@ -100,6 +103,8 @@ def _as_it_is(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scop
     if taken:
         args, kwargs = _with_converted(taken, args, kwargs)
     reads.called(function, args, kwargs)
+    unconverted_reads.called(function, args, kwargs)
+    unconverted_reads.called_with(function, args)
     result = function(*args, **kwargs)
     if function is vars and args:
         note_holder(args[0], result)
@@ -156,7 +161,7 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
         known[name] = getter if is_users else None
     getter = known[name]
     if getter is None:
-        value = getattr(owner, name)
+        value = _found(owner, name)
         if name == "__dict__":
             note_holder(owner, value)
         (reads.attribute if used else reads.tested)(owner, name, value)
@@ -166,8 +171,21 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
 
 def method(owner: Any, name: str) -> Any:
     """`owner.name`, which is about to be called."""
-    value = getattr(owner, name)
+    value = _found(owner, name)
     reads.attribute(owner, name, value)
+    return value
+
+
+def _found(owner: Any, name: str) -> Any:
+    """`owner.name`, also where the class of the owner computes it."""
+    try:
+        value = getattr(owner, name)
+    except AttributeError:
+        reads.absent(owner, name, True)
+        raise
+    if isinstance(owner, dict) and name in owner and owner[name] is value:
+        reads.item(owner, name, value)  # a dictionary with attributes
+    unconverted_reads.computed(owner, name)
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.autograph import access_paths, reads, regions
+from intaglio.autograph import access_paths, reads, regions, unconverted_reads
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import tensor_of
 from intaglio.autograph.hidden_state import stage_to_fixpoint
@@ -32,6 +32,7 @@ def decided(test: Any) -> Any:
     if type(test) is GrownList:
         return raw.Greater(test.size(), 0)
     reads.contents(test, access_paths.TRUTH)
+    unconverted_reads.implicit(test, "__bool__", "__len__")
     return tensor_of(test)
 
 

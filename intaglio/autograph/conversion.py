@@ -85,6 +85,9 @@ def code_text(function: FunctionType, recursive: bool = True) -> str:
     return ast.unparse(_Unmarked().visit(tree)) + "\n"
 
 
+_MARKS = ("ag__.created", "ag__.iterated", "ag__.compared", "ag__.entered")
+
+
 class _Unmarked(ast.NodeTransformer):
     """Replaces marks, such as `ag__.created(x)`, which TensorFlow's converted code does not have."""
 
@@ -92,7 +95,7 @@ class _Unmarked(ast.NodeTransformer):
         """What a mark is around, and all other calls."""
         node = cast("ast.Call", self.generic_visit(node))
         name = ast.unparse(node.func)
-        if name in ("ag__.created", "ag__.iterated"):
+        if name in _MARKS:
             return node.args[0]
         if name == "ag__.outer":
             node.func, node.args = ast.parse("ag__.ld", mode="eval").body, node.args[:1]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from intaglio.autograph import builtin_functions, provenance
+from intaglio.autograph import builtin_functions, provenance, unconverted_reads
 from intaglio.autograph.conditionals import is_staged
 from intaglio.autograph.line_warnings import warn_at
 from intaglio.autograph.provenance import Provenance
@@ -34,6 +34,7 @@ def text_of(value: Any, source: str, printed: bool = False) -> Any:
             f"tf.strings.format('{{}}', {source}) for a string tensor with the value, or "
             f"tf.print({source}) to see it."
         )
+    unconverted_reads.implicit(value, "__format__", "__str__", "__repr__")
     return value
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.autograph import aliases
+from intaglio.autograph import aliases, reads, unconverted_reads
 from intaglio.autograph.optional import Maybe, value_or
 from intaglio.type_specs.grown_list import GrownList
 
@@ -77,7 +77,10 @@ def contains(item: Any, container: Any) -> Any:
             return value.present
     if type(container) is GrownList:
         return container.has(item)
-    return item in container
+    found = item in container
+    reads.contained(item, container, found)
+    unconverted_reads.implicit(container, "__contains__", "__iter__")
+    return found
 
 
 __all__ = ["contains", "of_dict", "read", "whole"]

@@ -10,6 +10,7 @@ from intaglio.autograph.names import begin_at, symbol
 
 # Methods that change a list.
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
+_TEXTS = (ast.Constant, ast.JoinedStr)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 # Methods that give a new value and leave the old one as it is, in graphs.
 RETURNING_NEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
@@ -80,7 +81,7 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
         root, text = _root(node), symbol(node)
         is_named = isinstance(root, ast.Name)
-        is_object = isinstance(root, ast.Call) or (is_named and root.id in self.objects)
+        is_object = root.id in self.objects if is_named else not isinstance(root, _TEXTS)
         is_space = is_named and root.id in self.spaces
         is_inner = isinstance(node.value, (ast.Attribute, ast.Subscript))
         self.generic_visit(node)
@@ -100,7 +101,10 @@ class Expressions(ast.NodeTransformer):
             return ag("ld", node, at=node)
         is_slice = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
         is_read = use is None and isinstance(node.ctx, ast.Load)
-        return ag("created", node, at=node) if is_read and is_slice else node
+        if not (is_read and is_slice):
+            return node
+        node.value = ag("iterated", node.value, at=node)
+        return ag("created", node, at=node)
 
     visit_Subscript = visit_Attribute
 
@@ -150,7 +154,22 @@ class Expressions(ast.NodeTransformer):
             node.value = ag("iterated", node.value, at=node)
         return node
 
-    visit_List = visit_Dict = visit_Set = visit_GeneratorExp = _created
+    def visit_keyword(self, node: ast.keyword) -> ast.AST:
+        """An argument by its name; `**options` reads all of the options."""
+        node = self.generic_visit(node)
+        if node.arg is None:
+            node.value = ag("iterated", node.value, at=node.value)
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        """A display, of which `**options` reads all of the options."""
+        whole = [key is None for key in node.keys]
+        node = self.generic_visit(node)
+        values = zip(node.values, whole, strict=True)
+        node.values = [ag("iterated", v, at=v) if w else v for v, w in values]
+        return ag("created", node, at=node)
+
+    visit_List = visit_Set = visit_GeneratorExp = _created
     visit_ListComp = visit_DictComp = visit_SetComp = _created
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
@@ -199,7 +218,7 @@ class Expressions(ast.NodeTransformer):
             return self._none_test(node) or self._contained(node)
         if _binds(node):
             return self.generic_visit(node)
-        terms = [self.visit(t) for t in (node.left, *node.comparators)]
+        terms = [_compared(self.visit(t)) for t in (node.left, *node.comparators)]
         pairs: list[ast.expr] = [
             located(ast.Compare(a, [op], [b]), node)
             for a, op, b in zip(terms, node.ops, terms[1:], strict=False)
@@ -214,6 +233,8 @@ class Expressions(ast.NodeTransformer):
             test = ag("is_same_object", node.left, right, at=node)
             return test if isinstance(op, ast.Is) else ag("not_", test, at=node)
         if not isinstance(op, (ast.In, ast.NotIn)):
+            if not isinstance(op, (ast.Is, ast.IsNot)):
+                node.left, node.comparators = _compared(node.left), [_compared(right)]
             return node
         test = ag("contains", node.left, right, at=node)
         return test if isinstance(op, ast.In) else ag("not_", test, at=node)
@@ -247,9 +268,12 @@ class Expressions(ast.NodeTransformer):
 
     def outside_call(self, node: ast.expr) -> ast.expr:
         """A context manager's call: its parts are converted, the call itself is not."""
-        if isinstance(node, ast.Call):
-            return self.generic_visit(node)
-        return self.visit(node)
+        manager = self.generic_visit(node) if isinstance(node, ast.Call) else self.visit(node)
+        return ag("entered", manager, at=node)
+
+
+def _compared(node: ast.expr) -> ast.expr:
+    return node if isinstance(node, ast.Constant) else ag("compared", node, at=node)
 
 
 def _joins_containers(node: ast.BinOp) -> bool:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from intaglio.autograph import aliases, reads, regions
+from intaglio.autograph import aliases, reads, regions, unconverted_reads
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_, tensor_of
 from intaglio.autograph.conditionals import LOOP, State, check_condition, decided, is_staged
@@ -137,6 +137,7 @@ def for_stmt(
 ) -> None:
     """A `for` statement: staged over symbolic tensors, Python over everything else."""
     reads.contents(sequence)
+    unconverted_reads.implicit(sequence, *unconverted_reads.ITERATING)
     sequence = whole(aliases.used(sequence))
     hook = getattr(type(sequence), "__autograph_for__", None)
     if hook is not None:

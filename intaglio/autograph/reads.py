@@ -2,20 +2,24 @@
 
 Such values are part of the trace, and stay what they were when it was made. Converted code
 reports each read here; the innermost trace keeps what it read, where it can be found again and
-on which line it was read. Code that is not converted reports nothing: what libraries and
-`do_not_convert` functions read is not known, nor what a property of a library computes.
+on which line it was read. Of code that is not converted the bytecode is looked at instead
+(`unconverted_reads`); what libraries read is not known.
 
 A read of what the trace has created or written itself is none: no later call depends on it.
 """
 
 from __future__ import annotations
 
+import array
+import collections
+import enum
+import functools
 import inspect
+import os
 import sys
 import weakref
-from abc import ABCMeta
 from collections.abc import Callable, Iterable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,6 +32,7 @@ from intaglio.autograph.access_paths import (
     CLASS,
     CONTENTS,
     GLOBAL,
+    HAS,
     IS_NONE,
     ITEM,
     LENGTH,
@@ -35,6 +40,7 @@ from intaglio.autograph.access_paths import (
     SIZES,
     VALUE,
     AccessPath,
+    Presence,
     Read,
 )
 from intaglio.autograph.mutators import SETTING, mutators_of
@@ -65,6 +71,7 @@ class Recorder:
         self.objects: dict[Any, tuple[AccessPath, Any, origins.Origin]] = {}
         self.written: set[Any] = set()
         self.keep: list[Any] = []  # what the ids are of
+        self.scanned: set[tuple[int, int]] = set()  # the functions whose code was looked at
         self.absorbed: list[Read] = []
         self.effects = side_effects.Effects()
 
@@ -100,12 +107,9 @@ class Recorder:
             return AccessPath(kind, owner, key, None, origin())
         parent = self.paths.get(id(owner))
         if parent is None:
-            try:
-                source: Any = weakref.ref(owner)
-            except TypeError:
+            if isinstance(owner, (*CONTAINERS, tuple, np.ndarray)):
                 return None  # a container from nowhere: nothing else may change it
-            if isinstance(owner, (*CONTAINERS, np.ndarray)):
-                return None
+            source = _reference(owner)
             parent = self.paths[id(owner)] = AccessPath(ROOT, source, "", None, ())
         return AccessPath(kind, None, key, parent, origin())
 
@@ -149,6 +153,21 @@ class Recorder:
             self.keep.append(owner)
             self._read(path, IS_NONE, value is None)
 
+    def has(self, owner: Any, kind: str, key: Any, present: bool, origin: Any) -> None:
+        """Notes that it matters whether an owner has an attribute or item."""
+        ident = id(owner), kind, key
+        if ident in self.known or ident in self.written or (id(owner), None, None) in self.written:
+            return
+        path = self.paths.get(id(owner))
+        if path is None:
+            if kind == ITEM:
+                return
+            path = self.paths[id(owner)] = AccessPath(ROOT, _reference(owner), "", None, ())
+        self.keep.append(owner)
+        if (id(path), HAS, kind, key) not in self.reads:
+            read = Read(path, HAS, Presence(kind, key, present), origin())
+            self.reads[id(path), HAS, kind, key] = read
+
     def wrote(self, owner: Any, kind: str, key: Any) -> None:
         """Notes that the trace itself writes a variable, attribute or item."""
         self.written.add((id(owner), kind, key))
@@ -161,6 +180,7 @@ class Recorder:
         if not (self.objects or self.reads or self.absorbed):
             return ()
         parents = {id(p.parent) for p in [*self.known.values(), *[r.path for r in self._all()]]}
+        parents |= {id(r.path) for r in self._all() if r.aspect == HAS}
         idents = {id(p): i for i, p in self.known.items()}
         for ident, (path, value, origin) in self.objects.items():
             if ident in self.written:
@@ -182,6 +202,14 @@ class Recorder:
 
     def _all(self) -> Iterable[Read]:
         return [*self.reads.values(), *self.absorbed]
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    """A weak reference, or a function that returns the value where its class allows none."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
 
 
 def _is_fixed(path: AccessPath, value: Any) -> bool:
@@ -279,16 +307,74 @@ def tested(owner: Any, name: str, value: Any) -> None:
 
 
 def item(owner: Any, key: Any, value: Any) -> None:
-    """An item of a list, tuple or dictionary is read."""
+    """An item of a list, tuple, dictionary or a container of Python's library is read."""
     recorder = _recorders.current
-    if recorder is None or not isinstance(owner, (list, tuple, dict)):
+    if recorder is None or not _has_items(owner, value):
         return
     if id(owner) not in recorder.paths:
         owner = aliases.origin(owner)
-    if not isinstance(key, (int, str, float, bytes, tuple)) or not is_plain(key):
+    if not _is_key(key):
         return
-    if id(owner) in recorder.paths and provenance.of(owner) is Provenance.OLDER:
+    holder = provenance.holder(owner)
+    if holder is not None and isinstance(key, str):
+        attribute(holder, key, value)
+    elif owner is os.environ or (
+        id(owner) in recorder.paths and provenance.of(owner) is Provenance.OLDER
+    ):
         recorder.note(owner, ITEM, key, value, _callers)
+
+
+def _has_items(owner: Any, value: Any) -> bool:
+    """True for containers whose items are found again by their keys."""
+    if isinstance(owner, np.ndarray):
+        return isinstance(value, np.generic)
+    return isinstance(owner, (list, tuple, dict)) or type(owner) in _INDEXED
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, (int, str, float, bytes, tuple, enum.Enum)) and is_plain(key)
+
+
+def absent(owner: Any, key: Any, is_attribute: bool) -> None:
+    """An item or attribute is read that is not there."""
+    if is_attribute:
+        _presence(owner, ATTRIBUTE, key, False)
+    else:
+        contained(key, owner, False)
+
+
+def contained(key: Any, owner: Any, present: bool) -> None:
+    """It is tested whether a container has an element or key."""
+    recorder = _recorders.current
+    if recorder is None:
+        return
+    if isinstance(owner, (dict, set)) or owner is os.environ or type(owner) in _INDEXED:
+        holder = provenance.holder(owner)
+        if holder is not None and isinstance(key, str):
+            _presence(holder, ATTRIBUTE, key, present)
+        elif _is_key(key):
+            _presence(owner, ITEM, key, present)
+        else:
+            contents(owner)
+    elif isinstance(owner, _READABLE):
+        contents(owner)
+
+
+def _presence(owner: Any, kind: str, key: str, present: bool) -> None:
+    recorder = _recorders.current
+    if recorder is None or provenance.of(owner) is not Provenance.OLDER:
+        return
+    if kind == ATTRIBUTE and not _has_plain_attributes(owner):
+        return
+    recorder.has(owner, kind, key, present, _callers)
+
+
+def _has_plain_attributes(owner: Any) -> bool:
+    """True if it costs and changes nothing to ask whether an object has an attribute."""
+    kind = type(owner)
+    if issubclass(kind, _WITHOUT_STATE) or kind.__module__.partition(".")[0] in _OWN:
+        return False
+    return not hasattr(kind, "__getattr__") and not isinstance(kind.__getattribute__, FunctionType)
 
 
 def contents(value: Any, aspect: str = CONTENTS) -> None:
@@ -327,8 +413,14 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     if isinstance(owner, CONTAINERS):
         _method(owner, getattr(function, "__name__", ""), args)
         return
-    if function is getattr and len(args) >= 2 and isinstance(args[1], str):
-        attribute(args[0], args[1], getattr(*args[:3]))
+    if type(owner) in _INDEXED and getattr(function, "__name__", "") == "get" and args:
+        _looked_up(owner, args[0])
+        return
+    if (function is getattr or function is hasattr) and len(args) >= 2 and isinstance(args[1], str):
+        _named(function, *args[:2])
+        return
+    if function is os.getenv and args:
+        _looked_up(os.environ, args[0])
         return
     if function is len and args:
         contents(args[0], LENGTH)
@@ -358,18 +450,37 @@ def _is_of_trace(value: Any) -> bool:
 
 
 def _method(owner: Any, name: str, args: tuple[Any, ...]) -> None:
+    if name == "setdefault" and isinstance(owner, dict) and args:
+        _looked_up(owner, args[0])
     if name in mutators_of(owner):
         _wrote_contents(owner)
     elif name in _READING_ALL:
         contents(owner)
-    elif name in ("get", "__getitem__") and args and isinstance(owner, dict):
-        try:
-            if args[0] in owner:
-                item(owner, args[0], owner[args[0]])
-            else:
-                contents(owner, LENGTH)
-        except TypeError:
-            return  # a key that is no key, about which the call raises
+    elif name in ("get", "__getitem__", "__contains__") and args and isinstance(owner, dict):
+        _looked_up(owner, args[0])
+
+
+def _looked_up(owner: Any, key: Any) -> None:
+    """A dictionary is asked for an item that it may have."""
+    try:
+        if key in owner:
+            item(owner, key, owner[key])
+        else:
+            contained(key, owner, False)
+    except TypeError:
+        return  # a key that is no key, about which the call raises
+
+
+def _named(function: Any, owner: Any, name: str) -> None:
+    """`getattr` or `hasattr` looks for an attribute."""
+    if function is hasattr:
+        _presence(owner, ATTRIBUTE, name, hasattr(owner, name))
+        return
+    value = getattr(owner, name, _GONE)
+    if value is _GONE:
+        absent(owner, name, True)
+    else:
+        attribute(owner, name, value)
 
 
 def assigned(variable: Callable[[], Any]) -> None:
@@ -419,6 +530,8 @@ def is_stored(owner: Any, name: str, value: Any) -> bool:
     kind = type(owner)
     if isinstance(owner, type):
         return _is_stored_in_class(owner, name)
+    if kind is FunctionType:
+        return name in vars(owner) and not libraries.is_library(owner)
     if kind is ModuleType or isinstance(owner, ModuleType):
         return name in vars(owner) and not libraries.is_one(owner)
     known = _stored.get(kind)
@@ -429,6 +542,8 @@ def is_stored(owner: Any, name: str, value: Any) -> bool:
         found = known[name] = _storage(kind, name)
     if found == "instance":
         return not hasattr(kind, "__getattr__") or name in getattr(owner, "__dict__", ())
+    if found == "cached":
+        return name in getattr(owner, "__dict__", ())
     if found == "class":  # unless the object has one of its own
         if type(value) is MethodType and value.__self__ is owner:
             return False
@@ -437,11 +552,14 @@ def is_stored(owner: Any, name: str, value: Any) -> bool:
 
 
 def _storage(kind: type, name: str) -> str:
-    """Where objects of a class have an attribute: "instance", "class", or "" if it is computed."""
+    """Where objects of a class have an attribute: "instance", "class", or "" if it is computed.
+
+    "cached" is what the object may have, or else computes.
+    """
     if issubclass(kind, _WITHOUT_STATE) or kind.__module__.partition(".")[0] in _OWN:
         return ""
     if isinstance(kind.__getattribute__, FunctionType):
-        return ""
+        return "cached"
     found = inspect.getattr_static(kind, name, _GONE)
     if found is _GONE or inspect.ismemberdescriptor(found) or type(found) is _FIELD:
         return "instance"
@@ -450,9 +568,16 @@ def _storage(kind: type, name: str) -> str:
         return ""
     if isinstance(found, (FunctionType, classmethod, staticmethod)):
         return "class"
+    if described is functools.cached_property:
+        return "cached"
     return "" if hasattr(described, "__get__") else "class"
 
 
+# Containers of Python's library that find an item by its key, or its number.
+_INDEXED = frozenset(
+    {collections.deque, collections.ChainMap, collections.UserDict, collections.UserList, MappingProxyType, array.array,
+     bytearray, type(os.environ)}
+)  # fmt: skip
 _FIELD = type(Frame.lineno)  # of named tuples
 _OWN = frozenset({"intaglio", "numpy", "builtins", "enum"})
 
@@ -463,10 +588,11 @@ def _is_stored_in_class(owner: type, name: str) -> bool:
         return False
     found = inspect.getattr_static(owner, name, _GONE)
     described = type(found)
-    plain = type(owner) in (type, ABCMeta)
+    meta = type(owner)
+    plain = meta.__getattribute__ is type.__getattribute__ and not hasattr(meta, "__getattr__")
     return plain and found is not _GONE and not hasattr(described, "__get__")
 
 
-__all__ = ["Recorder", "absorb", "assigned", "attribute", "called", "contents", "current", "is_stored", "item", "outer",
+__all__ = ["Recorder", "absent", "absorb", "assigned", "attribute", "called", "contained", "contents", "current", "is_stored", "item", "outer",
     "recording",
     "tested", "wrote"]  # fmt: skip

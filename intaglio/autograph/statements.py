@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -99,7 +100,9 @@ class FunctionConverter:
         self.captured = captured_names(body)
         self.unset: set[str] = set()  # names that are declared, without a value yet
         self.expressions.objects = {
-            n for n in (*known, *Activity.of(body).writes, *self.outside) if n.isidentifier()
+            n
+            for n in (*known, *Activity.of(body).writes, *_inner_names(body), *self.outside)
+            if n.isidentifier()
         }
         self.expressions.outer = {*self.around.variables} - self.generated
         self.expressions.spaces = {*self.around.spaces}
@@ -179,10 +182,10 @@ class FunctionConverter:
         ):
             return [node]
         rest = [f"{n} = ag__.created({n})" for n in _starred_names(node)]
-        return [
-            self.expressions.visit(node),
-            *[part for text in rest for part in statements_of(text, node)],
-        ]
+        visited = self.expressions.visit(node)
+        if isinstance(node, ast.Assign) and any(map(_is_unpacked, node.targets)):
+            visited.value = ag("iterated", visited.value, at=node.value)
+        return [visited, *[part for text in rest for part in statements_of(text, node)]]
 
     def _If(self, node: ast.If, defined: set[str]) -> list[ast.stmt]:
         modified = Activity.of([*node.body, *node.orelse]).writes
@@ -480,6 +483,21 @@ def _undefined(names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
 def _return(text: str, at: ast.AST) -> list[ast.stmt]:
     definition = statements_of(f"def f():\n {text}", at)[0]
     return definition.body
+
+
+def _is_unpacked(target: ast.expr) -> bool:
+    return isinstance(target, (ast.Tuple, ast.List))
+
+
+def _inner_names(body: Sequence[ast.stmt]) -> set[str]:
+    """The names of comprehensions and the parameters of lambdas."""
+    found: set[str] = set()
+    for node in itertools.chain.from_iterable(map(ast.walk, body)):
+        if isinstance(node, ast.comprehension):
+            found |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+        elif isinstance(node, ast.Lambda):
+            found |= parameters(node.args)
+    return found
 
 
 def _starred_names(node: ast.stmt) -> list[str]:

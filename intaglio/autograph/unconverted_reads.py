@@ -1,73 +1,155 @@
-"""What code reads that is traced without being converted: the `call` of Keras' layers, `autograph=False`.
+"""What code reads that is run without being converted, found in its bytecode.
 
-Such code reports nothing. When it makes a node, its frame is on the stack: its bytecode names the globals
-and the attributes of its parameters that it loads. Those that are numbers, texts, None or bool are
-noted as reads of the trace, also of a branch that did not run. Code of libraries is left out, and so is
-what the code writes itself, and the variables of closures.
+Such code reports nothing. It is the `call` of Keras' layers, functions with `autograph=False`, generators, and what
+Python itself calls: `__getitem__`, `__bool__`, `__enter__`. When such code makes a node, its frame is on the
+stack; where converted code calls it, the function is at hand. The bytecode names the globals, the variables of
+closures and the attributes and items of parameters that it loads. What they lead to is noted as read, also
+in a branch that did not run, and so is what the functions read that it names. Code of libraries is left
+out, and so is what the code writes itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import inspect
-import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import (
+    CellType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, NamedTuple
 
-from intaglio.autograph import libraries, reads
-from intaglio.autograph.access_paths import ATTRIBUTE, GLOBAL
-from intaglio.autograph.read_values import is_plain
+import numpy as np
+
+from intaglio.autograph import libraries, provenance, reads
+from intaglio.autograph.access_paths import ATTRIBUTE, CELL, GLOBAL, ITEM, ROOT
+from intaglio.autograph.mutators import mutators_of
+from intaglio.autograph.provenance import Provenance
+from intaglio.autograph.read_values import CONTAINERS, is_plain
 from intaglio.autograph.reads import Recorder
 from intaglio.base import origins
 from intaglio.ir.graph import Node
+from intaglio.opdef.tensor import Tensor
 
 # The module that converted code calls, by the name that it has there.
 _CONVERTED = "ag__"
-_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _NO_CODE = ("CACHE", "EXTENDED_ARG", "PRECALL", "RESUME", "NOP")
 _NOTHING = object()
+_NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
+MAX_DEPTH = 6  # of functions that call each other
+
+
+class _Step(NamedTuple):
+    """An attribute or an item that is taken of a value, and the offset of the instruction."""
+
+    kind: str
+    key: Any
+    offset: int
 
 
 class _Load(NamedTuple):
-    """A parameter or a global that code loads, the attributes that it takes of it, the offsets of all."""
+    """A variable that code loads, and what it takes of it."""
 
-    is_global: bool
+    kind: str  # GLOBAL, CELL, or ROOT for a parameter
     name: str
-    attributes: tuple[str, ...]
-    offsets: tuple[int, ...]
+    offset: int
+    steps: tuple[_Step, ...]
+
+
+class _Loads(NamedTuple):
+    """What a piece of code loads."""
+
+    loads: tuple[_Load, ...]
+    writes_items: bool
 
 
 @functools.lru_cache(maxsize=1024)
-def _loads(code: CodeType) -> tuple[_Load, ...]:
+def _loads(code: CodeType) -> _Loads:
     """What the code loads, without names and attributes that it writes."""
     steps = [i for i in dis.get_instructions(code) if i.opname not in _NO_CODE]
     written = {_last(i) for i in steps if i.opname.startswith(("STORE_", "DELETE_"))}
     parameters = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    return tuple(
+    found = tuple(
         load
-        for load in _chains(steps)
-        if not written & {load.name, *load.attributes}
-        and (load.is_global or (load.name in parameters and load.attributes))
+        for load in _chains(steps, frozenset(code.co_freevars))
+        if not written & {load.name, *[s.key for s in load.steps]}
+        and (load.kind != ROOT or load.name in parameters)
     )
+    return _Loads(found, any(i.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") for i in steps))
 
 
-def _chains(steps: Sequence[dis.Instruction]) -> Iterator[_Load]:
+def _chains(steps: Sequence[dis.Instruction], free: frozenset[str]) -> Iterator[_Load]:
     for at, step in enumerate(steps):
-        is_global = step.opname == "LOAD_GLOBAL"
-        if not is_global and not step.opname.startswith("LOAD_FAST"):
+        if step.opname == "LOAD_GLOBAL":
+            kind = GLOBAL
+        elif step.opname == "LOAD_DEREF" and step.argval in free:
+            kind = CELL
+        elif step.opname.startswith("LOAD_FAST"):
+            kind = ROOT
+        else:
             continue
-        rest = steps[at + 1 :]
-        taken = list(itertools.takewhile(lambda i: i.opname in _ATTRIBUTES, rest))
-        names = tuple([_last(i) for i in taken])
-        yield _Load(is_global, _last(step), names, (step.offset, *[i.offset for i in taken]))
+        taken = tuple(_taken(steps, at + 1))
+        yield _Load(kind, _last(step), step.offset, taken)
+
+
+def _taken(steps: Sequence[dis.Instruction], at: int) -> Iterator[_Step]:
+    """The attributes, and the items of constant keys, that follow a load."""
+    while at < len(steps):
+        step = steps[at]
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            yield _Step(ATTRIBUTE, _last(step), step.offset)
+            at += 1
+            continue
+        following = steps[at + 1] if at + 1 < len(steps) else None
+        if following is None or not step.opname.startswith("LOAD_") or not _is_subscript(following):
+            return
+        if step.opname not in ("LOAD_CONST", "LOAD_SMALL_INT") or not is_plain(step.argval):
+            return
+        yield _Step(ITEM, step.argval, following.offset)
+        at += 2
+
+
+def _is_subscript(step: dis.Instruction) -> bool:
+    is_operator = step.opname == "BINARY_OP" and step.argrepr == "[]"
+    return is_operator or step.opname == "BINARY_SUBSCR"
 
 
 def _last(step: dis.Instruction) -> str:
     """The name that an instruction is about; the last one of those for two names at once."""
     return step.argval[-1] if isinstance(step.argval, tuple) else str(step.argval)
+
+
+class _Scope(NamedTuple):
+    """Where the variables are of a call of some code."""
+
+    code: CodeType
+    names: dict[str, Any]  # its globals
+    cells: Mapping[str, CellType]
+    values: Mapping[str, Any]  # parameters, and variables of closures whose cells are unknown
+
+    def find(self, load: _Load) -> tuple[Any, str, str, Any]:
+        """The owner of a variable, its kind there, its name and its value."""
+        cell = self.cells.get(load.name) if load.kind == CELL else None
+        if load.kind == GLOBAL:
+            return self.names, GLOBAL, load.name, self.names.get(load.name, _NOTHING)
+        if cell is None:
+            return None, ROOT, load.name, self.values.get(load.name, _NOTHING)
+        try:
+            return cell, CELL, load.name, cell.cell_contents
+        except ValueError:
+            return cell, CELL, load.name, _NOTHING
+
+
+# -- frames ----------------------------------------------------------------------------------
 
 
 def observer() -> Callable[[Node], None] | None:
@@ -78,7 +160,7 @@ def observer() -> Callable[[Node], None] | None:
     outside = sys._getframe(1)
     # Both by the code's id, which is faster than its hash. What needs no second look at the stack,
     # whatever its parameters are, is done.
-    loads_of: dict[int, tuple[CodeType, tuple[_Load, ...]]] = {}
+    loads_of: dict[int, tuple[CodeType, _Loads | None]] = {}
     done: set[int] = set()
     seen: set[tuple[int, int]] = set()
 
@@ -92,18 +174,20 @@ def observer() -> Callable[[Node], None] | None:
                 if id(code) in done:
                     return
                 if id(code) not in loads_of:
-                    loads_of[id(code)] = code, _loads(code) if _is_unconverted(frame) else ()
+                    loads_of[id(code)] = code, _loads(code) if _is_unconverted(frame) else None
                 loads = loads_of[id(code)][1]
-                if all([load.is_global for load in loads]):
+                if loads is None or all([load.kind == GLOBAL for load in loads.loads]):
                     done.add(id(code))
                 else:
-                    first = frame.f_locals.get(code.co_varnames[0])
+                    first = frame.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
                     ident = id(code), id(first)
                     if ident in seen:
                         return
                     seen.add(ident)
-                for load in loads:
-                    _note(recorder, frame, load)
+                if loads is not None:
+                    # What the cells of the closure are is not known of a frame.
+                    scope = _Scope(code, frame.f_globals, {}, frame.f_locals)
+                    _Scan(recorder).note_all(scope, loads)
             frame = frame.f_back
 
     return observe
@@ -111,44 +195,284 @@ def observer() -> Callable[[Node], None] | None:
 
 def _is_unconverted(frame: FrameType) -> bool:
     """True for the user's code that no conversion has gone through."""
-    code = frame.f_code
+    return _is_users(frame.f_code, frame.f_globals)
+
+
+def _is_users(code: CodeType, names: dict[str, Any]) -> bool:
     if _CONVERTED in code.co_names or _CONVERTED in code.co_freevars:
         return False
-    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    package = (names.get("__name__") or "").partition(".")[0]
     standard = package in sys.stdlib_module_names and package != "__main__"
-    return not standard and libraries.library_of(frame.f_globals) is None
+    return (
+        not standard and not origins.is_ours_by_name(code) and libraries.library_of(names) is None
+    )
 
 
-def _note(recorder: Recorder, frame: FrameType, load: _Load) -> None:
-    """Notes what the code loads, if it is a plain value that is stored where it is found."""
-    found = (frame.f_globals if load.is_global else frame.f_locals).get(load.name, _NOTHING)
-    chain: list[tuple[Any, str, str, Any]] = []
-    if load.is_global:
-        chain.append((frame.f_globals, GLOBAL, load.name, found))
-    for name in load.attributes:
-        owner, found = found, _stored(found, name)
-        chain.append((owner, ATTRIBUTE, name, found))
-    if found is _NOTHING or not is_plain(found):
+# -- functions -------------------------------------------------------------------------------
+
+
+def called(
+    function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = _NO_KEYWORDS
+) -> None:
+    """A function is called as it is by converted code, or by Python for it."""
+    recorder = reads.current()
+    if recorder is not None:
+        _Scan(recorder).function(function, args, kwargs)
+
+
+def entered(manager: Any) -> Any:
+    """A context manager that is about to be entered: a generator in a decorator, or an object."""
+    if reads.current() is not None:
+        if isinstance(manager, contextlib.AbstractContextManager) and hasattr(manager, "gen"):
+            called(manager.func, manager.args, manager.kwds)  # type: ignore[attr-defined]  # of contextlib
+        else:
+            implicit(manager, "__enter__", "__exit__")
+    return manager
+
+
+_methods: weakref.WeakKeyDictionary[type, dict[str, FunctionType | None]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def implicit(value: Any, *names: str) -> None:
+    """Python calls methods of an object, those of these that its class has: `__len__`, `__bool__`."""
+    recorder = reads.current()
+    if recorder is None:
         return
-    for (owner, kind, name, value), offset in zip(chain, load.offsets[-len(chain) :], strict=True):
-        origin = functools.partial(_origin, frame.f_code, offset)
-        recorder.note(owner, kind, name, value, origin)
+    kind = type(value)
+    known = _methods.get(kind)
+    if known is None:
+        known = _methods.setdefault(kind, {})
+    for name in names:
+        if name not in known:
+            known[name] = _method(kind, name)
+        method = known[name]
+        if method is not None:
+            called(method, (value,))
 
 
-def _stored(owner: Any, name: str) -> Any:
-    """An attribute that is kept in the object or, a plain one, in its class; else `_NOTHING`."""
-    if owner is _NOTHING or is_plain(owner):
+def _method(kind: type, name: str) -> FunctionType | None:
+    """A special method that a class of the user's has in Python."""
+    found = inspect.getattr_static(kind, name, None)
+    if type(found) is not FunctionType or not _is_users(found.__code__, found.__globals__):
+        return None
+    return found
+
+
+# What built-in functions call of their arguments.
+ITERATING = ("__iter__", "__next__", "__len__", "__getitem__")
+_CALLED_BY: dict[Any, tuple[str, ...]] = {
+    bool: ("__bool__", "__len__"),
+    float: ("__float__", "__index__"),
+    int: ("__int__", "__index__"),
+    complex: ("__complex__", "__float__", "__index__"),
+    str: ("__str__", "__repr__"),
+    format: ("__format__", "__str__"),
+    len: ("__len__",),
+    abs: ("__abs__",),
+    round: ("__round__",),
+    range: ("__index__",),
+    repr: ("__repr__",),
+    hash: ("__hash__",),
+    **dict.fromkeys(
+        (all, any, dict, enumerate, filter, iter, list, map, max, min, next, reversed, set, frozenset,
+         sorted, sum, tuple, zip), ITERATING),
+}  # fmt: skip
+_BY_ID = {id(f): names for f, names in _CALLED_BY.items()}
+COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_AS_DATA = ("__array__", "__float__", "__index__")
+
+
+def called_with(function: Any, args: Sequence[Any]) -> None:
+    """A function is called that calls special methods of its arguments."""
+    if reads.current() is not None:
+        names = _BY_ID.get(id(function), _AS_DATA)
+        for value in args:
+            implicit(value, *names)
+
+
+_computing: weakref.WeakKeyDictionary[type, dict[str, tuple[FunctionType, Any] | None]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def computed(owner: Any, name: str) -> None:
+    """An attribute is read that a class may compute: by `__getattr__`, or by a descriptor's `__get__`."""
+    if reads.current() is None:
+        return
+    kind = type(owner)
+    known = _computing.get(kind)
+    if known is None:
+        known = _computing.setdefault(kind, {})
+    if name not in known:
+        known[name] = _computation(kind, name)
+    found = known[name]
+    if found is None:
+        return
+    function, descriptor = found
+    if descriptor is _NOTHING:
+        if name not in getattr(owner, "__dict__", ()):
+            called(function, (owner, name))
+    else:
+        called(function, (descriptor, owner, kind) if descriptor is not None else (owner,))
+
+
+def _computation(kind: type, name: str) -> tuple[FunctionType, Any] | None:
+    """The function that computes an attribute, and the descriptor that it is a method of.
+
+    That is None for functions that take the object alone, and nothing for `__getattr__`.
+    """
+    found = inspect.getattr_static(kind, name, _NOTHING)
+    if found is _NOTHING:
+        method = _method(kind, "__getattr__")
+        return None if method is None else (method, _NOTHING)
+    if type(found) is functools.cached_property:
+        return (found.func, None) if type(found.func) is FunctionType else None
+    getter = None if type(found) is property else _method(type(found), "__get__")
+    return None if getter is None else (getter, found)
+
+
+class _Scan:
+    """Notes what functions read that call each other."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.depth = 0
+
+    def function(
+        self, function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = _NO_KEYWORDS
+    ) -> None:
+        """Notes what a function reads, if it is the user's and was not converted."""
+        if type(function) is functools.partial:
+            self.function(function.func, (*function.args, *args), {**function.keywords, **kwargs})
+            return
+        if type(function) is MethodType:
+            function, args = function.__func__, (function.__self__, *args)
+        if type(function) is not FunctionType:
+            return
+        code = function.__code__
+        if hasattr(function, "__wrapped__") and not _is_users(code, function.__globals__):
+            self.function(function.__wrapped__, args, kwargs)
+            return
+        ident = id(function), id(args[0]) if args else 0
+        if ident in self.recorder.scanned or self.depth == MAX_DEPTH:
+            return
+        if not _is_users(code, function.__globals__):
+            return
+        self.recorder.scanned.add(ident)
+        self.recorder.keep += (function, *args[:1])
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        values = {**dict(zip(code.co_varnames[: code.co_argcount], args, strict=False)), **kwargs}
+        self.depth += 1
+        self.note_all(_Scope(code, function.__globals__, cells, values), _loads(code))
+        self.depth -= 1
+
+    def note_all(self, scope: _Scope, loads: _Loads) -> None:
+        """Notes what the code loads that is stored where it is found."""
+        for load in loads.loads:
+            self._note(scope, load, loads.writes_items)
+
+    def _note(self, scope: _Scope, load: _Load, writes_items: bool) -> None:
+        owner, kind, name, found = scope.find(load)
+        links: list[tuple[Any, str, Any, Any, int]] = []
+        if kind != ROOT:
+            links.append((owner, kind, name, found, load.offset))
+        rest = list(load.steps)
+        while rest and found is not _NOTHING:
+            step = rest[0]
+            inner = _stored(found, step)
+            if inner is _NOTHING:
+                break
+            rest.pop(0)
+            links.append((found, step.kind, step.key, inner, step.offset))
+            found = inner
+        if found is _NOTHING or _is_of_libraries(found):
+            return
+        if rest and rest[0].kind == ATTRIBUTE and self._goes_on(found, rest[0].key):
+            return
+        if isinstance(found, FunctionType):
+            self.function(found)
+        if links and _is_read(found, links[-1][1], writes_items):
+            self._note_links(scope.code, links)
+
+    def _goes_on(self, owner: Any, name: str) -> bool:
+        """Follows a method or a property. True if it changes its owner."""
+        if isinstance(owner, CONTAINERS):
+            return name in mutators_of(owner)
+        if isinstance(owner, (type, ModuleType, Tensor)) or is_plain(owner):
+            return False
+        found = inspect.getattr_static(type(owner), name, None)
+        getter = found.fget if type(found) is property else found
+        if isinstance(found, (classmethod, staticmethod)):
+            self.function(found.__func__, (type(owner),) if isinstance(found, classmethod) else ())
+        elif type(getter) is FunctionType:
+            self.function(getter, (owner,))
+        return False
+
+    def _note_links(self, code: CodeType, links: Sequence[tuple[Any, str, Any, Any, int]]) -> None:
+        for owner, kind, key, value, offset in links:
+            if kind in (ATTRIBUTE, ITEM) and provenance.of(owner) is not Provenance.OLDER:
+                return
+            origin = functools.partial(_origin, code, offset)
+            self.recorder.note(owner, kind, key, value, origin)
+        value, origin = links[-1][3], functools.partial(_origin, code, links[-1][4])
+        if isinstance(value, CONTAINERS) and provenance.of(value) is Provenance.OLDER:
+            self.recorder.aspect(value, reads.CONTENTS, origin)
+
+
+def _is_read(found: Any, kind: str, writes_items: bool) -> bool:
+    """Whether the value that code has in the end is part of what it does; `kind` is how it got it."""
+    if is_plain(found) or isinstance(found, (Tensor, np.ndarray)):
+        return True
+    if isinstance(found, CONTAINERS) or type(found) is tuple:
+        return not writes_items
+    return kind in (ATTRIBUTE, ITEM) and not isinstance(found, (type, ModuleType))
+
+
+def _is_of_libraries(value: Any) -> bool:
+    return isinstance(value, ModuleType) and libraries.is_one(value)
+
+
+def _stored(owner: Any, step: _Step) -> Any:
+    """An attribute that is kept in the object or, a plain one, in its class; an item; else `_NOTHING`."""
+    if step.kind == ITEM:
+        return _item(owner, step.key)
+    name = step.key
+    if is_plain(owner):
         return _NOTHING
+    if isinstance(owner, ModuleType):
+        return vars(owner).get(name, _NOTHING)
     found = getattr(owner, "__dict__", {}).get(name, _NOTHING)
     if found is _NOTHING:
         found = inspect.getattr_static(owner, name, _NOTHING)
-        if not is_plain(found):
+        if inspect.ismemberdescriptor(found):
+            found = getattr(owner, name, _NOTHING)
+        elif not is_plain(found) and not isinstance(found, CONTAINERS):
             return _NOTHING
     return found if reads.is_stored(owner, name, found) else _NOTHING
+
+
+def _item(owner: Any, key: Any) -> Any:
+    if type(owner) not in (list, tuple, dict):
+        return _NOTHING
+    try:
+        return owner[key]
+    except (LookupError, TypeError):
+        return _NOTHING
 
 
 def _origin(code: CodeType, offset: int) -> origins.Origin:
     return ((code, offset),)
 
 
-__all__ = ["observer"]
+__all__ = [
+    "COMPARING",
+    "ITERATING",
+    "called",
+    "called_with",
+    "computed",
+    "entered",
+    "implicit",
+    "observer",
+]

@@ -17,7 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, attribute_writes, containers, provenance, reads
+from intaglio.autograph import (
+    aliases,
+    attribute_writes,
+    containers,
+    provenance,
+    reads,
+    unconverted_reads,
+)
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
@@ -285,14 +292,28 @@ def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) ->
 
 def item(owner: Any, key: Any) -> Any:
     """`owner[key]`."""
-    value = owner[key]
+    try:
+        value = owner[key]
+    except LookupError:
+        reads.absent(owner, key, False)
+        raise
     reads.item(owner, key, value)
+    unconverted_reads.implicit(owner, "__getitem__")
+    unconverted_reads.implicit(key, "__index__", "__hash__", "__eq__")
     return ld(value)
 
 
 def iterated(value: Any) -> Any:
     """`value`, all elements of which are about to be read."""
     reads.contents(value)
+    unconverted_reads.implicit(value, *unconverted_reads.ITERATING)
+    return value
+
+
+def compared(value: Any) -> Any:
+    """`value`, which is about to be compared by its contents."""
+    reads.contents(value)
+    unconverted_reads.implicit(value, *unconverted_reads.COMPARING)
     return value
 
 

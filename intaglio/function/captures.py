@@ -95,9 +95,9 @@ class captures:
     It holds in the whole process from the call on; as a context manager, up to the end of the block.
     INTAGLIO_CAPTURES and INTAGLIO_CHECK_ARRAYS=1 in the environment set the same.
 
-    What is read by code that AutoGraph does not convert is not known: libraries, functions under
-    `do_not_convert`, traces with `autograph=False`, C extensions; nor is an attribute that a
-    library's property or `__getattr__` computes. Raises ValueError for another mode.
+    Of code that AutoGraph does not convert (functions under `do_not_convert`, `autograph=False`, generators,
+    special methods) the bytecode says what it reads. Not known is what libraries and C extensions read, nor
+    a method that is replaced in its class. Raises ValueError for another mode.
 
     >>> with intaglio.captures("retrace"):
     ...     pass

@@ -47,6 +47,7 @@ EXPECTED = {
     "FACTOR = 2.0",
     "CONFIG.nested.depth = 3",
     "CONFIG.rate = 0.5",
+    "self.items = [1]",
 }
 
 

@@ -15,7 +15,10 @@ import intaglio
 from intaglio import tf
 from intaglio.function import captures
 from tests.function.changes import CHANGES, UNCHANGED, Thing
+from tests.function.implicit_changes import IMPLICIT
 
+ALL_CHANGES = [pytest.param(c, id=c.__name__[1:]) for c in CHANGES]
+ALL_CHANGES += [pytest.param(c, id=f"implicit-{n}") for n, c in IMPLICIT.items()]
 SCALE = 2
 SETTINGS = {"a": 2, "b": 3}
 TABLE = np.array([1.0, 2.0], np.float32)
@@ -64,7 +67,7 @@ def test_message_names_the_read_its_values_and_its_line(said):
     assert text.startswith("f was traced with values that have changed since")
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda c: c.__name__[1:])
+@pytest.mark.parametrize("case", ALL_CHANGES)
 @pytest.mark.parametrize("jit", [None, True])
 def test_a_change_is_reported_once_and_the_trace_kept(case, jit, said):
     function, change, expected = case()
@@ -80,7 +83,7 @@ def test_a_change_is_reported_once_and_the_trace_kept(case, jit, said):
     assert f.experimental_get_tracing_count() == 1
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda c: c.__name__[1:])
+@pytest.mark.parametrize("case", ALL_CHANGES)
 def test_retracing_gives_what_python_gives(case):
     function, change, _ = case()
     with intaglio.captures("retrace"):
@@ -99,7 +102,7 @@ def test_retracing_gives_what_python_gives(case):
         assert f.experimental_get_tracing_count() == 2
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda c: c.__name__[1:])
+@pytest.mark.parametrize("case", ALL_CHANGES)
 def test_error_policy_raises(case):
     function, change, expected = case()
     with intaglio.captures("error"):
@@ -112,7 +115,7 @@ def test_error_policy_raises(case):
             assert expected in str(caught.value)
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda c: c.__name__[1:])
+@pytest.mark.parametrize("case", ALL_CHANGES)
 def test_freeze_policy_says_nothing(case, said):
     function, change, _ = case()
     with intaglio.captures("freeze"):
@@ -379,7 +382,7 @@ def test_unknown_policy():
     assert captures.POLICY.mode == "warn"
 
 
-def test_unconverted_code_reports_nothing(said):
+def test_unconverted_code_is_read_from_its_bytecode(said):
     t = Thing(k=1)
 
     @tf.autograph.experimental.do_not_convert
@@ -389,10 +392,11 @@ def test_unconverted_code_reports_nothing(said):
     f, g = tf.function(lambda x: helper(x)), tf.function(lambda x: x * t.k, autograph=False)
     called(f)
     called(g)
+    assert said() == []
     t.k = 2
     called(f)
     called(g)
-    assert said() == []
+    assert ["t.k: 1 -> 2" in text for text in said()] == [True, True]
 
 
 def test_defaultdict_gets_no_items(said):
