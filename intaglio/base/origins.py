@@ -144,6 +144,23 @@ def innermost() -> Frame | None:
     return next(iter(frames(capture(2, 1))), None)
 
 
+def caller() -> Origin:
+    """The stack of the program that calls, without the frames of installed libraries inside of it.
+
+    `model.fit(x)` is what a program does; which line of Keras does it there says nothing to its author.
+    """
+    whole = capture(2, sys.maxsize)
+    first = next((i for i, (code, _) in enumerate(whole) if not _is_installed(code)), 0)
+    return whole[first : first + MAX_FRAMES]
+
+
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def _is_installed(code: CodeType) -> bool:
+    return any(folder in code.co_filename for folder in _INSTALLED)
+
+
 def stack(skip: int = 1) -> Origin:
     """As `capture`, all frames of the user's."""
     return capture(skip + 1, sys.maxsize)

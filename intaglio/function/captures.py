@@ -46,6 +46,7 @@ class TraceReads:
 
     def __init__(self, reads: tuple[Read, ...]) -> None:
         self.all = reads
+        self.distinguish = POLICY.mode == "retrace"  # this trace from others
         self.watched = list(reads)  # those about whose change nothing was said yet
         self._check: Callable[[], bool] | None = None
         self._checks = 0

@@ -144,7 +144,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         read = {r.name: r.before() for r in reads}
         programs = getattr(self._run, "shapes", ())
         line = where[0] if where else None
-        return Traced(types, line, self.seconds, read, programs, self.number)
+        by_reads = self.reads is not None and self.reads.distinguish
+        return Traced(types, line, self.seconds, read, programs, self.number, by_reads)
 
     @property
     def function_type(self) -> FunctionType:

@@ -81,7 +81,8 @@ class Explanation(ShownInNotebooks, tuple[TraceReason, ...]):
 class Traced(NamedTuple):
     """What is remembered of a trace: types by the names of parameters, the line and the time.
 
-    `reads` is what it has read of Python's state, by the names in the program; `number` counts up.
+    `reads` is what it has read of Python's state, by the names in the program; `number` counts up. With
+    `by_reads` such a value alone makes another trace.
     """
 
     types: dict[str, TraceType]
@@ -90,6 +91,7 @@ class Traced(NamedTuple):
     reads: dict[str, str] = {}
     programs: tuple[str, ...] = ()
     number: int = 0
+    by_reads: bool = False
 
 
 def explanation(
@@ -106,7 +108,9 @@ def _reason(traces: Sequence[Traced], index: int, reduces_retracing: bool) -> Tr
     nearest, changes = None, ()
     for number in range(index, 0, -1):  # of equally near ones the latest
         old = traces[number - 1]
-        found = (*changed(old.types, new.types), *_read_changes(old.reads, new.reads))
+        found = tuple(changed(old.types, new.types))
+        if new.by_reads or not found:
+            found = (*found, *_read_changes(old.reads, new.reads))
         if nearest is None or _size(found) < _size(changes):
             nearest, changes = number, found
     if reduces_retracing:

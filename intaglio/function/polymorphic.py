@@ -337,7 +337,7 @@ class Function(TraceViews):
             if not self._warming.done():
                 return False
             self._warming = None
-        where = origins.innermost()
+        where = next(iter(origins.frames(origins.caller()[:1])), None)
 
         def explained() -> Explanation:
             new = Traced(dict(zip(bound.names, types, strict=True)), where, 0.0)
@@ -443,6 +443,8 @@ class Function(TraceViews):
         """The cause of the last trace, as the end of a message."""
         reasons = self.explain()
         if len(reasons) < 2 and not self._removed:
+            if hasattr(self._python_function, "__wrapped_method__"):
+                return " It is the method of a new object, and each object has traces of its own: keep the object."
             return " The function that was traced is a new one: make it once, and call it often."
         changes = reasons[-1].changes
         return " The last one: " + "; ".join(map(str, changes)) if changes else ""
@@ -661,7 +663,7 @@ class Function(TraceViews):
     ) -> ConcreteFunction:
         self._count(1)
         attributes = self._options.declared()
-        origin, start = origins.capture(), time.perf_counter()
+        origin, start = origins.caller(), time.perf_counter()
         graph = FuncGraph(self._name)
         graph.admit_variable = admit
         graph.variable_sites = self._sites.of_trace()

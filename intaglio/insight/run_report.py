@@ -9,6 +9,7 @@ form that the name ends in: HTML, or JSON for tools.
 from __future__ import annotations
 
 import atexit
+import inspect
 import json
 import os
 import pathlib
@@ -128,7 +129,7 @@ class RunReport:
 
 def _function_report(function: Function, redact: bool) -> FunctionReport:
     traces = function.all_traces()
-    code = getattr(function.python_function, "__code__", None)
+    code = getattr(inspect.unwrap(function.python_function), "__code__", None)
     where = "" if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
     changed = [
         r for t in traces if t.reads is not None for r in t.reads.all if not r.is_unchanged()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+import types
 
 import numpy as np
 import pytest
@@ -242,3 +243,45 @@ def test_advice_on_shapes_knows_reduce_retracing():
     step(tf.ones([7]), 2)  # now only the shape differs: a trace that leaves it open
     assert [c.now for c in step.explain()[-1].changes] == ["None"]
     assert "with reduce_retracing=True" not in str(step.explain())
+
+
+def test_a_changed_attribute_is_no_cause_where_it_makes_no_trace():
+    holder = types.SimpleNamespace(rate=1.0)
+
+    @tf.function
+    def f(x, epoch):
+        return x * holder.rate + epoch
+
+    f(X, 0)
+    holder.rate = 2.0
+    f(X, 1)
+    assert [c.path for c in f.explain()[-1].changes] == ["epoch"]
+    with intaglio.captures("retrace"):
+        holder.rate = 3.0
+        f(X, 2)
+        assert [c.path for c in f.explain()[-1].changes] == ["epoch", "holder.rate"]
+
+
+def test_warning_about_methods_of_new_objects(caplog):
+    class Layer:
+        @tf.function
+        def times(self, x):
+            return x * 2.0
+
+    layers = [Layer() for _ in range(6)]
+    for layer in layers:
+        layer.times(X)
+    assert "the method of a new object" in caplog.text
+
+
+def test_lines_are_those_of_the_program_that_calls_a_library(tmp_path):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "trainers.py").write_text("def fit(f, x):\n    return f(x)\n")
+    program = compile((folder / "trainers.py").read_text(), str(folder / "trainers.py"), "exec")
+    space = {}
+    exec(program, space)
+    f = tf.function(lambda x: x + 1)
+    space["fit"](f, tf.zeros([2]))
+    space["fit"](f, tf.zeros([3]))
+    assert {reason.where.filename for reason in f.explain()} == {__file__}
