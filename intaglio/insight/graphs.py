@@ -49,6 +49,19 @@ def graphs_of(target: Any) -> list[Titled]:
     )
 
 
+MAX_COLUMNS = 400  # of a line of a graph's text in HTML: a constant may have a million numbers
+
+
+def shortened(graph_text: str) -> str:
+    """The text of a graph or node, long lines cut in the middle, for people to read."""
+    half = MAX_COLUMNS // 2
+    lines = [
+        line if len(line) <= MAX_COLUMNS else f"{line[:half]} ... {line[-half:]}"
+        for line in graph_text.splitlines()
+    ]
+    return "\n".join(lines)
+
+
 def latest(target: Any) -> Titled:
     """The graph of `target`; of a function that of its last trace. Raises as `graphs_of`."""
     return graphs_of(target)[-1]

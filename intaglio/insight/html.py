@@ -21,6 +21,7 @@ from intaglio.function.explanation import CompileReport, Explanation
 from intaglio.function.polymorphic import Function
 from intaglio.function.trace_table import HEADS, Traces
 from intaglio.insight.differences import GraphDiff
+from intaglio.insight.graphs import shortened
 from intaglio.insight.picture import Picture, picture
 from intaglio.insight.profiling import Profile
 from intaglio.insight.style import STYLE
@@ -67,7 +68,7 @@ def folded(title: str, content: str) -> str:
 @functools.singledispatch
 def fragment(target: Any) -> str:
     """The inside of `html_of`, by class."""
-    return f"<pre>{cell(target)}</pre>"
+    return f"<pre>{cell(shortened(str(target)))}</pre>"
 
 
 @fragment.register
@@ -113,7 +114,7 @@ def _(target: recorded.Graph) -> str:
 
 
 def _graph(target: Any, nodes: int) -> str:
-    text = folded(f"{nodes} nodes as text", f"<pre>{cell(to_text(target))}</pre>")
+    text = folded(f"{nodes} nodes as text", f"<pre>{cell(shortened(to_text(target)))}</pre>")
     return (picture(target).fragment if nodes <= MAX_PICTURED_NODES else "") + text
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.origins import Frame
-from intaglio.insight.graphs import Titled, latest
+from intaglio.insight.graphs import Titled, latest, shortened
 from intaglio.insight.layout import layout
 from intaglio.insight.machine_code import machine_code
 from intaglio.insight.style import STYLE
@@ -136,13 +136,14 @@ class Picture(ShownInNotebooks):
             return node.name if level == "ops" else "inputs"
         if level == "ops":
             return None if node.op is raw.Const else id(node)
-        frame = node.frame
-        if frame is None:
-            return "other ops"
+        # The counter of a loop has no line of its own: its body has.
+        frame = node.frame or next((n.frame for n in graph.nodes if n.frame is not None), None)
+        if frame is None or (node.frame is None and graph is self._graph):
+            return None if node.op is raw.Const else "other ops"
         return (frame.filename, frame.function) if level == "functions" else frame[:2]
 
     def _box(self, key: Any, nodes: list[Node], level: str) -> Box:
-        node = nodes[0]
+        node = next((n for n in nodes if n.frame is not None), nodes[0])
         frame = node.frame
         counts = Counter([n.op.name for n in nodes if n.op not in (raw.Const, raw.Placeholder)])
         ops = ", ".join([f"{n} {k}" if n > 1 else k for k, n in counts.most_common()])
@@ -155,7 +156,7 @@ class Picture(ShownInNotebooks):
             return Box(
                 node.name,
                 f"{node.op.name} {text.format_types(node)}",
-                text.format_node(node),
+                shortened(text.format_node(node)),
                 style,
                 source,
             )
@@ -186,7 +187,7 @@ class Picture(ShownInNotebooks):
         """The source of each line, with its ops, folded."""
         parts: list[str] = []
         for nodes in view.nodes:
-            frame = nodes[0].frame
+            frame = next((n.frame for n in nodes if n.frame is not None), None)
             if frame is None or nodes[0].op is raw.Placeholder:
                 continue
             lines = [
@@ -196,7 +197,7 @@ class Picture(ShownInNotebooks):
                 )
                 if (around := frame._replace(lineno=n)).source_line or n == frame.lineno
             ]
-            ops = [text.format_node(n) for n in nodes[:MAX_LISTED_OPS]]
+            ops = [shortened(text.format_node(n)) for n in nodes[:MAX_LISTED_OPS]]
             content = "\n".join([*lines, "", *ops])
             parts.append(
                 f'<details id="{self._anchor(frame)}"><summary>{html.escape(frame.short)} '

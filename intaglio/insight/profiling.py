@@ -9,6 +9,7 @@ are slow there are fewer of them.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -206,6 +207,10 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
     while frame is not None and depth < MAX_DEPTH:
         depth += 1
         code = frame.f_code
+        is_own = origins.is_ours_by_name(code) or code.co_filename.startswith("<frozen ")
+        if is_own:  # it waits for a thread of its own, say, in Python's library
+            while found and found[-1].where is not None and _is_standard(found[-1].where.filename):
+                found.pop()
         generated = GeneratedCode.of(frame)
         if generated is not None:
             line = generated.at(frame.f_lineno or 0)
@@ -217,10 +222,17 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
         elif code in _CALLS:
             if not name and not found:
                 name = _called(frame, code, functions)
-        elif not (origins.is_ours_by_name(code) or code.co_filename.startswith("<frozen ")):
+        elif not is_own:
             found.append(Step(origins.running(frame), "" if found else name))
         frame = frame.f_back
     return tuple(reversed(found))
+
+
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+
+
+def _is_standard(filename: str) -> bool:
+    return filename.startswith(_LIBRARY) and "site-packages" not in filename
 
 
 def _called(frame: FrameType, code: CodeType, functions: dict[str, Function]) -> str:

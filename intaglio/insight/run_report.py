@@ -129,7 +129,8 @@ class RunReport:
 
 def _function_report(function: Function, redact: bool) -> FunctionReport:
     traces = function.all_traces()
-    code = getattr(inspect.unwrap(function.python_function), "__code__", None)
+    shown = getattr(function.python_function, "__wrapped_method__", function.python_function)
+    code = getattr(inspect.unwrap(shown), "__code__", None)
     where = "" if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
     changed = [
         r for t in traces if t.reads is not None for r in t.reads.all if not r.is_unchanged()

@@ -163,8 +163,9 @@ def _samples(trace: ConcreteFunction, nanoseconds: dict[str, int]) -> Iterator[S
     for node in trace.graph.nodes:
         took = nanoseconds.get(node.name, 0)
         frames = origins.frames(node.origin)[::-1]
-        names = [""] * (len(frames) - 1) + [node.type]
-        yield Sample(0, at, took, tuple([Step(f, n) for f, n in zip(frames, names, strict=True)]))
+        # What the tracing itself adds, such as inputs of captured tensors, has no line.
+        around, last = frames[:-1], frames[-1] if frames else None
+        yield Sample(0, at, took, (*[Step(f, "") for f in around], Step(last, node.type)))
         at += took
 
 

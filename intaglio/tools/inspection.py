@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -122,6 +123,14 @@ def _version(module: str) -> str | None:
         return None
 
 
+def _installed(distribution: str) -> str | None:
+    """The version of what may not be imported here: Keras imports TensorFlow."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def _tensorflow() -> str | None:
     """The file that `import tensorflow` runs outside of `intaglio run`; None if there is none."""
     found = importlib.util.find_spec("tensorflow")
@@ -144,7 +153,7 @@ def _doctor(options: argparse.Namespace, run: Run) -> int:
         "platform": platform.platform(),
         "numpy": _version("numpy"),
         "llvmlite": compiler,
-        "keras": _version("keras.src.version"),
+        "keras": _installed("keras"),
         "import tensorflow": _tensorflow(),
         "processors": os.cpu_count(),
         "cache": None if folder is None else str(folder),

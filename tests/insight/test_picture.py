@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,3 +108,23 @@ def test_no_two_boxes_stand_in_one_place(graph: tuple[int, list[tuple[int, int]]
     for i, (x, y) in enumerate(found):
         for other_x, other_y in found[:i]:
             assert abs(x - other_x) > 0.99 or abs(y - other_y) > 0.99
+
+
+def test_a_large_constant_is_shortened() -> None:
+    large = np.full((300, 300), 0.123456789, np.float32)
+    f = tf.function(lambda x: tf.reduce_sum(x * tf.constant(large)))
+    f(tf.constant(1.0))
+    for shown in (f.graph().html, f._repr_html_(), f.trace(tf.constant(1.0))._repr_html_()):
+        assert len(shown) < 60_000 and " ... " in shown
+    assert len(f.to_text()) > large.nbytes
+
+
+def test_the_counter_of_a_loop_is_in_its_line() -> None:
+    @tf.function
+    def f(x):
+        for _ in tf.range(3):
+            x = x + 1.0
+        return x
+
+    f(tf.constant(1.0))
+    assert "other ops" not in f.graph().svg and "for _ in tf.range(3)" in f.graph().svg

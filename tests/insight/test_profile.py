@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pathlib
 import sys
 import time
@@ -14,10 +15,10 @@ import pytest
 
 import intaglio
 from intaglio import tf
-from intaglio.base.origins import Frame
+from intaglio.base.origins import PACKAGE, Frame
 from intaglio.graphdef import profile_messages
 from intaglio.insight.profile_files import chrome_trace
-from intaglio.insight.profiling import Profile, Sample, Step
+from intaglio.insight.profiling import _LIBRARY, Profile, Sample, Step, _stack
 
 
 def slow(x: Any) -> Any:
@@ -134,3 +135,17 @@ def test_machine_code_is_named() -> None:
     (steps,) = p.machine_code.values()
     assert any(["MatMul" in s.name for s in steps])
     assert any(["Tanh" in s.name for s in steps])
+
+
+def test_waiting_in_pythons_library_for_the_package_is_the_callers() -> None:
+    library = compile(
+        "def wait(call): return call()", os.path.join(_LIBRARY, "threading.py"), "exec"
+    )
+    package = compile(
+        "def run(wait, call): return wait(call)", os.path.join(PACKAGE, "run.py"), "exec"
+    )
+    space: dict[str, Any] = {}
+    exec(library, space)
+    exec(package, space)
+    found = space["run"](space["wait"], lambda: _stack(sys._getframe(1), {}))
+    assert found[-1].where is not None and found[-1].where.filename == __file__

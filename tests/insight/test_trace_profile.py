@@ -60,3 +60,21 @@ def test_speedscope_and_table(tmp_path: pathlib.Path) -> None:
     profile.save(tmp_path / "f.json")
     assert json.loads((tmp_path / "f.json").read_text())["profiles"]
     assert "x * 2.0" in str(profile) and "<table>" in profile._repr_html_()
+
+
+def test_nodes_without_a_line() -> None:
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in tf.range(3):
+                y = y * x
+        return tape.gradient(y, x)
+
+    f(tf.constant(1.0))
+    graph = f.get_concrete_function(tf.constant(1.0)).graph
+    assert any(not node.origin for node in graph.nodes)  # the number of iterations
+    profile = f.trace_profile()
+    assert profile.nodes == sum([line.nodes for line in profile])
+    assert any(step.name == "Const" for s in profile.times.samples for step in s.stack)
