@@ -9,6 +9,7 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
+from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.operators import pair, register_fast
 from intaglio.opdef.tensor import Tensor, install_operator
 
@@ -78,11 +79,19 @@ def _conjugate(x: Tensor) -> Tensor:
 def _forward(self: Any, other: Any) -> Any:
     if getattr(other, "__array_priority__", 0) > Tensor.__array_priority__:
         return NotImplemented
-    return matmul(self, other, name="matmul")
+    try:
+        return matmul(self, other, name="matmul")
+    except Exception as e:
+        leave_out_package(e)
+        raise
 
 
 def _backward(self: Any, other: Any) -> Any:
-    return matmul(convert.to_tensor(other, self.dtype), self, name="matmul")
+    try:
+        return matmul(convert.to_tensor(other, self.dtype), self, name="matmul")
+    except Exception as e:
+        leave_out_package(e)
+        raise
 
 
 install_operator("__matmul__", _forward)

@@ -13,6 +13,7 @@ from intaglio.ir.leaks import leaked
 from intaglio.opdef import door, operators, slicing
 from intaglio.opdef.door import STATE, Level
 from intaglio.opdef.keys import fresh
+from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
@@ -242,49 +243,53 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     state, readers, weak = STATE, _READERS, WEAK
 
     def operate(self: EagerTensor, other: Any) -> Any:
-        if state.unusual:
-            value = other
-            if type(other) is float or type(other) is int:
-                dtype = self._array.dtype
-                if (dtype in floats and -SAFE < other < SAFE) or (
-                    dtype in integers and type(other) is int and other in TINY
-                ):
-                    # Where a graph is recorded, `quick` declines and the number continues.
-                    value = from_array(np.array(other, dtype))
-            elif type(other) is not EagerTensor and type(other) in readers:
-                value = readers[type(other)](other)
-            if type(value) is EagerTensor and not door.INSPECTORS:
-                pair = (value, self) if reverse else (self, value)
-                done = door.level().quick(op, pair)
-                if done is not None:
-                    return done
-            plain = value is None or type(other) in _NUMBERS
-            return slow(self, other if plain else value)
-        x = self._array
-        dtype = x.dtype
-        if type(other) is EagerTensor:
-            y = other._array
-            if y.dtype is not dtype or dtype not in allowed:
-                return slow(self, other)
-        elif type(other) is float:
-            if dtype not in floats:
-                return slow(self, other)
-            y = other if weak else dtype.type(other)
-        elif type(other) is int:
-            if dtype not in floats and not (dtype in integers and other in TINY):
-                return slow(self, other)
-            y = other if weak else dtype.type(other)
-        elif type(other) in readers:
-            value = readers[type(other)](other)
-            return slow(self, other) if value is None else operate(self, value)
-        else:
-            return slow(self, other)
-        tensor = EagerTensor()
         try:
-            tensor._array = compute(y, x) if reverse else compute(x, y)
-        except Exception:  # the slow path raises the right error
-            return slow(self, other)
-        return tensor
+            if state.unusual:
+                value = other
+                if type(other) is float or type(other) is int:
+                    dtype = self._array.dtype
+                    if (dtype in floats and -SAFE < other < SAFE) or (
+                        dtype in integers and type(other) is int and other in TINY
+                    ):
+                        # Where a graph is recorded, `quick` declines and the number continues.
+                        value = from_array(np.array(other, dtype))
+                elif type(other) is not EagerTensor and type(other) in readers:
+                    value = readers[type(other)](other)
+                if type(value) is EagerTensor and not door.INSPECTORS:
+                    pair = (value, self) if reverse else (self, value)
+                    done = door.level().quick(op, pair)
+                    if done is not None:
+                        return done
+                plain = value is None or type(other) in _NUMBERS
+                return slow(self, other if plain else value)
+            x = self._array
+            dtype = x.dtype
+            if type(other) is EagerTensor:
+                y = other._array
+                if y.dtype is not dtype or dtype not in allowed:
+                    return slow(self, other)
+            elif type(other) is float:
+                if dtype not in floats:
+                    return slow(self, other)
+                y = other if weak else dtype.type(other)
+            elif type(other) is int:
+                if dtype not in floats and not (dtype in integers and other in TINY):
+                    return slow(self, other)
+                y = other if weak else dtype.type(other)
+            elif type(other) in readers:
+                value = readers[type(other)](other)
+                return slow(self, other) if value is None else operate(self, value)
+            else:
+                return slow(self, other)
+            tensor = EagerTensor()
+            try:
+                tensor._array = compute(y, x) if reverse else compute(x, y)
+            except Exception:  # the slow path raises the right error
+                return slow(self, other)
+            return tensor
+        except Exception as e:
+            leave_out_package(e)
+            raise
 
     return operate if reverse else _of_two(compute, allowed, slow, operate)
 
@@ -294,19 +299,23 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
     state = STATE
 
     def common(self: EagerTensor, other: Any) -> Any:
-        if type(other) is not EagerTensor or state.unusual:
-            return operate(self, other)
-        x = self._array
-        y = other._array
-        dtype = x.dtype
-        if y.dtype is not dtype or dtype not in allowed:
-            return slow(self, other)
-        tensor = EagerTensor()
         try:
-            tensor._array = compute(x, y)
-        except Exception:  # the slow path raises the right error
-            return slow(self, other)
-        return tensor
+            if type(other) is not EagerTensor or state.unusual:
+                return operate(self, other)
+            x = self._array
+            y = other._array
+            dtype = x.dtype
+            if y.dtype is not dtype or dtype not in allowed:
+                return slow(self, other)
+            tensor = EagerTensor()
+            try:
+                tensor._array = compute(x, y)
+            except Exception:  # the slow path raises the right error
+                return slow(self, other)
+            return tensor
+        except Exception as e:
+            leave_out_package(e)
+            raise
 
     return common
 
@@ -333,7 +342,11 @@ class _Countdown:
             self._left -= 1
             if self._left < 0:
                 self._enough()
-            return method(self_, other)
+            try:
+                return method(self_, other)
+            except Exception as e:
+                leave_out_package(e)
+                raise
 
         return counted
 
@@ -368,22 +381,26 @@ def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     stored = np.ndarray
 
     def getitem(self: EagerTensor, spec: Any) -> Any:
-        array = self._array
-        if type(array) is not stored or array.dtype == object:
-            return slow(self, spec)
-        if state.unusual and not _unseen(self):
-            return slow(self, spec)
-        kind = type(spec)
-        if kind is not int and not (
-            all(map(_is_plain, spec)) if kind is tuple else _is_plain(spec)
-        ):
-            return slow(self, spec)
-        tensor = EagerTensor()
         try:
-            tensor._array = array[spec]
-        except Exception:  # the slow path raises the right error
-            return slow(self, spec)
-        return tensor
+            array = self._array
+            if type(array) is not stored or array.dtype == object:
+                return slow(self, spec)
+            if state.unusual and not _unseen(self):
+                return slow(self, spec)
+            kind = type(spec)
+            if kind is not int and not (
+                all(map(_is_plain, spec)) if kind is tuple else _is_plain(spec)
+            ):
+                return slow(self, spec)
+            tensor = EagerTensor()
+            try:
+                tensor._array = array[spec]
+            except Exception:  # the slow path raises the right error
+                return slow(self, spec)
+            return tensor
+        except Exception as e:
+            leave_out_package(e)
+            raise
 
     return getitem
 
@@ -396,6 +413,19 @@ def _unseen(tensor: EagerTensor) -> bool:
         and not door.INSPECTORS
         and not any([w.depends((tensor,)) for w in here.watchers])
     )
+
+
+def _alone(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An operator of one operand, which leaves this package's frames out of its errors."""
+
+    def operator(self: EagerTensor) -> Any:
+        try:
+            return method(self)
+        except Exception as e:
+            leave_out_package(e)
+            raise
+
+    return operator
 
 
 def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem) -> None:
@@ -411,4 +441,6 @@ def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem)
             method = countdown.counting(special, method)
         setattr(EagerTensor, special, method)
     EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
+    for special in ("__neg__", "__abs__", "__invert__"):
+        setattr(EagerTensor, special, _alone(Tensor.__dict__[special]))
     EagerTensor.__hash__ = Tensor.__hash__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.tensor import Tensor
 
 
@@ -106,7 +107,11 @@ OPERATORS = (
 
 def _operator(special: str) -> Callable[..., Any]:
     def operate(self: Operators, *other: Any) -> Any:
-        return getattr(self.value(), special)(*other)
+        try:
+            return getattr(self.value(), special)(*other)
+        except Exception as e:
+            leave_out_package(e)
+            raise
 
     operate.__name__ = special
     return operate

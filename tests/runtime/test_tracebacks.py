@@ -32,7 +32,21 @@ CALLS: dict[str, Callable[[], Any]] = {
     "parse": lambda: tf.io.decode_json_example("{"),
     "function": lambda: tf.function(lambda x: tf.reshape(x, [3]))(tf.ones([4])),
 }
-MOST_FRAMES = 4
+MOST_FRAMES = 1
+OPERATORS: dict[str, Callable[[], Any]] = {
+    "+": lambda: tf.ones([2]) + tf.ones([3]),
+    "- with a float": lambda: tf.constant([1, 2]) - 1.5,
+    "reflected *": lambda: 1.5 * tf.constant([1, 2]),
+    "//": lambda: tf.constant([1, 2]) // 0,
+    "**": lambda: tf.ones([2]) ** tf.ones([3]),
+    "@": lambda: tf.ones([2]) @ tf.ones([3, 3]),
+    "<": lambda: tf.ones([2]) < tf.ones([3]),
+    "neg": lambda: -tf.constant("a"),
+    "invert": lambda: ~tf.ones([2]),
+    "abs": lambda: abs(tf.constant("a")),
+    "index": lambda: tf.ones([3])[5],
+    "variable": lambda: tf.Variable([1.0, 2.0]) + tf.ones([3]),
+}
 
 
 def _frames(call: Callable[[], Any]) -> list[Any]:
@@ -58,6 +72,11 @@ def unfiltered() -> Iterator[None]:
 @pytest.mark.parametrize("name", CALLS)
 def test_few_frames_are_ours(name: str) -> None:
     assert len(_frames(CALLS[name])) <= MOST_FRAMES
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_no_frame_of_operators_is_ours(name: str) -> None:
+    assert not _frames(OPERATORS[name])
 
 
 DATASET = tf.data.Dataset
