@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.base.origins import Frame
+from intaglio.base.log import logger
+from intaglio.base.origins import Frame, is_ours_by_name
 from intaglio.debugging.lines import followed
 from intaglio.debugging.repeatable import RepeatableCall
 from intaglio.function import control
@@ -70,7 +71,7 @@ class watch:
     iteration, in a branch where it runs.
 
     Functions are traced once more for it, with the Python side effects of that, and interpreted as long as the block
-    lasts. It is about the calls of this thread. Names that eager code binds are not shown: print them. Raises
+    lasts. A name that no tensor has had is a warning, with the names that there are. It is about the calls of this thread. Names that eager code binds are not shown: print them. Raises
     ValueError without patterns.
 
     >>> @tf.function
@@ -99,6 +100,20 @@ class watch:
 
     def __exit__(self, *error: object) -> None:
         self._blocks.pop().__exit__(*error)
+        if error[0] is None:
+            self._warn_of_unknown_names()
+
+    def _warn_of_unknown_names(self) -> None:
+        """Says which patterns no tensor of the functions that ran has had, and which names there are."""
+        copies = [copy for _, copy in self._functions.values()]
+        known = sorted({name for copy in copies for name in copy.names})
+        for pattern in self._patterns:
+            if copies and not any(pattern in copy.matched for copy in copies):
+                ran = ", ".join(dict.fromkeys([f.name for f, _ in self._functions.values()]))
+                has = ", ".join(known) or "none"
+                logger().warning(
+                    f"watch: no tensor of {ran} has the name {pattern!r}; it has {has}"
+                )
 
     def call(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of a traced function, carried out with its copy."""
@@ -125,6 +140,8 @@ class _Copy:
         self._function = function.fresh()
         self._patterns = patterns
         self._calls = 0
+        self.names: set[str] = set()  # of tensors, whatever the patterns are
+        self.matched: set[str] = set()  # the patterns that a name of a tensor has had
         # By the trace: the names of the outputs of nodes.
         self._named: weakref.WeakKeyDictionary[Any, dict[tuple[int, int], list[Any]]] = (
             weakref.WeakKeyDictionary()
@@ -138,6 +155,8 @@ class _Copy:
         number, names = self._calls, _Names(self._patterns)
         with followed(names.follow):
             call = RepeatableCall(self._function, args, kwargs)
+        self.names |= names.tensors
+        self.matched |= names.matched
         named = self._named.setdefault(call.concrete, names.found)
         known = {number for number, _ in named}
 
@@ -187,6 +206,8 @@ class _Names:
         self.found: dict[tuple[int, int], list[Any]] = {}
         self._lines: dict[int, int] = {}
         self._bound: dict[tuple[int, str], int] = {}
+        self.tensors: set[str] = set()
+        self.matched: set[str] = set()
 
     def follow(self, frame: FrameType, event: str) -> None:
         """Before a line, and at the end: what the line before has bound."""
@@ -195,27 +216,44 @@ class _Names:
             line = frame.f_lineno
         space = frame.f_locals
         for name, value in [*space.items()]:
-            if not name.startswith(_OWN) and any(fnmatch.fnmatchcase(name, p) for p in self._plain):
-                self._bind(frame, line, name, value)
+            if name.startswith(_OWN):
+                continue
+            if type(value) is SymbolicTensor and _is_users(frame):
+                self.tensors.add(name)
+            found = [p for p in self._plain if fnmatch.fnmatchcase(name, p)]
+            if found:
+                self._bind(frame, line, name, value, found)
         for owner, attribute in self._dotted:
             for name, value in getattr(space.get(owner), "__dict__", {}).items():
                 if fnmatch.fnmatchcase(name, attribute):
-                    self._bind(frame, line, f"{owner}.{name}", value)
+                    path = f"{owner}.{name}"
+                    self._bind(frame, line, path, value, [f"{owner}.{attribute}"])
         if event == "return":
             self._lines.pop(id(frame), None)
         else:
             self._lines[id(frame)] = frame.f_lineno
 
-    def _bind(self, frame: FrameType, line: int, name: str, value: Any) -> None:
+    def _bind(
+        self, frame: FrameType, line: int, name: str, value: Any, patterns: Sequence[str]
+    ) -> None:
         if self._bound.get((id(frame), name)) == id(value):
             return
         self._bound[(id(frame), name)] = id(value)
         where = Frame(frame.f_code.co_filename, line, frame.f_code.co_name)
         for path, tensor in _tensors(name, value):
+            self.matched.update(patterns)
             key = id(tensor.node), tensor.index
             names = self.found.setdefault(key, [])
             if not any(known == path for known, _, _ in names):
                 names.append((path, where, tensor))
+
+
+def _is_users(frame: FrameType) -> bool:
+    """False for code of this package and of Python's library."""
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return not is_ours_by_name(frame.f_code) and (
+        package == "__main__" or package not in sys.stdlib_module_names
+    )
 
 
 def _tensors(name: str, value: Any) -> list[tuple[str, SymbolicTensor]]:

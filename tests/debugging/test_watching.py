@@ -141,3 +141,16 @@ def test_a_debugger_goes_on_afterwards() -> None:
 def test_without_names() -> None:
     with pytest.raises(ValueError, match='watch\\("loss", "grad\\*"\\)'):
         intaglio.watch()
+
+
+def test_a_name_that_no_tensor_has_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    @tf.function
+    def f(x):
+        loss = tf.reduce_sum(x)
+        return loss + 1.0
+
+    with intaglio.watch("los", "l*", to=lambda w: None):
+        f(tf.ones([2]))
+        f(tf.ones([2]))
+    (record,) = caplog.records
+    assert record.getMessage() == "watch: no tensor of f has the name 'los'; it has loss, x"
