@@ -6,22 +6,33 @@ repository that is no page, such as a decision's code, are shown as its path.
 
 from __future__ import annotations
 
+import functools
 import html
 import inspect
+import operator
 import pathlib
+import posixpath
 import re
+import types
 from typing import Any
 
 from intaglio.insight.layout import layout
 
 ROOT = pathlib.Path(__file__).parents[1]
-# Public names by module: those with a docstring of their own.
-MODULES = ("", "nn", "math", "linalg", "data", "random", "signal", "strings", "image", "sparse")
+BENCHMARKS = ROOT / "benchmarks"
+# Namespaces without a page of their own: Keras documents its names, `compat` repeats those of others.
+WITHOUT_PAGE = ("keras", "compat", "contrib")
+TENSORFLOWS = "https://www.tensorflow.org/api_docs/python/tf/"
 _LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
 def on_config(config: Any) -> Any:
-    """Adds the decisions to the navigation."""
+    """Adds the reference of `tf`, the benchmarks and the decisions to the navigation."""
+    names = [f"reference/{page_of(module)}" for module in namespaces()]
+    reference = next(item["Reference"] for item in config.nav if "Reference" in item)
+    reference.insert(1, {"tf": names})
+    measured = sorted(p.name for p in BENCHMARKS.glob("*.md"))
+    config.nav.insert(-1, {"Benchmarks": [f"benchmarks/{name}" for name in measured]})
     decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     config.nav.insert(-1, {"Decisions": [f"decisions/{p.name}" for p in decisions]})
     return config
@@ -33,9 +44,11 @@ def on_files(files: Any, config: Any) -> Any:
 
     made = {
         "reference/intaglio.md": own_reference(),
-        "reference/tf.md": tf_reference(),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        **{f"reference/{page_of(m)}": tf_reference(m) for m in namespaces()},
     }
+    for path in (*BENCHMARKS.glob("*.md"), *BENCHMARKS.glob("*.svg")):
+        made[f"benchmarks/{path.name}"] = path.read_text(encoding="utf-8")
     for path, content in made.items():
         files.append(File.generated(config, path, content=content))
     return files
@@ -51,7 +64,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         if not target or "://" in target:
             return match[0]
         whole = pathlib.PurePosixPath(*_normal((folder / target).parts)).as_posix()
-        return match[0] if whole in pages else f"{text} (`{whole}`)"
+        if whole not in pages:
+            return f"{text} (`{whole}`)"
+        return f"[{text}]({posixpath.relpath(whole, folder)}{match[3] or ''})"
 
     markdown = _MERMAID.sub(lambda match: drawn(match[1]), markdown)
     parts = re.split(r"(^```.*?^```)", markdown, flags=re.S | re.M)
@@ -122,17 +137,19 @@ def _normal(parts: tuple[str, ...]) -> list[str]:
     return found
 
 
-def documented(title: str, value: Any) -> str:
-    """A name with its signature and docstring, as Markdown."""
+def documented(title: str, value: Any, link: str = "") -> str:
+    """A name with its signature, its docstring and a link, as Markdown."""
     try:
         signature = str(inspect.signature(value))
     except (TypeError, ValueError):
         signature = ""
-    if len(signature) > 160:
+    if hasattr(value, "sig"):  # an op's
+        signature = f"({value.sig.text})"
+    if len(signature) > 400:
         signature = "(...)"
     text = inspect.cleandoc(inspect.getdoc(value) or "")
     text = re.sub(r"(?m)^(>>>(?:.|\n)*?)(?=\n\n|\Z)", r"```pycon\n\1\n```", text)
-    return f"### {title}\n\n```py\n{title}{signature}\n```\n\n{text}\n"
+    return f"### {title}\n\n```py\n{title}{signature}\n```\n\n{text}\n{link}\n"
 
 
 def own_reference() -> str:
@@ -157,17 +174,54 @@ def own_reference() -> str:
     return "\n".join(parts)
 
 
-def tf_reference() -> str:
-    """The documented names of the chief modules of `tf`."""
+@functools.cache
+def namespaces() -> tuple[str, ...]:
+    """The public namespaces by their dotted names: "" for `tf` itself, "math", "data.experimental"."""
     from intaglio import tf
 
-    parts = ["# tf\n\nThe chief modules; `help(tf.name)` has every other name.\n"]
-    for module in MODULES:
-        home = getattr(tf, module) if module else tf
-        parts.append(f"## tf{'.' * bool(module)}{module}\n")
-        for name in sorted(getattr(home, "__all__", ())):
-            value = getattr(home, name, None)
-            if callable(value) and inspect.getdoc(value):
-                dotted = ".".join(["tf", *([module] if module else []), name])
-                parts.append(documented(dotted, value))
+    found: dict[str, None] = {}
+    pending = [("", tf)]
+    while pending:
+        dotted, home = pending.pop()
+        found[dotted] = None
+        for name in public_names(home):
+            inner = _value(home, name)
+            whole = f"{dotted}.{name}".lstrip(".")
+            is_ours = isinstance(inner, types.ModuleType) and inner.__name__.startswith("intaglio.")
+            if is_ours and whole not in found and name not in WITHOUT_PAGE:
+                pending.append((whole, inner))
+    return tuple(sorted(found))
+
+
+def public_names(home: types.ModuleType) -> list[str]:
+    """The names that a namespace shows."""
+    return sorted(n for n in dir(home) if not n.startswith("_"))
+
+
+def _value(home: types.ModuleType, name: str) -> Any:
+    """What a public name is; None for what needs a package that is not installed, as Keras."""
+    try:
+        return getattr(home, name, None)
+    except ImportError:
+        return None
+
+
+def page_of(namespace: str) -> str:
+    """The file of a namespace's page."""
+    return f"tf.{namespace}.md" if namespace else "tf.md"
+
+
+def tf_reference(namespace: str) -> str:
+    """The documented names of a namespace, each with TensorFlow's page about it."""
+    from intaglio import tf
+
+    home = operator.attrgetter(namespace)(tf) if namespace else tf
+    title = f"tf.{namespace}" if namespace else "tf"
+    parts = [f"# {title}\n\n{inspect.getdoc(home) or ''}\n"]
+    for name in public_names(home):
+        value = _value(home, name)
+        if callable(value) and inspect.getdoc(value):
+            path = "/".join([*namespace.split("."), name]) if namespace else name
+            link = f"\n[TensorFlow's page]({TENSORFLOWS}{path})\n"
+            parts.append(documented(f"{title}.{name}", value, link))
     return "\n".join(parts)

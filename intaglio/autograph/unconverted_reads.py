@@ -352,8 +352,9 @@ class _Scan:
         if type(function) is not FunctionType:
             return
         code = function.__code__
-        if hasattr(function, "__wrapped__") and not _is_users(code, function.__globals__):
-            self.function(function.__wrapped__, args, kwargs)
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None and not _is_users(code, function.__globals__):
+            self.function(wrapped, args, kwargs)
             return
         ident = id(function), id(args[0]) if args else 0
         if ident in self.recorder.scanned or self.depth == MAX_DEPTH:

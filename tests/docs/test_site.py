@@ -11,7 +11,7 @@ import intaglio
 from docs import site_hooks
 
 ROOT = site_hooks.ROOT
-MADE = {"reference/intaglio.md", "reference/tf.md", "changelog.md"}
+MADE = {"reference/intaglio.md", "changelog.md"}
 
 
 def test_the_navigation_leads_to_all_pages() -> None:
@@ -29,9 +29,21 @@ def test_the_reference_has_every_public_name() -> None:
     assert "```pycon\n>>>" in text
 
 
+def test_the_reference_has_every_documented_name_of_tensorflow() -> None:
+    pages = {m: site_hooks.tf_reference(m) for m in site_hooks.namespaces()}
+    assert {"", "math", "io.gfile", "raw_ops", "experimental.numpy.random"} <= {*pages}
+    for module, name in (("", "function"), ("math", "xlogy"), ("data", "Dataset")):
+        title = ".".join(["tf", *([module] if module else []), name])
+        assert f"### {title}\n\n```py\n{title}(" in pages[module]
+        assert f"api_docs/python/{title.replace('.', '/')})" in pages[module]
+    assert "tf.raw_ops.MatMul(a: T, b: T; " in pages["raw_ops"]
+    assert sum([text.count("\n### tf.") for text in pages.values()]) > 2000
+
+
 @pytest.mark.parametrize(
     ("markdown", "shown"),
     [
+        ("[times](../benchmarks/README.md#a)", "[times](benchmarks/README.md#a)"),
         ("[tour](tour/1-tensors.md)", "[tour](tour/1-tensors.md)"),
         ("[code](../intaglio/ir/text.py)", "code (`intaglio/ir/text.py`)"),
         ("[site](https://example.org/a)", "[site](https://example.org/a)"),
@@ -48,7 +60,10 @@ def test_links_to_what_is_no_page_become_paths(markdown: str, shown: str) -> Non
     class Tour:
         src_uri = str(pathlib.PurePosixPath("tour/1-tensors.md"))
 
-    assert site_hooks.on_page_markdown(markdown, Page, None, [Tour]) == shown
+    class Times:
+        src_uri = "benchmarks/README.md"
+
+    assert site_hooks.on_page_markdown(markdown, Page, None, [Tour, Times]) == shown
 
 
 def test_diagrams_are_drawn_when_the_site_is_built() -> None:
