@@ -55,6 +55,21 @@ def assert_no_stale_captures() -> Any:
     return _assertion("assert_no_stale_captures")
 
 
+@pytest.fixture
+def assert_verified() -> Any:
+    """`assert_verified(f, x)`: a call gives the same eagerly, as a graph and as machine code; its result."""
+    return _verified
+
+
+def _verified(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a call that `intaglio.verify` carries out. Raises AssertionError where it differs."""
+    intaglio = importlib.import_module("intaglio")
+    try:
+        return intaglio.verify(function)(*args, **kwargs)
+    except intaglio.VerificationError as e:
+        raise AssertionError(str(e)) from None
+
+
 @pytest.fixture(autouse=True)
 def _intaglio_strict(request: pytest.FixtureRequest) -> Iterator[None]:
     """With `--intaglio-strict`: changed captures are errors, and conversion is TensorFlow's."""

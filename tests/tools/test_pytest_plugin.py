@@ -38,6 +38,20 @@ def test_retraced(assert_no_retrace):
     with assert_no_retrace(f):
         f(tf.ones([3]))
 
+def test_verified(assert_verified):
+    assert float(assert_verified(f, tf.constant(2.0))) == 4.0
+
+def test_not_verified(assert_verified):
+    count = []
+
+    @tf.function
+    def g(x):
+        return x * len(count)
+
+    g(tf.constant(2.0))
+    count.append(1)
+    assert_verified(g, tf.constant(2.0))
+
 def test_stale():
     global scale
     f(tf.ones([2]))
@@ -58,13 +72,13 @@ def outcome(folder: pathlib.Path, *options: str) -> str:
 
 def test_fixtures_say_why_a_function_was_traced_again(tmp_path: pathlib.Path) -> None:
     shown = outcome(tmp_path)
-    assert "1 failed, 2 passed" in shown
+    assert "2 failed, 3 passed" in shown and "g:" in shown
     assert "f was traced again, 1 times" in shown and "x.shape[0] was 2, now 3" in shown
 
 
 def test_the_strict_option_makes_stale_captures_errors(tmp_path: pathlib.Path) -> None:
     shown = outcome(tmp_path, "--intaglio-strict")
-    assert "2 failed, 1 passed" in shown and "StaleCaptureError" in shown
+    assert "3 failed, 2 passed" in shown and "StaleCaptureError" in shown
 
 
 @tf.function
