@@ -130,7 +130,7 @@ def page(
         "![Seconds by size](curves.svg)",
         "",
         "Measured by commands of their own: [families of ops](families.md), [programs](programs.md), "
-        "[exported libraries](libraries.md), [serving](serving.md).",
+        "[exported libraries](libraries.md), [serving](serving.md), [what looking costs](insight.md).",
         "",
     ]
     return "\n".join(lines)

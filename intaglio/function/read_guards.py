@@ -20,6 +20,7 @@ from intaglio.autograph.access_paths import (
     CLASS,
     CONTENTS,
     GLOBAL,
+    HAS,
     IS_NONE,
     ITEM,
     ITEMS,
@@ -95,6 +96,11 @@ class _Lines:
             return f"{self.name(bool)}({at}) is not {kept}"
         if read.aspect == LENGTH:
             return f"len({at}) != {kept}"
+        if read.aspect == HAS:
+            test = f"{self.name(kept.key)} in {at}"
+            if kept.kind == ATTRIBUTE:
+                test = f"{self.name(hasattr)}({at}, {kept.key!r})"
+            return f"({test}) is not {kept.present}"
         if read.aspect == VALUE and type(kept) is Kept:
             reference, is_same = self.name(kept.reference), self.name(kept.is_same)
             return f"({at} is not {reference}() or {at} is None) and not {is_same}({at})"
