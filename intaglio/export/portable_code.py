@@ -1,14 +1,16 @@
-"""Nodes without native code as expressions in other ops, by their kernels."""
+"""Nodes without native code as expressions in other ops, by rules or by their kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Container
 
 from intaglio.base import shapes
-from intaglio.ir.graph import Graph, Node
+from intaglio.export.portable_rules import NoRule, by_rule
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter, map_attached
 from intaglio.native.regions import obstacle
+from intaglio.opdef import door
 from intaglio.optimize.kernel_expressions import expressed, may_be_expressed
 
 
@@ -22,13 +24,27 @@ def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
     for node in graph.nodes:
         current = new.copy(node)
         fits = may_be_expressed(current) and (id(node) in lacking or _lacks_code(current))
-        found = expressed(new, current) if fits else None
+        found = (_by_rule(new, current) or expressed(new, current)) if fits else None
         if found is None:
             new.keep(node, current)
             continue
         new.replace(node, found)
         new.absorb([node], new.nodes[-1])
     return prune(new.result())
+
+
+def _by_rule(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
+    """The outputs by a rule for the op, which are added; None if there is none."""
+    before, root = len(new.nodes), new.root
+    new.root = node
+    try:
+        with door.pushed(new):
+            return by_rule(node)
+    except NoRule:
+        del new.nodes[before:]
+        return None
+    finally:
+        new.root = root
 
 
 def _lacks_code(node: Node) -> bool:

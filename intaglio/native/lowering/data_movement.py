@@ -214,12 +214,14 @@ def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> An
         part = interpreter.call_kernel(raw.StridedSlice, [memory, *bounds], masks)
     except Exception:
         raise Unsupported(f"{node.op.name} that fails") from None
-    if not part.size or not np.may_share_memory(part, memory):
-        raise Unsupported("a slice without elements")
+    if part.size and not np.may_share_memory(part, memory):
+        raise Unsupported("a slice that is no view")
     return part
 
 
 def _into_part(w: FunctionLowering, whole: ArrayOperand, part: Any, pointer: str) -> None:
+    if not part.size:
+        return
     kind = whole.kind
     offset = part.ctypes.data - part.base.ctypes.data if part.base is not None else 0
     target = w.code.at("i8", whole.pointer, str(offset))

@@ -1,0 +1,87 @@
+"""Ops that have code in libraries by rules of their own: equal to their kernels."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intaglio
+from intaglio import tf
+from tests.export.loaded import Loaded
+
+pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+
+
+def compare(function: Any, folder: pathlib.Path, *arrays: Any, tolerance: float = 1e-6) -> None:
+    """The results of a library against those in Python."""
+    specs = [tf.TensorSpec(a.shape, a.dtype, name=f"x{i}") for i, a in enumerate(arrays)]
+    concrete = tf.function(function).get_concrete_function(*specs)
+    library = Loaded(intaglio.export_library(concrete, folder / "model", kinds=["shared"]))
+    found = library.call("run", {f"x{i}": a for i, a in enumerate(arrays)})
+    library.close()
+    expected = tf.nest.flatten(concrete(*map(tf.constant, arrays)))
+    for name, value in zip(found, expected, strict=True):
+        own, mine = value.numpy(), found[name]
+        largest = np.abs(own).max(initial=0.0)
+        np.testing.assert_allclose(mine, own, rtol=tolerance, atol=tolerance * largest)
+
+
+def normal(*shape: int, dtype: str = "float32") -> Any:
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(2, 8), (3, 4, 6), (1, 1), (2, 3, 5, 7)])
+def test_transforms(dtype: str, shape: tuple[int, ...], tmp_path: pathlib.Path) -> None:
+    """Whole ones, of a part and padded, and back, along up to three dimensions."""
+    kind = tf.complex64 if dtype == "float32" else tf.complex128
+    axes = min(len(shape) - 1, 3)
+
+    def f(x: Any) -> Any:
+        z = tf.complex(x, tf.reverse(x, [0]))
+        name = {1: "", 2: "2d", 3: "3d"}[axes]
+        calls = [getattr(tf.signal, f"{kind}{name}") for kind in ("fft", "ifft", "rfft", "irfft")]
+        fft, ifft, rfft, irfft = calls
+        part = [max(n - 1, 1) for n in shape[-axes:]]
+        more = [n + 2 for n in shape[-axes:]]
+        found = [fft(z), ifft(z), rfft(x), rfft(x, part), rfft(x, more), irfft(z), irfft(z, more)]
+        parts = [[tf.math.real(v), tf.math.imag(v)] for v in found if v.dtype == kind]
+        return [*tf.nest.flatten(parts), *[v for v in found if v.dtype != kind]]
+
+    compare(
+        f, tmp_path, normal(*shape, dtype=dtype), tolerance=1e-6 if dtype == "float32" else 1e-13
+    )
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_windows(padding: str, tmp_path: pathlib.Path) -> None:
+    def f(x: Any, y: Any, k: Any) -> Any:
+        pooled = [
+            tf.nn.avg_pool3d(x, size, step, padding)
+            for size, step in (((2, 3, 2), 1), (2, (1, 2, 2)))
+        ]
+        dilated = [
+            tf.nn.dilation2d(y, k, [1, *s, 1], padding, "NHWC", [1, *r, 1])
+            for s, r in (((1, 1), (1, 1)), ((2, 1), (1, 2)), ((1, 3), (2, 1)))
+        ]
+        return pooled + dilated
+
+    compare(f, tmp_path, normal(2, 4, 5, 6, 3), normal(2, 7, 6, 3), normal(2, 3, 3))
+
+
+def test_updates_of_nothing(tmp_path: pathlib.Path) -> None:
+    """A slice without elements is assigned to, and has a gradient."""
+    variable = tf.Variable(tf.ones([3, 2]))
+
+    def f(x: Any) -> Any:
+        variable[2:1].assign(x[3:])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x[1:1] * 2.0) + tf.reduce_sum(x[:2] * 3.0)
+        return tape.gradient(y, x), variable.read_value()
+
+    compare(f, tmp_path, normal(3, 2))
