@@ -13,6 +13,7 @@ import warnings
 import onnx
 
 from docs.generated import put
+from intaglio.export import portable_rules
 from intaglio.export.onnx import registry, rules
 from intaglio.export.onnx.loading.operators import OPERATORS
 from tests.export.onnx import node_tests
@@ -101,7 +102,7 @@ def _checked() -> list[str]:
 
 
 def _ops() -> str:
-    found: dict[str, list[str]] = {"rule": [], "scalar": [], "expression": []}
+    found: dict[str, list[str]] = {"rule": [], "scalar": [], "expression": [], "known shapes": []}
     for name, op in sorted(calls.CATALOGUE.items()):
         if op.internal:
             continue
@@ -111,11 +112,14 @@ def _ops() -> str:
             found["scalar"].append(name)
         elif {"native", "decompose"} & set(op.rules):
             found["expression"].append(name)
+        elif name in portable_rules.OPS:
+            found["known shapes"].append(name)
     return "\n".join(
         [
             "## Ops that are exported",
             "",
-            "By a rule of their own, by their elementwise expression, or by their expression in other ops. Some dtypes "
+            "By a rule of their own, by their elementwise expression, or by their expression in other ops; where shapes are "
+            "known, by a rule that libraries have, too, or by what their NumPy kernel does with symbolic arrays. Some dtypes "
             "and attributes have no counterpart; the error says which. ONNX' operators take no complex numbers: a model "
             "has their real and imaginary parts, and takes and returns real numbers. With rules for these are "
             + ", ".join([f"`{n}`" for n in sorted(registry.COMPLEX_RULES)])

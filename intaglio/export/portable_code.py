@@ -39,7 +39,7 @@ def _by_rule(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
     new.root = node
     try:
         with door.pushed(new):
-            return by_rule(node)
+            return by_rule(node, node.inputs)
     except NoRule:
         del new.nodes[before:]
         return None

@@ -1,6 +1,7 @@
-"""Ops without native code in other ops, by rules: what is linear as a product of matrices, dilations.
+"""Ops without code in other ops, by rules, of operands of known shapes: linear ones as products of matrices,
+dilations, positions, small matrices column by column.
 
-`portable_code.py` uses them where a graph would have no code, of operands of known shapes.
+Libraries use them where there is no native code (`portable_code.py`), ONNX models where ONNX has no operator.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType, complex128, float64
+from intaglio.base.dtypes import DType, complex128, float64, int64
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference
@@ -21,24 +22,25 @@ from intaglio.runtime import interpreter
 # The elements of a matrix that a linear op is written as, at most.
 MAX_MATRIX_ELEMENTS = 1 << 18
 Rule = Callable[[Node, Sequence[SymbolicTensor]], list[Any]]
-_RULES: dict[str, Rule] = {}
+# The rules, by the names of ops.
+OPS: dict[str, Rule] = {}
 
 
 class NoRule(Exception):
     """A node that no rule is for, or that a rule has no expression for."""
 
 
-def by_rule(node: Node) -> list[SymbolicTensor]:
+def by_rule(node: Node, inputs: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
     """The outputs of a node in other ops, recorded in the graph that is written. Raises NoRule."""
-    rule = _RULES.get(node.op.name)
+    rule = OPS.get(node.op.name)
     if rule is None:
         raise NoRule
-    return rule(node, node.inputs)
+    return rule(node, inputs)
 
 
 def _rule(*ops: Op | OpReference) -> Callable[[Rule], Rule]:
     def register(function: Rule) -> Rule:
-        _RULES.update({op.name: function for op in ops})
+        OPS.update({op.name: function for op in ops})
         return function
 
     return register
@@ -177,3 +179,193 @@ def _dilated(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
             total = raw.AddV2(part, tap)
             best = total if best is None else raw.Maximum(best, total)
     return [best]
+
+
+# -- positions, products from one end ----------------------------------------------------------------
+
+
+def _slice(value: Any, axis: int, begin: int, end: int) -> Any:
+    """A part of a value along an axis; from the end if that is negative."""
+    rank = len(value.dims)
+    starts, ends = np.zeros(rank, np.int32), np.zeros(rank, np.int32)
+    starts[axis], ends[axis] = begin, end
+    mask = ((1 << rank) - 1) & ~(1 << axis % rank)
+    steps = np.ones(rank, np.int32)
+    return raw.StridedSlice(value, starts, ends, steps, begin_mask=mask, end_mask=mask)
+
+
+def _register_bound(op: Op, below: Op) -> None:
+    @_rule(op)
+    def position(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+        """How many of the sorted numbers of a row come before each value."""
+        ordered, values = inputs
+        before = below(raw.ExpandDims(ordered, np.int32(1)), raw.ExpandDims(values, np.int32(2)))
+        number = raw.Cast(before, DstT=node.outputs[0].dtype)
+        return [raw.Sum(number, np.array([2], np.int32))]
+
+
+_register_bound(raw.LowerBound, raw.Less)
+_register_bound(raw.UpperBound, raw.LessEqual)
+
+
+@_rule(raw.Cumprod)
+def _cumulative_product(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Products of neighbours, of twice as many in every step."""
+    value, dims = inputs[0], _sizes(inputs[0])
+    if not dims:
+        raise NoRule
+    axis = int(np.asarray(_known(inputs[1]))) % len(dims)
+    last = np.array([axis], np.int32)
+    if node.attrs["reverse"]:
+        value = raw.ReverseV2(value, last)
+    if node.attrs["exclusive"]:
+        value = _behind_ones(value, axis, 1, dims)
+    step = 1
+    while step < dims[axis]:
+        value = raw.Mul(value, _behind_ones(value, axis, step, dims))
+        step *= 2
+    return [raw.ReverseV2(value, last) if node.attrs["reverse"] else value]
+
+
+def _behind_ones(value: Any, axis: int, step: int, dims: Sequence[int]) -> Any:
+    """A value moved by so many places along an axis, with ones before it."""
+    shape = [*dims]
+    shape[axis] = min(step, dims[axis])
+    ones = np.ones(shape, value.dtype.numpy)
+    return raw.ConcatV2([ones, _slice(value, axis, 0, dims[axis] - shape[axis])], np.int32(axis))
+
+
+# -- small matrices ----------------------------------------------------------------------------------
+
+# Matrices of more rows are not written out column by column.
+MAX_ROWS = 24
+
+
+def _rows_of(value: SymbolicTensor) -> int:
+    dims = _sizes(value)
+    if len(dims) < 2 or not 0 < dims[-2] <= MAX_ROWS or value.dtype.is_complex:
+        raise NoRule
+    return dims[-2]
+
+
+@_rule(late.Cholesky)
+def _cholesky(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Column by column; what has no root becomes NaN."""
+    (matrix,) = inputs
+    count = _rows_of(matrix)
+    rest: Any = raw.MatrixBandPart(matrix, np.int32(-1), np.int32(0))
+    columns: list[Any] = []
+    for j in range(count):
+        column = _slice(rest, -1, j, j + 1)
+        pivot = raw.Sqrt(_slice(column, -2, j, j + 1))
+        kept = _slice(column, -2, j, count)
+        scaled = raw.RealDiv(kept, pivot)
+        shape = (*_sizes(matrix)[:-2], j, 1)
+        zeros = np.zeros(shape, matrix.dtype.numpy)
+        columns.append(raw.ConcatV2([zeros, scaled], np.int32(-2)) if j else scaled)
+        outer = raw.BatchMatMulV2(columns[-1], columns[-1], adj_y=True)
+        rest = raw.Sub(rest, raw.MatrixBandPart(outer, np.int32(-1), np.int32(0)))
+    return [raw.ConcatV2(columns, np.int32(-1))]
+
+
+@_rule(late.MatrixTriangularSolve)
+def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Row by row, from the first or the last on."""
+    matrix, right = inputs
+    count = _rows_of(matrix)
+    lower, adjoint = node.attrs["lower"], node.attrs["adjoint"]
+    if adjoint:
+        matrix, lower = _transposed(matrix), not lower
+    found: list[Any] = []
+    order = range(count) if lower else range(count - 1, -1, -1)
+    for i in order:
+        row = _slice(matrix, -2, i, i + 1)
+        rest: Any = _slice(right, -2, i, i + 1)
+        if found:
+            known = raw.ConcatV2(found, np.int32(-2)) if len(found) > 1 else found[0]
+            part = _slice(row, -1, 0, i) if lower else _slice(row, -1, i + 1, count)
+            rest = raw.Sub(rest, raw.BatchMatMulV2(part, known))
+        solved = raw.RealDiv(rest, _slice(row, -1, i, i + 1))
+        found = [*found, solved] if lower else [solved, *found]
+    return [raw.ConcatV2(found, np.int32(-2)) if count > 1 else found[0]]
+
+
+def _transposed(matrix: Any) -> Any:
+    rank = len(matrix.dims)
+    return raw.Transpose(matrix, np.array([*range(rank - 2), rank - 1, rank - 2], np.int32))
+
+
+def _eliminated(matrix: Any, right: Any, count: int) -> Any:
+    """The solution by elimination; the row with the largest element is taken first."""
+    rank, kind = len(matrix.dims), matrix.dtype
+    whole: Any = raw.ConcatV2([matrix, right], np.int32(-1))
+    numbers = np.arange(count, dtype=np.int64)
+    for j in range(count):
+        below = raw.Squeeze(raw.Abs(_slice(_slice(whole, -1, j, j + 1), -2, j, count)), axis=[-1])
+        best = raw.ArgMax(below, np.int32(-1), output_type=int64)
+        best = raw.ExpandDims(raw.AddV2(best, np.int64(j)), np.int32(-1))
+        swapped = raw.SelectV2(raw.Equal(numbers, best), np.int64(j), numbers)
+        swapped = raw.SelectV2(raw.Equal(numbers, np.int64(j)), best, swapped)
+        hot = raw.Equal(raw.ExpandDims(swapped, np.int32(-1)), numbers)
+        whole = raw.BatchMatMulV2(raw.Cast(hot, DstT=kind), whole)
+        row = _slice(whole, -2, j, j + 1)
+        row = raw.RealDiv(row, _slice(row, -1, j, j + 1))
+        factors = _slice(whole, -1, j, j + 1)
+        others = raw.Sub(whole, raw.BatchMatMulV2(factors, row))
+        is_row = np.equal(numbers, j).reshape(*[1] * (rank - 2), count, 1)
+        whole = raw.SelectV2(is_row, row, others)
+    return _slice(whole, -1, count, count + right.dims[-1])
+
+
+@_rule(late.MatrixSolve)
+def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    matrix, right = inputs
+    count = _rows_of(matrix)
+    matrix = _transposed(matrix) if node.attrs["adjoint"] else matrix
+    return [_eliminated(matrix, right, count)]
+
+
+@_rule(late.MatrixInverse)
+def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    (matrix,) = inputs
+    count = _rows_of(matrix)
+    matrix = _transposed(matrix) if node.attrs["adjoint"] else matrix
+    identity = np.broadcast_to(np.eye(count, dtype=matrix.dtype.numpy), _sizes(inputs[0])).copy()
+    return [_eliminated(matrix, raw.Const(value=identity, dtype=matrix.dtype), count)]
+
+
+@_rule(late.MatrixDiagPart, late.MatrixDiagPartV2, late.MatrixDiagPartV3)
+def _diagonal(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """One diagonal: every so many elements of a matrix in one row."""
+    matrix, dims, outs = inputs[0], _sizes(inputs[0]), _sizes(node.outputs[0])
+    band = np.asarray(_known(inputs[1])).reshape(-1) if len(inputs) > 1 else np.zeros(1, np.int32)
+    if len({*band.tolist()}) != 1 or len(outs) != len(dims) - 1 or not outs[-1]:
+        raise NoRule
+    offset, columns = int(band[0]), dims[-1]
+    begin = offset if offset >= 0 else -offset * columns
+    flat = raw.Reshape(matrix, np.array([*dims[:-2], dims[-2] * columns], np.int32))
+    end = begin + (outs[-1] - 1) * (columns + 1) + 1
+    mask = (1 << (len(outs) - 1)) - 1
+    before = [0] * (len(outs) - 1)
+    found = raw.StridedSlice(
+        flat,
+        np.array([*before, begin], np.int32),
+        np.array([*before, end], np.int32),
+        np.array([*[1] * len(before), columns + 1], np.int32),
+        begin_mask=mask,
+        end_mask=mask,
+    )
+    return [found]
+
+
+@_rule(late.MatrixDiag, late.MatrixDiagV3)
+def _diagonal_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """A square matrix of its main diagonal."""
+    value, outs = inputs[0], _sizes(node.outputs[0])
+    count = _sizes(value)[-1]
+    band = np.asarray(_known(inputs[1])).reshape(-1) if len(inputs) > 1 else np.zeros(1, np.int32)
+    if any(band) or outs[-2:] != (count, count):
+        raise NoRule
+    other = inputs[4] if len(inputs) > 4 else np.zeros((), value.dtype.numpy)
+    main = np.eye(count, dtype=bool)
+    return [raw.SelectV2(main, raw.ExpandDims(value, np.int32(-1)), other)]

@@ -7,6 +7,7 @@ writes to memory, has no expression.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import shapes
@@ -17,8 +18,11 @@ from intaglio.optimize.symbolic_arrays import SymbolicArray, tensor_of
 from intaglio.runtime import interpreter
 
 
-def may_be_expressed(node: Node) -> bool:
-    """False for a node whose kernel is more than a function of arrays of known shapes."""
+def may_be_expressed(node: Node, shapes_known: bool = False) -> bool:
+    """False for a node whose kernel is more than a function of arrays of known shapes.
+
+    `shapes_known` says that they are known elsewhere.
+    """
     op = node.op
     return (
         op not in (raw.Const, raw.Placeholder)
@@ -26,7 +30,7 @@ def may_be_expressed(node: Node) -> bool:
         and op.kernel_fn is not None
         and bool(node.outputs)
         and not any([kind == "service" for kind, _ in op.kernel_order])
-        and all([shapes.known(v.dims) for v in node.inputs])
+        and (shapes_known or all([shapes.known(v.dims) for v in node.inputs]))
         and all([v.dtype.is_numpy_compatible for v in (*node.inputs, *node.outputs)])
     )
 
@@ -43,19 +47,28 @@ def expressed(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
     new.root = node
     try:
         with door.pushed(new):
-            arrays = [_array(v) for v in node.inputs]
-            found = interpreter.call_kernel(node.op, arrays, node.attrs)
-            results = [tensor_of(r) for r in interpreter.flat_result(node.op, found)]
+            results = kernel_results(node, node.inputs)
     # Kernels are written for arrays: what is none may fail anywhere in them.
     except Exception:
         results = []
     new.root = root
-    pairs = [*zip(results, node.outputs, strict=False)]
-    fits = [r.dtype is v.dtype and shapes.compatible(r.dims, v.dims) for r, v in pairs]
-    if len(fits) == len(results) == len(node.outputs) and all(fits):
+    if fitting(results, node):
         return results
     del new.nodes[before:]
     return None
+
+
+def kernel_results(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """What the kernel gives for symbolic arrays, recorded in the graph that is written."""
+    found = interpreter.call_kernel(node.op, [_array(v) for v in inputs], node.attrs)
+    return [tensor_of(r) for r in interpreter.flat_result(node.op, found)]
+
+
+def fitting(results: Sequence[Any], node: Node) -> bool:
+    """Whether results have the dtypes and shapes of a node's outputs."""
+    pairs = [*zip(results, node.outputs, strict=False)]
+    fits = [r.dtype is v.dtype and shapes.compatible(r.dims, v.dims) for r, v in pairs]
+    return len(fits) == len(results) == len(node.outputs) and all(fits)
 
 
 def _array(value: SymbolicTensor) -> Any:

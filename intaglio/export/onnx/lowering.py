@@ -5,7 +5,9 @@ values is computed at once by the op's kernel. Every other op goes the first of 
 
 - `rule`: the function in `intaglio.export.onnx.rules` that is registered with the op,
 - `scalar`: the op's elementwise expression,
-- `expression`: the op's expression in simpler ops, its rules `native` and `decompose`.
+- `expression`: the op's expression in simpler ops, its rules `native` and `decompose`,
+- `kernel`: for known shapes, what its NumPy kernel does with symbolic arrays, or a rule that libraries have
+  for ops without code (`export/portable_rules.py`).
 
 An op with none of them has no place in a model; the error names it, its line and the way out.
 """
@@ -29,16 +31,18 @@ from intaglio.export.onnx.values import (
     is_complex,
     is_known,
 )
+from intaglio.export.portable_rules import NoRule, by_rule
 from intaglio.export.signatures import ExportError
 from intaglio.function import whole_graph
 from intaglio.ir.graph import Graph, Node
 from intaglio.opdef import raw
 from intaglio.opdef.op import Rule
 from intaglio.opdef.spec import Spec
+from intaglio.optimize.kernel_expressions import fitting, kernel_results, may_be_expressed
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import record
 
-ROUTES = ("rule", "scalar", "expression")
+ROUTES = ("rule", "scalar", "expression", "kernel")
 # Results of known values with more elements are computed by the model, not stored in it.
 MAX_FOLDED_ELEMENTS = 1 << 14
 _REFUSED = (TypeError, ValueError, ArithmeticError, NotImplementedError, LookupError)
@@ -107,7 +111,7 @@ class Lowering:
             try:
                 found = getattr(self, f"_by_{route}")(node, inputs)
             except (Unexportable, UnexportableNode) as e:
-                if isinstance(e, UnexportableNode) and route != "expression":
+                if isinstance(e, UnexportableNode) and route not in ("expression", "kernel"):
                     raise
                 del self.builder.nodes[written:]
                 reason = reason or str(e)
@@ -146,6 +150,10 @@ class Lowering:
 
     def _by_expression(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
         graph = expression(node, inputs)
+        return None if graph is None else self.run(graph, inputs)
+
+    def _by_kernel(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
+        graph = kernel_expression(node, inputs)
         return None if graph is None else self.run(graph, inputs)
 
 
@@ -204,4 +212,39 @@ def expression(node: Node, values: Sequence[Operand]) -> Graph | None:
         raise Unexportable("it has no expression in other ops for these attributes")
     found: Any = result if isinstance(result, (list, tuple)) else [result]
     graph.outputs.extend(found[: len(node.outputs)])
+    return graph.freeze_function()
+
+
+def kernel_expression(node: Node, values: Sequence[Operand]) -> Graph | None:
+    """The same by a rule of `portable_rules`, or by what the op's kernel does with symbolic arrays.
+
+    None where it needs more than shapes, or shapes are not known.
+    """
+    fixed = all(is_known(v) or (isinstance(v, Value) and shapes.known(v.dims)) for v in values)
+    if not fixed or any(v.is_sequence for v in values if isinstance(v, Value)):
+        return None
+    specs = [
+        (t.dtype, tuple(v.shape) if is_known(v) else v.dims, "x")
+        for t, v in zip(node.inputs, values, strict=True)
+    ]
+
+    def function(*tensors: Any) -> Any:
+        operands = [
+            raw.Const(value=np.asarray(v), dtype=t.dtype) if is_known(v) else t
+            for t, v in zip(tensors, values, strict=True)
+        ]
+        try:
+            return by_rule(node, operands)
+        except NoRule:
+            return kernel_results(node, operands)
+
+    if not may_be_expressed(node, shapes_known=True):
+        return None
+    try:
+        graph, found = record(function, node.op.name, specs)
+    except Exception:  # kernels are written for arrays: what is none may fail anywhere in them
+        return None
+    if not fitting(found, node):
+        return None
+    graph.outputs.extend(found)
     return graph.freeze_function()

@@ -1,0 +1,93 @@
+"""Ops without an operator of ONNX by rules that libraries have, too: onnxruntime gives what Python gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intaglio
+from intaglio import tf
+from tests.export.onnx.running import session
+
+
+def normal(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
+
+
+def compare(function: Any, folder: Any, *arrays: Any, tolerance: float = 1e-5) -> None:
+    specs = [tf.TensorSpec(a.shape, a.dtype, name=f"x{i}") for i, a in enumerate(arrays)]
+    concrete = tf.function(function).get_concrete_function(*specs)
+    run = session(intaglio.export_onnx(concrete, folder / "model.onnx"))
+    found = run.run(None, {f"x{i}": a for i, a in enumerate(arrays)})
+    expected = tf.nest.flatten(concrete(*map(tf.constant, arrays)))
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine.dtype == theirs.numpy().dtype
+        largest = np.abs(theirs.numpy()).max(initial=0)
+        np.testing.assert_allclose(mine, theirs, rtol=tolerance, atol=tolerance * largest)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 4, 4)])
+def test_matrices(shape, tmp_path):
+    """Elimination takes the largest element of a column first: zeros on the diagonal are no matter."""
+
+    def f(x: Any, y: Any) -> Any:
+        definite = tf.matmul(x, x, transpose_b=True) + 2.0 * tf.eye(shape[-1])
+        lower = tf.linalg.cholesky(definite)
+        hollow = x - tf.linalg.diag(tf.linalg.diag_part(x)) if shape[-1] > 1 else x
+        return [
+            lower,
+            tf.linalg.triangular_solve(lower, y),
+            tf.linalg.triangular_solve(lower, y, adjoint=True),
+            tf.linalg.triangular_solve(definite, y, lower=False),
+            tf.linalg.solve(hollow, y),
+            tf.linalg.solve(x, y, adjoint=True),
+            tf.linalg.inv(hollow),
+            tf.linalg.trace(x),
+        ]
+
+    compare(f, tmp_path, normal(*shape), normal(*shape[:-1], 3), tolerance=2e-4)
+
+
+def test_diagonals(tmp_path):
+    def f(x: Any) -> Any:
+        return [tf.linalg.diag_part(x, k=k) for k in (0, 2, -1)]
+
+    compare(f, tmp_path, normal(2, 3, 5))
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_products_from_one_end(exclusive, reverse, tmp_path):
+    def f(x: Any) -> Any:
+        return [tf.math.cumprod(x, axis, exclusive, reverse) for axis in (0, 1, -1)]
+
+    compare(f, tmp_path, normal(1, 5, 7))
+
+
+def test_positions(tmp_path):
+    def f(x: Any, y: Any) -> Any:
+        ordered = tf.sort(x)
+        return [
+            tf.searchsorted(ordered, side, side=name, out_type=kind)
+            for side in (y, x)
+            for name, kind in (("left", tf.int32), ("right", tf.int64))
+        ]
+
+    x = np.array([[3, 1, 2, 2, 9], [0, 0, 5, 7, 7]], np.float32)
+    compare(f, tmp_path, x, np.array([[2, 10, -1], [0, 6, 7]], np.float32))
+
+
+def test_segments_and_windows(tmp_path):
+    """By what their kernels do with symbolic arrays."""
+
+    def f(x: Any, k: Any) -> Any:
+        ids = [0, 0, 2, 3, 3, 3]
+        return [
+            tf.math.segment_sum(x[0], ids),
+            tf.math.segment_max(x[0], ids),
+            tf.nn.dilation2d(x, k, [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1]),
+        ]
+
+    compare(f, tmp_path, normal(2, 6, 5, 3), normal(3, 3, 3))
