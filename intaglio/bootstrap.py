@@ -17,6 +17,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "shape_proto": "intaglio.graphdef.tensors:shape_proto",
         "message_forms": "intaglio.graphdef.spec_protos:FORMS",
         "select_kernel": "intaglio.native:select_kernel",
+        "kernel_when_ready": "intaglio.native:kernel_when_ready",
         "html": "intaglio.insight.html:html_of",
     },
     "intaglio.opdef.hooks": {

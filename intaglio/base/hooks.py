@@ -54,6 +54,8 @@ class BaseHooks(Hooks):
     message_forms: Mapping[str, Form]
     # A compiler's kernel by kind; None if there is none.
     select_kernel: Callable[..., Callable[..., Any] | None]
+    # The same, or None as long as its code is being compiled in the background.
+    kernel_when_ready: Callable[..., Callable[..., Any] | None]
     # An object as HTML, for notebooks.
     html: Callable[[Any], str]
 

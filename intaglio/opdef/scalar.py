@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.opdef import short_floats
+
 # Elements in a block of a kernel with temporary arrays.
 BLOCK_ELEMENTS = 1 << 15
 # Arrays of at most this many elements are worked on whole.
@@ -144,8 +146,8 @@ def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]
         dtype = arrays[0].dtype
         if dtype.itemsize != 2:
             return kernel(*arrays)
-        wide = [x.astype(np.float32) for x in arrays[:inputs]]
-        return kernel(*wide, *arrays[inputs:]).astype(dtype)
+        wide = [short_floats.widened(x) for x in arrays[:inputs]]
+        return short_floats.rounded(kernel(*wide, *arrays[inputs:]), dtype)
 
     return computed
 

@@ -1,7 +1,8 @@
 """Eager calls of elementwise ops on large arrays of 16-bit floats.
 
 NumPy computes with these one by one, many times slower than with float32. Machine code with the same
-bits replaces the kernel of an op once such calls have done enough work to pay for loading a compiler.
+bits replaces the kernel of an op once such calls have done enough work to pay for loading a compiler; it is
+compiled in the background.
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from intaglio.base.dtypes import from_numpy
+import numpy as np
+
+from intaglio.base.dtypes import bfloat16, float32, from_numpy
 from intaglio.base.hooks import HOOKS
+from intaglio.opdef import raw
 
 # Below so many elements NumPy is fast enough, and after so many a compiler is worth loading.
 MIN_ELEMENTS, MIN_TOTAL_ELEMENTS = 1 << 12, 1 << 19
+
+# False compiles at once, as tests want it: NumPy has the same bits.
+IN_BACKGROUND = True
 
 
 class _Progress:
@@ -38,7 +45,29 @@ def compiled(op: Any, elements: int, dtypes: tuple[Any, ...], **attrs: Any) -> A
     if _progress.elements < MIN_TOTAL_ELEMENTS:
         _progress.elements += elements
         return None
-    return HOOKS.select_kernel("elementwise", op, dtypes, tuple(attrs.items()))
+    select = HOOKS.kernel_when_ready if IN_BACKGROUND else HOOKS.select_kernel
+    return select("elementwise", op, dtypes, tuple(attrs.items()))
+
+
+def widened(x: Any) -> Any:
+    """An array of 16-bit floats as float32, without NumPy's steps where it is large; others as they are."""
+    if x.dtype.itemsize != 2 or not is_short(x.dtype):
+        return x
+    if x.dtype == bfloat16.numpy:  # the upper half of a float32
+        return np.left_shift(x.view(np.uint16), 16, dtype=np.uint32).view(np.float32)
+    return _cast(x, float32)
+
+
+def rounded(x: Any, dtype: Any) -> Any:
+    """An array of float32 in a dtype of floats, rounded once."""
+    if dtype.itemsize != 2 or x.dtype != np.float32:
+        return x.astype(dtype, copy=False)
+    return _cast(x, from_numpy(dtype))
+
+
+def _cast(x: Any, to: Any) -> Any:
+    run = compiled(raw.Cast, x.size, (x.dtype,), DstT=to, Truncate=False)
+    return x.astype(to.numpy) if run is None else run(x)
 
 
 def by_compiler(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:

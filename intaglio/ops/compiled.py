@@ -82,7 +82,8 @@ class CompiledFunction(Op):
         size = math.prod(np.broadcast_shapes(*[np.shape(x) for x in arrays]))
         work = self.work_per_element * size
         if work >= MIN_COMPILED_WORK and short_floats.is_short(dtype):
-            return self.computed(*[x.astype(np.float32) for x in arrays]).astype(dtype)
+            wide = [short_floats.widened(x) for x in arrays]
+            return short_floats.rounded(self.computed(*wide), dtype)
         # NumPy has an exponential of float64 that is fast, but no series.
         kind = "series" if len(machine_dtypes(self)) > 1 else "function"
         run = select_kernel(kind, dtype, work, self)

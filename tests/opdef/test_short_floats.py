@@ -38,6 +38,7 @@ def _assert_equal(got: Any, want: Any) -> None:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(short_floats._progress, "elements", short_floats.MIN_TOTAL_ELEMENTS)
+    monkeypatch.setattr(short_floats, "IN_BACKGROUND", False)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -97,3 +98,55 @@ def test_small_arrays_and_few_calls_need_no_compiler(monkeypatch: pytest.MonkeyP
         x = tf.ones([size], tf.float16)
         np.testing.assert_array_equal((x + x).numpy(), np.full(size, 2, np.float16))
     assert not asked
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_all_numbers_widened_and_rounded(
+    dtype: Any, compiles: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if compiles:
+        monkeypatch.setattr(short_floats._progress, "elements", short_floats.MIN_TOTAL_ELEMENTS)
+        monkeypatch.setattr(short_floats, "IN_BACKGROUND", False)
+    every = np.arange(1 << 16, dtype=np.uint16).view(dtype.numpy)
+    for x in (every, every.reshape(256, 256).T, every[::3], every[7], every[:0]):
+        wide = short_floats.widened(x)
+        assert wide.dtype == np.float32
+        want = np.asarray(x).astype(np.float32)
+        np.testing.assert_array_equal(wide, want)
+        there = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(wide)[there], np.signbit(want)[there])
+        with np.errstate(all="ignore"):
+            near = want * np.float32(1.0007)
+            rounded = short_floats.rounded(near, dtype.numpy)
+            _assert_equal(rounded, near.astype(dtype.numpy))
+    for other in (np.arange(4, dtype=np.int16), np.ones(3), np.ones(3, np.float32)):
+        assert short_floats.widened(other) is other
+
+
+@pytest.mark.parametrize("shape", [(50,), (70, 90), (3, 40, 50)])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_extremes_and_functions_by_float32(dtype: Any, shape: Any) -> None:
+    (x,) = _operands(1, shape, dtype)
+    wide = x.numpy().astype(np.float32)
+    for axes in {(0,), (len(shape) - 1,), tuple(range(len(shape)))}:
+        for ours, numpys in ((tf.reduce_max, np.max), (tf.reduce_min, np.min)):
+            got = ours(x, list(axes)).numpy()
+            assert got.dtype == dtype.numpy
+            np.testing.assert_array_equal(got.astype(np.float32), numpys(wide, axes))
+    finite = np.where(np.isnan(wide), 0, wide)
+    found = tf.argmax(tf.constant(finite, dtype), -1).numpy()
+    np.testing.assert_array_equal(found, np.argmax(finite, -1))
+    for name in ("tanh", "exp", "sin"):
+        op = getattr(tf, name)
+        with np.errstate(all="ignore"):
+            want = getattr(np, name)(wide).astype(dtype.numpy)
+        got = op(x).numpy()
+        _assert_equal(got, tf.function(op)(x).numpy())
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        assert same.mean() > 0.999
+        np.testing.assert_allclose(
+            got.astype(np.float32),
+            want.astype(np.float32),
+            rtol=float(np.finfo(np.float16).eps) * 9,
+        )

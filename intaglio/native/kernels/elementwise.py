@@ -96,6 +96,8 @@ class FusedKernel:
         self._results = [v.dtype.numpy for v in graph.outputs]
         self._runs: dict[Any, Callable[..., list[Any]]] = {}
         self._kernels: dict[tuple[Pattern, bool], Any] = {}
+        # The module of each pattern, and the elements that a thread takes at a time.
+        self._modules: dict[Pattern, tuple[jit.Module, int]] = {}
         self._lock = lasting_lock()
 
     def __call__(self, *arrays: Any) -> list[Any]:
@@ -149,15 +151,18 @@ class FusedKernel:
         found = _compiled.get(key) if self._form is not None else None
         if found is not None:
             return found
-        nest = LoopNest(self._graph, pattern, "kernel", self._numbers)
-        compiled: Any = jit.module(module([nest.write()]))
+        if pattern not in self._modules:
+            nest = LoopNest(self._graph, pattern, "kernel", self._numbers)
+            self._modules[pattern] = jit.module(module([nest.write()])), nest.unit
+        code, unit = self._modules[pattern]
+        compiled: Any = code
         if entry.AVAILABLE:
             inputs = len(self._graph.inputs) + len(self._numbers)
             counts = inputs, len(self._graph.outputs)
             types = [v.dtype.numpy for v in self._graph.inputs]
             types += [n.dtype for n in self._numbers] + self._results
-            unit = nest.unit if large else 0
-            compiled = entry.Entry(compiled, "kernel", *counts, dtypes=types, unit=unit)
+            unit = unit if large else 0
+            compiled = entry.Entry(code, "kernel", *counts, dtypes=types, unit=unit)
         if self._form is not None:
             if len(_compiled) >= MAX_CACHED_SHAPES:
                 _compiled.clear()
@@ -221,22 +226,26 @@ def _by_ctypes(
 
 def function(dtype: Any, op: Op) -> Callable[..., Any]:
     """An op as a function of arrays of a dtype."""
-    return _function(op, [from_numpy(dtype)] * len(op.input_names), {})
+    return _function(_kernel_of(op, [from_numpy(dtype)] * len(op.input_names), {}))
 
 
 def elementwise(
     op: Op, dtypes: tuple[Any, ...], attrs: tuple[tuple[str, Any], ...]
 ) -> Callable[..., Any] | None:
     """An elementwise op as a function of arrays of these dtypes; None if it has no code for them."""
+    kernel = _kernel_of(op, [from_numpy(d) for d in dtypes], dict(attrs))
     try:
-        run = _function(op, [from_numpy(d) for d in dtypes], dict(attrs))
-        run(*[np.zeros(1, d) for d in dtypes])
+        kernel.prepare([(None,)] * len(dtypes))  # as most calls need it
     except Unsupported:
         return None
-    return run
+    return _function(kernel)
 
 
-def _function(op: Op, dtypes: Sequence[DType], attrs: dict[str, Any]) -> Callable[..., Any]:
+def _function(kernel: FusedKernel) -> Callable[..., Any]:
+    return lambda *arrays: kernel(*arrays)[0]
+
+
+def _kernel_of(op: Op, dtypes: Sequence[DType], attrs: dict[str, Any]) -> FusedKernel:
     """A kernel of one op, for arrays of any shapes that broadcast."""
     specs = [Spec(dtype, (None,)) for dtype in dtypes]
     inputs = [
@@ -245,5 +254,4 @@ def _function(op: Op, dtypes: Sequence[DType], attrs: dict[str, Any]) -> Callabl
     ]
     (found,) = op.output_specs(specs, attrs)
     node = Node(op, inputs, attrs, "y", [found])
-    kernel = FusedKernel(Graph(op.name, inputs, [*[x.node for x in inputs], node], node.outputs))
-    return lambda *arrays: kernel(*arrays)[0]
+    return FusedKernel(Graph(op.name, inputs, [*[x.node for x in inputs], node], node.outputs))

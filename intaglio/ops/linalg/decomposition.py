@@ -11,7 +11,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import COMPLEX, bfloat16, float16, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
@@ -28,7 +28,7 @@ TYPES = (float64, float32, float16, *COMPLEX)
 
 
 def _wide(x: Any) -> Any:
-    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    return short_floats.widened(x)
 
 
 def matrices(x: Any, square: bool = True) -> Any:

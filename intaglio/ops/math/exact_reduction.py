@@ -14,14 +14,20 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.opdef import short_floats
+
 # Axes up to this length are short, and rows of so many elements are long enough.
 SHORT, ROW = 16, 256
 # NumPy reduces fewer elements as quickly.
 MIN_ELEMENTS = 1 << 11
+_EXTREMES = (np.maximum, np.minimum)
 
 
 def exact_reduce(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, dtype: Any) -> Any:
     """`ufunc.reduce` over axes (from 0 up, each once), of an array of the result's dtype."""
+    if ufunc in _EXTREMES and x.dtype == dtype and short_floats.is_short(dtype):
+        found = exact_reduce(ufunc, short_floats.widened(x), axes, keep_dims, np.dtype(np.float32))
+        return found.astype(dtype)
     dims = [(i in axes, d) for i, d in enumerate(np.shape(x)) if d != 1]
     groups = [
         (gone, prod([length for _, length in group]))

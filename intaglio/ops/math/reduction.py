@@ -26,7 +26,7 @@ from intaglio.base.dtypes import (
 )
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
@@ -219,7 +219,7 @@ class Mean(Reduction):
             found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:
                 return found
-        wide = input.astype(np.float32) if dtype.itemsize == 2 else input
+        wide = short_floats.widened(input)
         return np.divide(summation.add_reduce(wide, axes, keep_dims), count).astype(dtype)
 
     def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
@@ -244,7 +244,7 @@ class Prod(Reduction):
     def kernel(self, input, axis, keep_dims):
         axes, dtype = axes_of(axis, input.ndim), input.dtype
         if dtype.itemsize == 2 and dtype.kind not in "iu":
-            wide = input.astype(np.float32)
+            wide = short_floats.widened(input)
             return np.multiply.reduce(wide, axis=axes, keepdims=keep_dims).astype(dtype)
         if dtype.kind in "iu":
             return exact_reduce(np.multiply, input, axes, keep_dims, dtype)
@@ -367,7 +367,7 @@ class EuclideanNorm(Reduction):
         if dtype.kind == "c":
             square = np.multiply(input, np.conjugate(input))
             return np.sqrt(summation.add_reduce(square, axes, keep_dims))
-        wide = input.astype(np.float32) if dtype.itemsize == 2 else input
+        wide = short_floats.widened(input)
         square = summation.add_reduce(np.square(wide), axes, keep_dims)
         return np.sqrt(square).astype(dtype)
 

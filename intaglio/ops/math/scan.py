@@ -23,7 +23,7 @@ from intaglio.base.dtypes import (
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import check_rank, constant, spec_of
@@ -63,8 +63,8 @@ def scanned(x: Any, axis: Any, exclusive: bool, reverse: bool, ufunc: Any, start
     along %= x.ndim
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        wide = x.astype(np.float32)
-        return scanned(wide, axis, exclusive, reverse, ufunc, start).astype(dtype)
+        total = scanned(short_floats.widened(x), axis, exclusive, reverse, ufunc, start)
+        return short_floats.rounded(total, dtype)
     ahead = np.flip(x, along) if reverse else x
     total = ufunc.accumulate(ahead, axis=along, dtype=dtype)
     if exclusive and x.shape[along]:
@@ -189,8 +189,7 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
     along %= rank
     if not x.shape[along]:
         raise invalid_argument(f"Reduction axis {along} is empty in shape {brackets(x.shape)}")
-    if x.dtype == bfloat16.numpy:
-        x = x.astype(np.float32)
+    x = short_floats.widened(x)
     find = np.argmin if lowest else np.argmax
     found = find(x, along)
     # NumPy finds these first, TensorFlow passes them over.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.opdef import short_floats
 from intaglio.ops.math.exact_reduction import exact_reduce
 
 # Terms that are added one after the other.
@@ -36,7 +37,7 @@ def add_reduce(x: Any, axes: tuple[int, ...], keep_dims: bool = False) -> Any:
     if dtype.kind in "iub":
         return exact_reduce(np.add, x, axes, keep_dims, dtype)
     if dtype.itemsize == 2:
-        total = add_reduce(x.astype(np.float32), axes, keep_dims)
+        total = add_reduce(short_floats.widened(x), axes, keep_dims)
         return total.astype(dtype)
     groups = [] if x.size <= CHAIN else _groups(x.shape, axes)
     if not any(gone and length > CHAIN for gone, length in groups[:-1]):

@@ -9,7 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, DType, bfloat16, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import select_kernel
@@ -70,7 +70,7 @@ def normalize(
         _check(x, channels, mean=mean, variance=variance)
     check_rank("mean", mean, 1)
     check_rank("variance", variance, 1)
-    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    wide = short_floats.widened(x)
     kind = scale.dtype
     run = _selected("batch normalization", wide, column, wide.shape, training, epsilon, factor)
     if run is not None:
@@ -132,7 +132,7 @@ def normalize_gradient(
     over, column = _layout(x, data_format)
     for name, v in (("scale", scale), ("mean", mean), ("variance", variance)):
         check_rank(name, v, 1)
-    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    wide = short_floats.widened(x)
     d = d.astype(wide.dtype, copy=False)
     kind = mean.dtype
     # Gradients of sums and means are one number everywhere.

@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from intaglio.opdef import short_floats
 from intaglio.ops.compiled import select_kernel
 from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.math.summation import add_reduce
@@ -37,7 +38,7 @@ def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, 
 
 def wide(x: np.ndarray) -> np.ndarray:
     """16-bit floats are computed with as float32."""
-    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    return short_floats.widened(x)
 
 
 def _pieces(batch: int, row: int) -> Iterator[slice]:

@@ -11,7 +11,7 @@ import numpy as np
 from intaglio.base.dtypes import FLOATING, float32
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import merge
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import constant
@@ -29,7 +29,7 @@ class L2Loss(Op):
         return Spec(t.dtype, ())
 
     def kernel(self, t):
-        wide = t.astype(np.float32) if t.dtype.itemsize == 2 else t
+        wide = short_floats.widened(t)
         return np.asarray(sum_of_squares(wide) / 2).astype(t.dtype)
 
     def native(self, t) -> Any:

@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
+from intaglio.opdef import short_floats
 from intaglio.ops.compiled import select_kernel
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
@@ -199,7 +200,7 @@ def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     run = select_kernel("mean", x.dtype, _work(along), tuple(along))
     if run is not None:
         return run(x)
-    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    wide = short_floats.widened(x)
     result = np.zeros(outs(along), wide.dtype)
     if result.size:
         full = padded(wide, along, 0)
@@ -214,7 +215,7 @@ def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     run = select_kernel("mean gradient", d.dtype, _work(along), tuple(along))
     if run is not None:
         return run(d)
-    wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
+    wide = short_floats.widened(d)
     result = _gradient_array(along, wide.dtype)
     if d.size:
         share = wide / _counts(along).astype(wide.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, INDEX, DType
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import Kernel, select_kernel
@@ -30,7 +30,7 @@ def _shifted(logits: Any) -> Any:
 
 
 def _wide(x: Any) -> Any:
-    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    return short_floats.widened(x)
 
 
 def _softmax(logits: Any) -> Any:
@@ -74,7 +74,7 @@ class Softmax(Rows):
     def kernel(self, logits):
         _vectors(logits)
         run = _short_rows("softmax", logits)
-        return _softmax(logits).astype(logits.dtype, copy=False) if run is None else run(logits)
+        return short_floats.rounded(_softmax(logits), logits.dtype) if run is None else run(logits)
 
     def gradient(self, softmax, dsoftmax) -> Any:
         mean = raw.Sum(raw.Mul(dsoftmax, softmax), LAST, keep_dims=True)
@@ -90,7 +90,9 @@ class LogSoftmax(Rows):
     def kernel(self, logits):
         _vectors(logits)
         run = _short_rows("log_softmax", logits)
-        return _log_softmax(logits).astype(logits.dtype, copy=False) if run is None else run(logits)
+        if run is not None:
+            return run(logits)
+        return short_floats.rounded(_log_softmax(logits), logits.dtype)
 
     def gradient(self, logsoftmax, dlogsoftmax) -> Any:
         total = raw.Sum(dlogsoftmax, LAST, keep_dims=True)
