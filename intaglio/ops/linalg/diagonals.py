@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,21 @@ from intaglio.opdef.spec import Spec, number, numbers
 from intaglio.ops.families import check_rank, shape_of
 
 ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
+
+
+# Masks of up to so many elements are kept: those of attention are the same at each call.
+MAX_REMEMBERED = 1 << 18
+
+
+def _band(rows: int, columns: int, below: int, above: int) -> np.ndarray:
+    """Which elements are in a band of so many diagonals below and above the main one; all where negative."""
+    kept = np.tri(rows, columns, above if above >= 0 else columns, dtype=bool)
+    if below >= 0:
+        kept &= ~np.tri(rows, columns, -below - 1, dtype=bool)
+    return kept
+
+
+_remembered_band = functools.lru_cache(8)(_band)
 
 
 @op
@@ -46,9 +62,8 @@ class MatrixBandPart(Op):
                 raise invalid_argument(
                     f"num_{name} must be negative or less or equal to number of {'rows' if name == 'lower' else 'columns'} ({size}) got: {n}"
                 )
-        kept = np.tri(rows, columns, above if above >= 0 else columns, dtype=bool)
-        if below >= 0:
-            kept &= ~np.tri(rows, columns, -below - 1, dtype=bool)
+        make = _remembered_band if rows * columns <= MAX_REMEMBERED else _band
+        kept = make(rows, columns, below, above)
         zero = b"" if input.dtype == object else np.zeros((), input.dtype)[()]
         return np.where(kept, input, np.asarray(zero, input.dtype))
 
