@@ -155,6 +155,7 @@ OTHERS = {"parts", "character_parts", "joined", "decimals", "spans", "span_numbe
 # What kernels read besides the texts and the words: letters, or the states of an automaton.
 TABLES = {
     "distinct": [np.zeros(9, np.int64)],
+    "found": [np.zeros(8, np.int64), np.empty(1, object)],
     "replaced": [
         np.zeros(1024, np.int32),
         np.zeros(4, np.int64),
