@@ -33,6 +33,8 @@ PRIMES = (3, 5, 7, 11, 13)
 MIN_LANES = 4
 # Two copies of a row, or of columns, are on the stack; those of longer rows are elsewhere.
 MAX_STACK_BYTES, MAX_BYTES = 1 << 18, 1 << 25
+# Fewer elements than this, and shorter real rows, are not worth a transposed copy.
+MIN_COLUMN_ELEMENTS, MIN_REAL_LENGTH = 1 << 12, 64
 # From so many elements on all threads share the rows.
 MIN_SHARED_ELEMENTS = 1 << 14
 
@@ -369,6 +371,9 @@ def transform(
     run = None if real and last % 2 else _chain(kind, double, shape, axes, last)
     if run is not None or axes > 1:
         return run
+    run = _by_columns(kind, double, shape, last)
+    if run is not None:
+        return run
 
     def of_rows(padded: tuple[int, ...], inverse: bool) -> Run | None:
         return _chain("ifft" if inverse else "fft", double, padded, 1, padded[-1])
@@ -399,6 +404,31 @@ def _chain(kind: str, double: bool, shape: tuple[int, ...], axes: int, last: int
             return None
         value, *_ = chain.then(_step(plan, result), value, _compiled(plan)[1])
     return chain.returning(value)
+
+
+def _by_columns(kind: str, double: bool, shape: tuple[int, ...], length: int) -> Run | None:
+    """Rows of a length of small primes that no vector divides, as columns of the transposed array."""
+    lead, rows = shape[:-1], math.prod(shape[:-1])
+    real = kind in ("rfft", "irfft")
+    if rows * length < MIN_COLUMN_ELEMENTS or (real and length < MIN_REAL_LENGTH):
+        return None
+    plan = plan_of(double, length, kind in ("ifft", "irfft"), rows) if rows > 1 else None
+    if plan is None:
+        return None
+    step, constants = _step(plan, (length, rows)), _compiled(plan)[1]
+    wide = np.dtype("c16" if double else "c8")
+    kept = length // 2 + 1 if kind == "rfft" else length
+
+    def run(x: Any) -> Any:
+        x = x.reshape(rows, x.shape[-1])
+        if kind == "irfft":
+            x = fourier_any_length.full_spectrum(x, length)
+        columns = np.empty((length, rows), wide)
+        columns[...] = x.T
+        found = step(columns, constants)[:kept].T
+        return np.ascontiguousarray(found.real if kind == "irfft" else found).reshape(*lead, kept)
+
+    return run
 
 
 def _step(plan: Plan, shape: tuple[int, ...]) -> Run:

@@ -127,7 +127,7 @@ def _by_chirps(
 
     def run(x: Any) -> Any:
         if kind == "irfft":
-            x = _full_spectrum(x, length)
+            x = full_spectrum(x, length)
         padded = np.zeros((*lead, size), chirp.dtype)
         np.multiply(x, chirp, out=padded[..., :length])
         product = there(padded)
@@ -138,7 +138,7 @@ def _by_chirps(
     return run
 
 
-def _full_spectrum(x: Any, length: int) -> Any:
+def full_spectrum(x: Any, length: int) -> Any:
     """The Hermitian spectrum of a real row of a length from its non-negative frequencies."""
     half = length // 2 + 1
     full = np.empty((*x.shape[:-1], length), x.dtype)

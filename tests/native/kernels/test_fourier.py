@@ -167,3 +167,31 @@ def test_ops_of_any_length(jit):
     spectrum, back = tf.function(back_and_forth, jit_compile=jit)(x)
     assert np.abs(spectrum - np.fft.rfft(x)).max() < 1e-4
     np.testing.assert_allclose(back, x, atol=1e-5)
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("kind", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize(
+    "shape",
+    [(70, 75), (5, 9, 150), (1000, 66), (17, 330), (33, 490), (4, 1025), (19, 231), (2, 2050)],
+)
+def test_rows_of_small_primes_are_columns(kind, double, shape):
+    length = shape[-1]
+    x = drawn(kind, shape, length, double)
+    run = fourier.transform(kind, double, x.shape, 1, length)
+    assert run is not None
+    right = expected(kind, x, 1, length)
+    result = run(x)
+    assert result.shape == right.shape
+    assert result.dtype == {"irfft": "f8" if double else "f4"}.get(kind, "c16" if double else "c8")
+    assert result.flags.c_contiguous
+    np.testing.assert_allclose(result, right, rtol=0, atol=ERROR[double] * np.abs(right).max())
+    np.testing.assert_array_equal(run(np.asfortranarray(x)), result)
+
+
+@pytest.mark.parametrize("kind", ["fft", "ifft", "rfft"])
+def test_compiled_functions_transform_columns(kind):
+    x = drawn(kind, (40, 150), 150, False)
+    own = getattr(tf.signal, kind)
+    compiled = tf.function(own, jit_compile=True)
+    np.testing.assert_array_equal(compiled(tf.constant(x)), own(tf.constant(x)))
