@@ -109,3 +109,22 @@ def test_volumes(compiled: bool) -> None:
     outside = by_filter.numpy()[[0, 2]]
     assert not outside.any()
     assert by_filter.numpy()[1].all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "complex64"])
+@pytest.mark.parametrize("mode", ["REFLECT", "SYMMETRIC"])
+@pytest.mark.parametrize("seed", range(6))
+def test_gradient_of_mirrored_padding(seed, mode, dtype):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 7, rng.integers(1, 4)).tolist()
+    most = [n - (mode == "REFLECT") for n in sizes]
+    paddings = np.array([[rng.integers(0, n + 1), rng.integers(0, n + 1)] for n in most], np.int32)
+    x = rng.standard_normal([n + a + b for n, (a, b) in zip(sizes, paddings, strict=True)])
+    x = (x + 1j * x[::-1] if dtype == "complex64" else 9 * x).astype(dtype)
+    where = np.pad(np.arange(np.prod(sizes)).reshape(sizes), paddings, mode.lower())
+    got = tf.raw_ops.MirrorPadGrad(input=x, paddings=paddings, mode=mode).numpy()
+    assert got.dtype == x.dtype
+    want = np.zeros(np.prod(sizes), "complex128" if dtype == "complex64" else "float64")
+    np.add.at(want, where.reshape(-1), x.reshape(-1))
+    tolerance = 2e-2 if dtype == "float16" else 1e-5
+    np.testing.assert_allclose(got.reshape(-1), want, rtol=tolerance, atol=tolerance * 30)

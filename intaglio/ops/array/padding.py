@@ -212,10 +212,11 @@ class MirrorPadGrad(Op):
         result = input
         for axis, (a, b) in enumerate(amounts):
             if a or b:
-                origin = mirrored(sizes[axis], a, b, offset)
-                parts = np.moveaxis(result, axis, 0)
-                folded = np.zeros((sizes[axis], *parts.shape[1:]), input.dtype)
-                np.add.at(folded, origin, parts)
+                size, parts = sizes[axis], np.moveaxis(result, axis, 0)
+                # Each element begins as 0, to which what it is and its mirror images are added.
+                folded = np.add(parts[a : a + size], input.dtype.type(0))
+                folded[offset : offset + a] += parts[:a][::-1]
+                folded[size - offset - b : size - offset] += parts[a + size :][::-1]
                 result = np.moveaxis(folded, 0, axis)
         return result
 
