@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from intaglio.distribute.hooks import HOOKS
 from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.state import one_device
+from intaglio.state.replica import RUNNING
 
 
 class ReduceOp(enum.Enum):
@@ -57,6 +58,11 @@ class ReplicaContext:
     def replica_id_in_sync_group(self) -> Any:
         """Which of the replicas this is, an int32 tensor."""
         return convert.to_tensor(self._replica_id, int32)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first of all replicas."""
+        return not self._replica_id
 
     @property
     def devices(self) -> list[Any]:
@@ -111,12 +117,14 @@ class ReplicaContext:
             """The rows of a gathered tensor that are this replica's."""
             along = axis % value.shape.rank
             size = raw.GatherV2(raw.Shape(value), [along], 0)
-            (sizes,) = self.merge_call(
+            (found,) = self.merge_call(
                 lambda strategy, v: (strategy.extended._gather_to(v, v, 0, options),), args=(size,)
             )
-            sizes = convert.to_tensor(sizes)
-            first = raw.Sum(raw.Slice(sizes, [0], [int(self._replica_id)]), 0)
-            places = raw.Range(first, first + size[0], 1)
+            sizes = convert.to_tensor(found)
+            replicas = raw.Range(0, raw.Size(sizes), 1)
+            is_before = raw.Less(replicas, convert.to_tensor(self._replica_id, int32))
+            first = raw.Sum(raw.Cast(is_before, DstT=int32) * sizes, 0)
+            places = raw.Range(0, size[0], 1) + first
             return raw.GatherV2(total, places, along)
 
         def gathered(*values: Any) -> Any:
@@ -140,11 +148,11 @@ class ReplicaContext:
             return merge_fn(self._strategy, *args, **(kwargs or {}))
 
     def __enter__(self) -> ReplicaContext:
-        _contexts.stack.append(Context(self._strategy, self))
+        _push(Context(self._strategy, self))
         return self
 
     def __exit__(self, *error: object) -> None:
-        _contexts.stack.pop()
+        _pop()
 
 
 def _as_tensor(value: Any) -> Any:
@@ -158,12 +166,23 @@ def _as_tensor(value: Any) -> Any:
 class Context(NamedTuple):
     """A current strategy; without a replica, code runs for all of them.
 
-    `updating` is the replica whose copies `StrategyExtended.update` changes.
+    `updating` is the replica whose copies `StrategyExtended.update` changes. Where code is recorded as one
+    program of all replicas, `spmd` is whichever of them runs.
     """
 
     strategy: Any
     replica: ReplicaContext | None
     updating: int | None = None
+    spmd: Any = None
+
+    @property
+    def place(self) -> Hashable:
+        """What traces are told apart by: the replica, if there is one."""
+        if self.spmd is not None:
+            return (self.spmd, self.replica is None, self.updating)
+        if self.replica is not None:
+            return (self.strategy, self.replica.index)
+        return None if self.updating is None else (self.strategy, self.updating, "updating")
 
 
 class _Contexts(Inherited):
@@ -197,14 +216,24 @@ def current() -> Context:
     return _chosen.context or _default()
 
 
+def _push(context: Context) -> None:
+    _contexts.stack.append(context)
+    RUNNING.replica = context.place
+
+
+def _pop() -> None:
+    _contexts.stack.pop()
+    RUNNING.replica = _contexts.stack[-1].place if _contexts.stack else None
+
+
 @contextmanager
 def pushed(context: Context) -> Generator[None]:
     """The context is current in the block."""
-    _contexts.stack.append(context)
+    _push(context)
     try:
         yield
     finally:
-        _contexts.stack.pop()
+        _pop()
 
 
 def cross_replica(strategy: Any) -> Any:
@@ -297,7 +326,7 @@ def sum_of_replicas(values: list[Any]) -> list[Any]:
 def is_first_replica() -> bool:
     """False in replicas other than the first."""
     replica = None if strategy_in_force() is None else current().replica
-    return replica is None or not replica._replica_id
+    return replica is None or replica.is_first
 
 
 def update_in(strategy: Any, variable: Any, fn: Callable[..., Any]) -> Any:

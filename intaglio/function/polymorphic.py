@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from intaglio.autograph.access_paths import Read
@@ -59,6 +59,7 @@ from intaglio.ir import implementations
 from intaglio.opdef import door
 from intaglio.opdef.door import STATE
 from intaglio.opdef.tensor import Tensor
+from intaglio.state.replica import RUNNING
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.variable_creation import Sites, refusal
 from intaglio.type_specs.trace_type import TraceType, Tracing
@@ -416,7 +417,7 @@ class Function(TraceViews):
                 raise error from None
         else:
             types = types_of(bound.names, bound.values, context)
-        return bound, types, ((bound.extra, bound.keywords), *types)
+        return bound, types, (_form(bound), *types)
 
     def _cast(self, bound: Bound, types: Sequence[TraceType], context: Tracing) -> list[Any]:
         if len(bound.values) != len(types):
@@ -460,7 +461,7 @@ class Function(TraceViews):
         if self._constraints is not None and not args and not kwargs:
             kinds = self._constraints
             bound = self._signature.bind_constraints(kinds)
-            key: Key = ((bound.extra, bound.keywords), *kinds)
+            key: Key = (_form(bound), *kinds)
             return self._concrete(key, bound, kinds, has_values=False)[0]
         bound, types, key = self._typed(args, kwargs, for_signature=True)
         return self._concrete(key, bound, types, has_values=False)[0]
@@ -695,6 +696,12 @@ class Function(TraceViews):
         if attributes:
             implementations.declare(concrete.frozen, attributes)
         return concrete
+
+
+def _form(bound: Bound) -> Hashable:
+    """What of a call traces are told apart by, besides the types: the replica that calls, too."""
+    form = (bound.extra, bound.keywords)
+    return form if RUNNING.replica is None else (*form, RUNNING.replica)
 
 
 def _tensors(types: Sequence[TraceType], values: Sequence[Any]) -> list[Any]:

@@ -1,0 +1,119 @@
+"""The graph of one replica as a graph of all of them: each node once for each replica, in its place.
+
+What does not depend on the replica is there once. Replicas advance together, node by node, so that
+collectives have the values of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import int32
+from intaglio.ir.builder import GraphBuilder
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
+from intaglio.opdef.spec import Spec
+
+
+def expanded(graph: Graph, count: int) -> Graph:
+    """The graph of a `_ReplicatedCall` without ops that refer to replicas; found once."""
+    found = graph.derived.get((expanded, count))
+    if found is None:
+        found = graph.derived[expanded, count] = _Expansion(graph, count).run()
+    return found
+
+
+class _Expansion:
+    def __init__(self, graph: Graph, count: int) -> None:
+        self._graph = graph
+        self._count = count
+        self._new = GraphBuilder()
+        # The value of each replica; one value for what is the same in all of them.
+        self._values: dict[int, list[SymbolicTensor]] = {}
+        self._nodes: dict[int, list[Node]] = {}
+
+    def run(self) -> Graph:
+        for node in self._graph.nodes:
+            self._expand(node)
+        graph = self._graph
+        inputs = [self._values[id(v)][0] for v in graph.inputs]
+        outputs = [self._values[id(v)][0] for v in graph.outputs]
+        return Graph(f"{graph.name}_replicas", inputs, self._new.nodes, outputs)
+
+    def _of(self, value: SymbolicTensor, index: int) -> SymbolicTensor:
+        values = self._values[id(value)]
+        return values[index % len(values)]
+
+    def _all(self, value: SymbolicTensor) -> list[SymbolicTensor]:
+        return [self._of(value, i) for i in range(self._count)]
+
+    def _expand(self, node: Node) -> None:
+        op = node.op
+        if op is raw._OfReplica:
+            self._values[id(node.outputs[0])] = [
+                self._of(value, i) for i, value in enumerate(node.inputs)
+            ]
+        elif op is raw._ToReplicas:
+            for value, own in zip(node.outputs, self._all(node.inputs[0]), strict=True):
+                self._values[id(value)] = [own]
+        elif op is raw._FirstOfReplicas:
+            self._values[id(node.outputs[0])] = [self._of(node.inputs[0], 0)]
+        elif op is raw._SumOfReplicas:
+            self._combine(node, raw.AddN, self._all(node.inputs[0]), self._count)
+        elif op is raw._GatherOfReplicas:
+            axis = self._new.add(raw.Const, (), *_axis(node.attrs["axis"], f"{node.name}/axis"))
+            values = [*self._all(node.inputs[0]), axis.outputs[0]]
+            self._combine(node, raw.ConcatV2, values, self._count)
+        else:
+            self._copy(node)
+
+    def _copy(self, node: Node) -> None:
+        is_same = not node.op.stateful and all(len(self._values[id(v)]) == 1 for v in node.inputs)
+        copies = [self._copied(node, i) for i in range(1 if is_same else self._count)]
+        self._nodes[id(node)] = copies
+        for number, value in enumerate(node.outputs):
+            self._values[id(value)] = [copy.outputs[number] for copy in copies]
+
+    def _copied(self, node: Node, index: int) -> Node:
+        control = tuple([n for c in node.control for n in self._nodes.get(id(c), ())])
+        return self._add(
+            node, node.op, [self._of(v, index) for v in node.inputs], node.attrs, control
+        )
+
+    def _combine(self, node: Node, op: Any, inputs: Sequence[SymbolicTensor], count: int) -> None:
+        found = self._add(node, op, inputs, {"N": count}, ())
+        self._values[id(node.outputs[0])] = [found.outputs[0]]
+
+    def _add(
+        self,
+        node: Node,
+        op: Any,
+        inputs: Sequence[SymbolicTensor],
+        attrs: dict[str, Any],
+        control: tuple[Node, ...],
+    ) -> Node:
+        new = Node(
+            op,
+            inputs,
+            attrs,
+            self._new.unique_name(node.name or op.name),
+            [v.spec for v in node.outputs],
+            control=control,
+            origin=node.origin,
+            graph=self._new,
+            device=node.device,
+            source=node.source or node,
+        )
+        self._new.nodes.append(new)
+        return new
+
+
+def _axis(axis: int, name: str) -> tuple[dict[str, Any], str, list[Spec]]:
+    array = np.array(axis, np.int32)
+    return {"value": array, "dtype": int32}, name, [Spec(int32, (), array)]
+
+
+__all__ = ["expanded"]
