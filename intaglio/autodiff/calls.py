@@ -14,6 +14,7 @@ from intaglio.autodiff.surgery import extend
 from intaglio.base.dtypes import resource
 from intaglio.ir import implementations
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.replicas import without_replicas
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.door import Level
 from intaglio.opdef.op import Op
@@ -35,13 +36,21 @@ def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
     return list(door.carry_out(op, list(inputs), attrs, None))
 
 
+def _of_single_replicas(graph: Graph) -> Graph:
+    """A called graph as it is differentiated: what waits for other replicas does so in a replica only."""
+    found = without_replicas(graph)
+    if found is not graph:
+        interpreter.inherit(graph, found)
+    return found
+
+
 # -- in a graph ----------------------------------------------------------------------
 
 
 @gradient_of("call")
 def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
-    graph: Graph = node.attrs["f"]
+    graph = _of_single_replicas(node.attrs["f"])
     if not getattr(node.graph, "compiled_whole", False):
         # The implementation that will run: forward and backward graph belong to one function.
         graph = implementations.chosen(graph)
@@ -103,7 +112,7 @@ def watched_call(
         return None
     if op.control_flow != "call":
         return call_graph(_alone(op, inputs, attrs), inputs)
-    graph: Graph = attrs["f"]
+    graph = _of_single_replicas(attrs["f"])
     wanted = tuple(
         [i for i, t in enumerate(inputs) if trainable(t) and any(w.depends((t,)) for w in watchers)]
     )

@@ -238,7 +238,8 @@ def pushed(context: Context) -> Generator[None]:
 
 def cross_replica(strategy: Any) -> Any:
     """The block runs for all replicas of a strategy."""
-    return pushed(Context(strategy, None))
+    here = current()
+    return pushed(Context(strategy, None, None, here.spmd if here.strategy is strategy else None))
 
 
 def replica_of(strategy: Any) -> int | None:
@@ -269,7 +270,7 @@ def in_force(strategy: Any) -> Generator[Any]:
             "Must only be called in the cross-replica context of the strategy, not from "
             "a function that `Strategy.run` calls."
         )
-    with pushed(Context(strategy, None)):
+    with cross_replica(strategy):
         yield strategy
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.distribute.contexts import ReduceOp
-from intaglio.distribute.values import DistributedValues, Mirrored
+from intaglio.distribute.contexts import ReduceOp, current
+from intaglio.distribute.values import DistributedValues, Mirrored, MirroredLane, NotOneProgram
 from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.trace.scopes import device
@@ -71,7 +71,8 @@ class CrossDeviceOps:
 
     def reduce_implementation(self, reduce_op: ReduceOp, values: Sequence[Any]) -> Any:
         """The sum or mean of values."""
-        return reduced(reduce_op, values)
+        spmd = current().spmd
+        return reduced(reduce_op, values) if spmd is None else spmd.reduced(reduce_op, values[0])
 
     def batch_reduce(
         self, reduce_op: Any, value_destination_pairs: Sequence[Any], options: Any = None
@@ -81,6 +82,9 @@ class CrossDeviceOps:
 
     def broadcast(self, tensor: Any, destinations: Any) -> Any:
         """A tensor for each replica of `destinations`; for a device, itself."""
+        if current().spmd is not None:
+            is_copied = isinstance(destinations, DistributedValues)
+            return MirroredLane(tensor) if is_copied else tensor
         values = getattr(destinations, "values", None)
         if not isinstance(values, tuple):
             return tensor
@@ -112,8 +116,10 @@ class ReductionToOneDevice(CrossDeviceOps):
         self.accumulation_fn = accumulation_fn
 
     def reduce_implementation(self, reduce_op: ReduceOp, values: Sequence[Any]) -> Any:
+        if self.accumulation_fn is not None and current().spmd is not None:
+            raise NotOneProgram("accumulation_fn adds up the values of single replicas")
         if self.accumulation_fn is None or any(isinstance(v, IndexedSlices) for v in values):
-            return reduced(reduce_op, values)
+            return super().reduce_implementation(reduce_op, values)
         total = self.accumulation_fn([convert.to_tensor(v) for v in values])
         return total / len(values) if reduce_op is ReduceOp.MEAN else total
 

@@ -139,17 +139,23 @@ def _restore(level: Any, scopes: dict[str, Any]) -> None:
         setattr(level, name, value)
 
 
-def run(strategy: Any, function: Callable[..., Any], args: Any, kwargs: Any, count: int) -> Any:
+def run(
+    strategy: Any,
+    function: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    count: int,
+    variables: list[Any],
+) -> Any:
     """`function(*args, **kwargs)` in each of `count` replicas; the results as one structure.
 
-    Raises what a replica raises, and RuntimeError if replicas call `merge_call` differently often.
+    `variables` are those that the replicas have created before, which they get again. Raises what a replica raises, and RuntimeError if replicas call `merge_call` differently often.
     """
 
     def bound(index: int) -> Callable[[], Any]:
         own_args, own_kwargs = of_replica(index, args), of_replica(index, kwargs)
         return lambda: function(*own_args, **own_kwargs)
 
-    variables: list[Any] = []
     replicas = [_Replica(strategy, i, bound(i), variables) for i in range(count)]
     try:
         _to_the_end(strategy, replicas)

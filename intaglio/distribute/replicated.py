@@ -13,11 +13,13 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.devices import DEVICE
-from intaglio.distribute import datasets, replica_threads
+from intaglio.base.log import logger
+from intaglio.distribute import datasets, replica_threads, spmd
 from intaglio.distribute.contexts import (
     Context,
     ReduceOp,
     ReplicaContext,
+    current,
     get_replica_context,
     pushed,
 )
@@ -25,7 +27,9 @@ from intaglio.distribute.cross_device_ops import CrossDeviceOps, gathered
 from intaglio.distribute.strategy import InputContext, Strategy, StrategyExtended
 from intaglio.distribute.values import (
     DistributedValues,
+    Lane,
     Mirrored,
+    NotOneProgram,
     PerReplica,
     of_replica,
     regrouped,
@@ -92,14 +96,12 @@ class ReplicatedExtended(StrategyExtended):
     ) -> Any:
         """`fn(*args, **kwargs)` in each replica, with its own part of each DistributedValues.
 
-        Eagerly a `tf.function` is traced once with all replicas in it.
+        Eagerly a `tf.function` is traced once with all replicas in it; so is one that XLA compiles.
         """
-        if isinstance(fn, Function) and door.level().eager and len(self._devices) > 1:
+        if len(self._devices) > 1 and isinstance(fn, Function) and self._is_whole(fn):
             return self._traced(fn)(*args, **(kwargs or {}))
         if len(self._devices) > 1:
-            return replica_threads.run(
-                self._strategy, fn, tuple(args), kwargs or {}, len(self._devices)
-            )
+            return self._in_each_of_several(fn, tuple(args), kwargs or {})
         own_args: Any = of_replica(0, tuple(args))
         own_kwargs = of_replica(0, kwargs or {})
         replica = ReplicaContext(self._strategy, min(self._replica_ids))
@@ -111,6 +113,29 @@ class ReplicatedExtended(StrategyExtended):
             device(self.worker_devices[0]),
         ):
             return fn(*own_args, **own_kwargs)
+
+    @staticmethod
+    def _is_whole(fn: Function) -> bool:
+        return door.level().eager or bool(fn._options.jit_compile and spmd.is_possible())
+
+    def _in_each_of_several(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """One SPMD program where these are wanted and the function can be one, else each in its turn."""
+        variables: list[Any] = []
+        if current().spmd is not None:
+            raise NotOneProgram(
+                "strategy.run, or a reduction along an axis, is called in a replica"
+            )
+        if spmd.is_wanted():
+            try:
+                return spmd.run(self._strategy, fn, args, kwargs, variables)
+            except NotOneProgram as e:
+                logger().warning(
+                    "strategy.run of %s records each replica, no SPMD program: %s",
+                    getattr(fn, "__name__", fn),
+                    e,
+                )
+        count = len(self._devices)
+        return replica_threads.run(self._strategy, fn, args, kwargs, count, variables)
 
     def _tapes_around(self) -> Any:
         """A context in which no tape of outside sees a replica, as where replicas are threads."""
@@ -125,7 +150,11 @@ class ReplicatedExtended(StrategyExtended):
                 with self._strategy.scope():
                     return self.call_for_each_replica(python_function, args, kwargs)
 
-            found = self._functions[fn] = function(all_replicas)
+            found = self._functions[fn] = function(
+                all_replicas,
+                jit_compile=fn._options.jit_compile,
+                reduce_retracing=fn._options.reduce_retracing,
+            )
         return found
 
     # -- bringing together ---------------------------------------------------------------------
@@ -136,7 +165,8 @@ class ReplicatedExtended(StrategyExtended):
 
     def _gathered(self, values: Sequence[Any], axis: int) -> Any:
         """The values of all replicas along an axis; `values` are those of this process."""
-        return gathered(values, axis)
+        here = current().spmd
+        return gathered(values, axis) if here is None else here.gathered(values[0], axis)
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean of `value` over replicas, for each replica of `destinations`.
@@ -145,7 +175,12 @@ class ReplicatedExtended(StrategyExtended):
         """
         op = ReduceOp.of(reduce_op)
         if isinstance(value, DistributedVariable):
-            value = PerReplica([copy.value() for copy in value.values])
+            here = current().spmd
+            value = (
+                PerReplica([copy.value() for copy in value.values])
+                if here is None
+                else Lane(here.copy_of(value).value())
+            )
         if isinstance(value, Mirrored) and op is ReduceOp.MEAN:
             return value
         if not isinstance(value, DistributedValues):
@@ -160,7 +195,7 @@ class ReplicatedExtended(StrategyExtended):
                 )
             values: Sequence[Any] = [value]
         else:
-            values = value.values
+            values = value._values
         return self._cross_device_ops.broadcast(self._of_all(op, values), destinations)
 
     def batch_reduce_to(
@@ -178,7 +213,10 @@ class ReplicatedExtended(StrategyExtended):
         ]
 
     def _gather_to(self, value: Any, destinations: Any, axis: int, options: Any = None) -> Any:
-        values = value.values if isinstance(value, DistributedValues) else [value]
+        is_distributed = isinstance(value, DistributedValues)
+        if current().spmd is not None and not is_distributed:  # one value, of outside
+            return value
+        values = value._values if is_distributed else [value]
         return self._cross_device_ops.broadcast(self._gathered(values, axis), destinations)
 
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
@@ -197,6 +235,9 @@ class ReplicatedExtended(StrategyExtended):
 
         The results are one value for all replicas, or a tuple with `group=False`.
         """
+        here = current().spmd
+        if here is not None:
+            return here.updated(var, fn, args, kwargs or {}, group)
         copies = var.values if isinstance(var, DistributedVariable) else [var]
         results: list[Any] = []
         for index, copy in enumerate(copies):

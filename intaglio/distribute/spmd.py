@@ -36,11 +36,15 @@ from intaglio.trace import control_flow
 _numbers = itertools.count()
 
 
+def is_possible() -> bool:
+    """Whether XLA compiles functions with `jit_compile=True`, here outside of replicas."""
+    return OPTIONS.backend == "xla" and current().spmd is None and xla.is_installed()
+
+
 def is_wanted() -> bool:
     """Whether replicas that are recorded here become one program: in a compiled function, by XLA."""
     graph = control_flow.recording()
-    is_compiled = graph is not None and getattr(graph, "compiled_whole", False)
-    return is_compiled and OPTIONS.backend == "xla" and xla.is_installed()
+    return graph is not None and getattr(graph, "compiled_whole", False) and is_possible()
 
 
 class LocalVariable(BoundVariable):
@@ -53,8 +57,12 @@ class LocalVariable(BoundVariable):
         self._distributed_container = weakref.ref(variable)
 
     def accessed(self) -> None:
-        for watcher in door.level().watchers:
+        here = door.level()
+        for watcher in here.watchers:
             watcher.watch_variable(self)
+        watch = getattr(getattr(here, "graph", None), "watch_variable", None)
+        if watch is not None:  # a function that the replica calls uses it
+            watch(self)
 
 
 class SpmdReplica(ReplicaContext):
@@ -67,13 +75,17 @@ class SpmdReplica(ReplicaContext):
         self._outer = outer
         self._local: dict[int, tuple[Any, LocalVariable]] = {}
         self._variables, self._created = variables, 0
+        # Results of merged functions, which are one tensor for all replicas.
+        self._single: dict[int, Tensor] = {}
         self._level: Any = None
 
     def start(self) -> None:
         """Called once the graph is being recorded."""
         self._level = door.level()
         ids = self._strategy.extended._replica_ids
-        self._replica_id = raw._OfReplica([convert.to_tensor(i, int32) for i in ids])
+        self._replica_id = raw._OfReplica(
+            [convert.to_tensor(i, int32) for i in ids], name="OfReplica"
+        )
 
     @property
     def replica_id_in_sync_group(self) -> Any:
@@ -116,7 +128,7 @@ class SpmdReplica(ReplicaContext):
             shown = ", ".join([str(v.shape) for v in column])
             raise NotOneProgram(f"the replicas have tensors of unlike shapes: {shown}")
         with self._at_the_top():
-            return raw._OfReplica(list(column))
+            return raw._OfReplica(list(column), name="OfReplica")
 
     def _at_the_top(self) -> Any:
         """Ops of the block are recorded in the replica's graph, also in the trace of a nested one."""
@@ -134,7 +146,7 @@ class SpmdReplica(ReplicaContext):
         found = self._local.get(id(variable))
         if found is None:
             with self._at_the_top(), door.unwatched():
-                handle = raw._OfReplica([copy._handle for copy in variable._values])
+                handle = raw._OfReplica([v._handle for v in variable._values], name="OfReplica")
             for copy in variable._values:
                 self._outer.watch_variable(copy)
             found = self._local[id(variable)] = (variable, LocalVariable(variable, handle))
@@ -187,6 +199,9 @@ class SpmdReplica(ReplicaContext):
             result = merge_fn(
                 self._strategy, *self._of_all(tuple(args)), **self._of_all(kwargs or {})
             )
+        for value in nest.flatten(result):
+            if isinstance(value, Tensor):
+                self._single[id(value)] = value
         return nest.map_structure(
             lambda v: v._of(0) if isinstance(v, DistributedValues) else v, result
         )
@@ -210,16 +225,18 @@ class SpmdReplica(ReplicaContext):
             return IndexedSlices(
                 self.gathered(rows, 0), self.gathered(value.indices, 0), value.dense_shape
             )
-        total = raw._SumOfReplicas(convert.to_tensor(value), count=self.count)
+        total = raw._SumOfReplicas(convert.to_tensor(value), count=self.count, name="Collective")
         return mean_of(total, self.count) if op is ReduceOp.MEAN else total
 
     def gathered(self, value: Any, axis: int) -> Any:
         """What the replicas have, along an axis."""
-        return raw._GatherOfReplicas(convert.to_tensor(value), axis=axis, count=self.count)
+        return raw._GatherOfReplicas(
+            convert.to_tensor(value), axis=axis, count=self.count, name="Collective"
+        )
 
     def of_first(self, value: Any) -> Any:
         """What the first replica has."""
-        return raw._FirstOfReplicas(convert.to_tensor(value), count=self.count)
+        return raw._FirstOfReplicas(convert.to_tensor(value), count=self.count, name="Collective")
 
     # -- results -----------------------------------------------------------------------------
 
@@ -237,11 +254,12 @@ class SpmdReplica(ReplicaContext):
         if isinstance(value, (Variable, DistributedValues)) or not self._is_inside(value):
             return value
         flat = nest.flatten(value, expand_composites=True)
-        columns = [
-            raw._ToReplicas(v, N=self.count) if isinstance(v, Tensor) else [v] * self.count
-            for v in flat
-        ]
+        columns = [self._column(v) if isinstance(v, Tensor) else [v] * self.count for v in flat]
         return _Results(value, columns)
+
+    def _column(self, value: Tensor) -> Sequence[Any]:
+        found = raw._ToReplicas(value, N=self.count, name="ToReplicas")
+        return [found[0]] * self.count if id(value) in self._single else found
 
 
 class _Results:
@@ -259,8 +277,6 @@ def run(
 
     `variables` are those that the replicas have created. Raises NotOneProgram.
     """
-    if current().spmd is not None:
-        raise NotOneProgram("strategy.run is called in a replica")
     outer = control_flow.recording()
     graph = control_flow.new_graph(f"replica_{next(_numbers)}")
     replica = SpmdReplica(strategy, graph, outer, variables)
@@ -271,7 +287,8 @@ def run(
         )
         result = replica.to_replicas(function(*own_args, **own_kwargs))
     found = [v for v in nest.flatten(result) if isinstance(v, _Results)]
-    inner = [t for r in found for column in r.columns for t in column if isinstance(t, Tensor)]
+    tensors = [t for r in found for c in r.columns for t in c if isinstance(t, Tensor)]
+    inner = list({id(t): t for t in tensors}.values())
     graph.outputs = inner
     frozen = graph.freeze_function()
     _check(frozen)
@@ -279,11 +296,13 @@ def run(
         outputs = raw._ReplicatedCall(
             graph.external_captures,
             f=frozen,
-            count=replica.count,
+            devices=list(strategy.extended.worker_devices),
             Tout=[v.dtype for v in frozen.outputs],
+            name="ReplicatedCall",
         )
     for variable in graph.variables:
-        outer.watch_variable(variable)
+        if not isinstance(variable, LocalVariable):
+            outer.watch_variable(variable)
     outside = dict(zip(map(id, inner), outputs if inner else (), strict=True))
     return nest.map_structure(lambda v: _outside(v, outside), result)
 

@@ -64,6 +64,8 @@ class Mirrored(DistributedValues):
     @property
     def _own(self) -> Any:
         here = current()
+        if here.spmd is not None:
+            return here.spmd.own(self)
         index = here.updating if here.replica is None else here.replica.index
         return self._values[index or 0]
 
@@ -93,6 +95,37 @@ def _operator(name: str) -> Callable[..., Any]:
 
 for _name in _OPERATORS:
     setattr(Mirrored, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+class NotOneProgram(BaseException):
+    """What replicas do is no SPMD program; the message is the reason. No code of the user's catches it."""
+
+
+class _OneForAll(DistributedValues):
+    """The value of whichever replica runs, while the replicas are one program."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__((value,))
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Raises NotOneProgram: a program has the value of one replica."""
+        raise NotOneProgram("Python code looks at the values of single replicas")
+
+    def _of(self, index: int) -> Any:
+        return self._values[0]
+
+
+class Lane(_OneForAll, PerReplica):
+    """A `PerReplica` in an SPMD program."""
+
+
+class MirroredLane(_OneForAll, Mirrored):
+    """A `Mirrored` in an SPMD program."""
+
+    @property
+    def _own(self) -> Any:
+        return self._values[0]
 
 
 class PerReplicaSpec(TypeSpec):
@@ -166,7 +199,10 @@ def of_replica(index: int, structure: Any) -> Any:
 
 __all__ = [
     "DistributedValues",
+    "Lane",
     "Mirrored",
+    "MirroredLane",
+    "NotOneProgram",
     "PerReplica",
     "PerReplicaSpec",
     "of_replica",

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32
-from intaglio.ir.builder import GraphBuilder
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
@@ -26,11 +27,40 @@ def expanded(graph: Graph, count: int) -> Graph:
     return found
 
 
+def without_replicas(graph: Graph) -> Graph:
+    """The graph with each `_ReplicatedCall` as a call of the graph of all replicas."""
+    if not any([op.control_flow == "replicas" for op in walk.own_ops(graph)]):
+        return graph
+    found = graph.derived.get(without_replicas)
+    if found is None:
+        found = graph.derived[without_replicas] = _called(graph)
+    return found
+
+
+def _called(graph: Graph) -> Graph:
+    new = Rewriter(graph)
+    for node in graph.nodes:
+        if node.op.control_flow != "replicas":
+            new.keep(node)
+            continue
+        called = expanded(node.attrs["f"], len(node.attrs["devices"]))
+        attrs = {
+            **{k: node.attrs[k] for k in ("Tin", "Tout") if k in node.attrs},
+            "f": called,
+            **dict.fromkeys(("config", "config_proto", "executor_type"), ""),
+        }
+        inputs, control = new.values(node.inputs), new.control(node)
+        op = raw.StatefulPartitionedCall
+        new.keep(node, derived(node, inputs, op=op, attrs=attrs, control=control))
+    return new.result()
+
+
 class _Expansion:
     def __init__(self, graph: Graph, count: int) -> None:
         self._graph = graph
         self._count = count
-        self._new = GraphBuilder()
+        self._new: list[Node] = []
+        self._names: set[str] = set()
         # The value of each replica; one value for what is the same in all of them.
         self._values: dict[int, list[SymbolicTensor]] = {}
         self._nodes: dict[int, list[Node]] = {}
@@ -41,7 +71,7 @@ class _Expansion:
         graph = self._graph
         inputs = [self._values[id(v)][0] for v in graph.inputs]
         outputs = [self._values[id(v)][0] for v in graph.outputs]
-        return Graph(f"{graph.name}_replicas", inputs, self._new.nodes, outputs)
+        return Graph(f"{graph.name}_replicas", inputs, self._new, outputs)
 
     def _of(self, value: SymbolicTensor, index: int) -> SymbolicTensor:
         values = self._values[id(value)]
@@ -64,7 +94,16 @@ class _Expansion:
         elif op is raw._SumOfReplicas:
             self._combine(node, raw.AddN, self._all(node.inputs[0]), self._count)
         elif op is raw._GatherOfReplicas:
-            axis = self._new.add(raw.Const, (), *_axis(node.attrs["axis"], f"{node.name}/axis"))
+            array = np.array(node.attrs["axis"], np.int32)
+            axis = derived(
+                node,
+                (),
+                op=raw.Const,
+                attrs={"value": array, "dtype": int32},
+                specs=[Spec(int32, (), array)],
+                name=self._unique(f"{node.name}/axis"),
+            )
+            self._new.append(axis)
             values = [*self._all(node.inputs[0]), axis.outputs[0]]
             self._combine(node, raw.ConcatV2, values, self._count)
         else:
@@ -95,25 +134,18 @@ class _Expansion:
         attrs: dict[str, Any],
         control: tuple[Node, ...],
     ) -> Node:
-        new = Node(
-            op,
-            inputs,
-            attrs,
-            self._new.unique_name(node.name or op.name),
-            [v.spec for v in node.outputs],
-            control=control,
-            origin=node.origin,
-            graph=self._new,
-            device=node.device,
-            source=node.source or node,
-        )
-        self._new.nodes.append(new)
+        name = self._unique(node.name or op.name)
+        new = derived(node, inputs, op=op, attrs=attrs, control=control, name=name)
+        self._new.append(new)
         return new
 
+    def _unique(self, name: str) -> str:
+        number, found = 0, name
+        while found in self._names:
+            number += 1
+            found = f"{name}_{number}"
+        self._names.add(found)
+        return found
 
-def _axis(axis: int, name: str) -> tuple[dict[str, Any], str, list[Spec]]:
-    array = np.array(axis, np.int32)
-    return {"value": array, "dtype": int32}, name, [Spec(int32, (), array)]
 
-
-__all__ = ["expanded"]
+__all__ = ["expanded", "without_replicas"]

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, ClassVar
 
 # The values of the traits that are one of several words.
-CONTROL_FLOW = ("", "call", "branch", "loop")
+CONTROL_FLOW = ("", "call", "branch", "loop", "replicas")
 BATCHING = ("", "leading", "broadcast", "alike", "examples")
 COMBINES = ("", "update", "add", "sub", "mul", "div", "max", "min")
 REDUCES = ("", "sum", "mean", "product", "maximum", "minimum", "all", "any")

@@ -66,6 +66,9 @@ raw.expect(
             "_Perturb _View _Wrap _ReluMaxPool _ReluMaxPoolGrad"
         ),
         "layouts": "_Relayout _RelayoutLike",
+        "control_flow.replicas": (
+            "_FirstOfReplicas _GatherOfReplicas _OfReplica _ReplicatedCall _SumOfReplicas _ToReplicas"
+        ),
         "image.box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"

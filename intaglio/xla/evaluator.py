@@ -52,10 +52,21 @@ class Evaluator:
         self.state = state
         self._used = used
         self._values: dict[int, Any] = {}
+        # Of arguments of the program that are those of replicas, all in one array: by the ids of the values.
+        self.stacked: dict[tuple[int, ...], Any] = {}
+        # What the nodes `_OfReplica` of the graph of a replica give.
+        self.own: dict[int, Any] = {}
 
-    def within(self) -> Evaluator:
+    def within(self, state: State | None = None) -> Evaluator:
         """An evaluator for a branch or body, with a state of its own."""
-        return Evaluator(self.state.copy(), self._used)
+        inner = Evaluator(state or self.state.copy(), self._used)
+        inner.own = self.own
+        return inner
+
+    def note(self, node: Node, route: str) -> None:
+        """Notes for reports how a node is carried out."""
+        if self._used is not None:
+            self._used(node, route)
 
     def run(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """The outputs of a graph. Raises NodeUntraceable for a node without a program."""
@@ -100,8 +111,7 @@ class Evaluator:
                 reason = reason or str(e)
                 continue
             if found is not None:
-                if self._used is not None:
-                    self._used(node, route)
+                self.note(node, route)
                 return found
         raise NodeUntraceable(node, reason or "there is no rule for it")
 

@@ -24,14 +24,17 @@ from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
-from intaglio.xla import kernels, rules
+from intaglio.xla import kernels, meshes, rules
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
+from intaglio.xla.rules import replicas
 from intaglio.xla.state import State, Variable
 from intaglio.xla.values import Untraceable
 
 # Programs kept for a graph; the least recently used one goes.
 MAX_PROGRAMS = 16
+# A variable, by the first input that it is; or all copies of one.
+Unit = int | tuple[int, ...]
 # An argument of at most so many integers may be part of a program.
 MAX_CONSTANT_ELEMENTS = 16
 
@@ -69,49 +72,80 @@ class Program:
         self._specs = {i: arrays[i].spec for i in self.variables}
         values = [p for p in first_inputs.values() if arrays[p].initialized]
         changed = {self.variables.get(i) for i in resources.written(graph)}
-        self._donated = [p for p in values if p in changed]
+        self._group(arrays, set(values), stays)
+        units: list[Unit] = [p for p in values if p not in self._rows]
+        units += self._copies
+        self._donated = [u for u in units if not changed.isdisjoint(_places(u))]
         self._shardings = {p: getattr(arrays[p], "sharding", None) for p in values}
-        self._read = [p for p in values if p not in changed]
-        self.written: tuple[Any, ...] = ()
+        self._read = [u for u in units if u not in self._donated]
+        self.written: tuple[Unit, ...] = ()
         # What is no array, such as a list of the host: a node that takes one is no part of the program.
         self._objects = [i for i, a in enumerate(arrays) if not _is_passed(a)]
-        left_out = {*self.variables, *self._constants, *self._objects}
+        in_groups = [i for group in self._batches for i in group]
+        left_out = {*self.variables, *self._constants, *self._objects, *in_groups}
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
         self.is_plain = not left_out and not streams
         function = self._outputs if self.is_plain else self._traced
         self._run = jax.jit(function, donate_argnums=() if self.is_plain or stays else (0,))
+
+    def _group(self, arrays: Sequence[Any], values: set[int], stays: bool) -> None:
+        """Finds the variables and arrays of which each device of a mesh has one."""
+        self._copies: dict[tuple[int, ...], Any] = {}
+        self._batches: dict[tuple[int, ...], Any] = {}
+        for inputs, sharding in () if stays else replicas.groups(self.graph):
+            places = tuple([self.variables.get(i, -1) for i in inputs])
+            if values.issuperset(places):
+                self._copies[places] = sharding
+            elif set(places) == {-1} and self._constants.keys().isdisjoint(inputs):
+                self._batches |= {inputs: sharding} if _are_alike(arrays, inputs) else {}
+        self._rows = {
+            place: (replicas.group_key(places), row)
+            for places in self._copies
+            for row, place in enumerate(places)
+        }
 
     def _outputs(self, *arrays: Any) -> tuple[Any, ...]:
         """The outputs of a graph that arrays alone go into."""
         return tuple(self._traced((), (), arrays, ())[0])
 
     def _traced(self, donated: Any, values: Any, arrays: Any, words: Any) -> Any:
-        known = dict(zip([*self._donated, *self._read], [*donated, *values], strict=True))
+        units = zip([*self._donated, *self._read], [*donated, *values], strict=True)
+        known = {_key_of(unit): value for unit, value in units}
         state = State({**known, **dict(zip(self._streams, words, strict=True))})
+        state.rows = self._rows
+        evaluator = Evaluator(state, self._note)
         inputs: list[Any] = [None] * len(self.shapes)
-        for index, array in zip(self._passed, arrays, strict=True):
-            inputs[index] = array
+        for index, array in zip([*self._passed, *self._batches], arrays, strict=True):
+            if isinstance(index, int):
+                inputs[index] = array
+                continue
+            evaluator.stacked[tuple([id(self.graph.inputs[i]) for i in index])] = array
+            for row, place in enumerate(index):
+                inputs[place] = array[row]
         for index in self._objects:
             inputs[index] = _HostObject()
         for index, value in self._constants.items():
             inputs[index] = value
         for index, place in self.variables.items():
             inputs[index] = Variable(place, self._specs[place])
-        found = Evaluator(state, self._note).run(self.graph, inputs)
+        found = evaluator.run(self.graph, inputs)
         for value, result in zip(self.graph.outputs, found, strict=True):
             if isinstance(result, (Variable, List)) or not hasattr(result, "dtype"):
                 raise NodeUntraceable(
                     value.node, "its result, which leaves the program, is no array"
                 )
-        changed = {k: None for k in state.written if isinstance(k, int)}
+        changed = {u: None for u in map(_unit_of, state.written) if u is not None}
         self.written = tuple({**dict.fromkeys(self._donated), **changed})
         outputs = [jnp.asarray(v) for v in found]
-        new_values = [self._as_variable(k, jnp.asarray(state.read(k))) for k in self.written]
+        new_values = [
+            self._as_variable(u, jnp.asarray(state.read(_key_of(u)))) for u in self.written
+        ]
         return outputs, new_values, [state.read(s) for s in self._streams]
 
-    def _as_variable(self, place: int, value: Any) -> Any:
+    def _as_variable(self, unit: Unit, value: Any) -> Any:
         """A new value, divided among devices as the variable is."""
-        sharding = self._shardings.get(place)
+        shardings: dict[Any, Any] = self._copies if isinstance(unit, tuple) else self._shardings
+        sharding = shardings.get(unit)
         return value if sharding is None else jax.lax.with_sharding_constraint(value, sharding)
 
     def tried(self, arrays: Sequence[Any], words: Any) -> None:
@@ -123,16 +157,31 @@ class Program:
         return self._traced(*self.arguments(arrays, words))[0]
 
     def _note(self, node: Node, route: str) -> None:
-        self.routes[node.op.name] = route
+        if route == "rule":  # it may have said more
+            self.routes.setdefault(node.op.name, route)
+        else:
+            self.routes[node.op.name] = route
 
     def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any, Any]:
         """What the program takes for a call's arrays; variables keep what they have."""
-        donated = [arrays[p].on_device() for p in self._donated]
+        donated = [
+            self._value(u, [arrays[p].on_device() for p in _places(u)]) for u in self._donated
+        ]
         return donated, *self._others(arrays, words)
 
     def _others(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
-        values = [arrays[p].on_device() for p in self._read]
-        return values, [arrays[i] for i in self._passed], words
+        values = [self._value(u, [arrays[p].on_device() for p in _places(u)]) for u in self._read]
+        passed = [arrays[i] for i in self._passed]
+        for group, sharding in self._batches.items():
+            passed.append(meshes.stacked([arrays[i] for i in group], sharding))
+        return values, passed, words
+
+    def _value(self, unit: Unit, values: Sequence[Any]) -> Any:
+        """The value of a variable, or of all copies of one, as the program takes it."""
+        if isinstance(unit, tuple):
+            return meshes.stacked(values, self._copies[unit])
+        (value,) = values
+        return np.asarray(value) if isinstance(value, meshes.Part) else value
 
     def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a program without variables and random numbers."""
@@ -143,31 +192,44 @@ class Program:
         if self.is_plain:
             return self.plain(arrays), ()
         others = self._others(arrays, words)
-        variables = {p: arrays[p] for p in self._donated}
+        variables = {p: arrays[p] for u in self._donated for p in _places(u)}
         # All threads lock in one order.
         locks = [v.lock for v in sorted(variables.values(), key=id)]
         with ExitStack() as stack:
             for lock in locks:
                 stack.enter_context(lock)
             taken: dict[int, Any] = {}
+            given: list[Any] = []
             values = taken
             try:
                 for place, variable in variables.items():
                     taken[place] = variable.donate(variables)
-                outputs, changed, after = self._run([*taken.values()], *others)
-                values = dict(zip(self.written, changed, strict=True))
+                given += [self._value(u, [taken[p] for p in _places(u)]) for u in self._donated]
+                outputs, changed, after = self._run(given, *others)
+                values = self._new_values(changed)
                 outputs = tuple([self._result_of(v) for v in outputs])
             except Exception as e:
-                for place, value in taken.items():
+                for unit, value in zip(self._donated, given, strict=False):
                     if isinstance(value, jax.Array) and value.is_deleted():
-                        raise variables[place].lost(e) from e
+                        raise variables[_places(unit)[0]].lost(e) from e
                 raise
             finally:
                 for place, variable in variables.items():
                     variable.commit(variables, values.get(place))
-            for place in self.written[len(self._donated) :]:
-                arrays[place].assign(np.asarray(values[place]))
+            for unit in self.written[len(self._donated) :]:
+                for place in _places(unit):
+                    arrays[place].assign(np.asarray(values[place]))
         return outputs, after
+
+    def _new_values(self, changed: Sequence[Any]) -> dict[int, Any]:
+        """The variables' new values: parts on devices of copies, and what devices share on the host."""
+        values: dict[int, Any] = {}
+        for unit, value in zip(self.written, changed, strict=True):
+            if isinstance(unit, tuple):
+                values.update(zip(unit, meshes.parts(value), strict=True))
+            else:
+                values[unit] = np.asarray(value) if self._copies or self._batches else value
+        return values
 
     def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
         """The program before XLA compiles it: `jax.stages.Lowered`."""
@@ -178,6 +240,22 @@ class Program:
 
 def _itself(value: Any) -> Any:
     return value
+
+
+def _places(unit: Unit) -> tuple[int, ...]:
+    return unit if isinstance(unit, tuple) else (unit,)
+
+
+def _key_of(unit: Unit) -> Any:
+    """The key of a variable's value in the state."""
+    return replicas.group_key(unit) if isinstance(unit, tuple) else unit
+
+
+def _unit_of(key: Any) -> Unit | None:
+    """The variable, or the copies of one, of a key of the state; None for streams."""
+    if isinstance(key, tuple) and key[0] == replicas.AXIS:
+        return key[1:]
+    return key if isinstance(key, int) else None
 
 
 class _HostObject:
@@ -191,6 +269,13 @@ def _is_passed(array: Any) -> bool:
     return isinstance(array, (np.ndarray, np.generic, jax.Array)) and array.dtype != object
 
 
+def _are_alike(arrays: Sequence[Any], inputs: Sequence[int]) -> bool:
+    """True for arrays of one shape."""
+    if not all(_is_passed(arrays[i]) for i in inputs):
+        return False
+    return len({np.shape(arrays[i]) for i in inputs}) == 1
+
+
 class Programs:
     """A graph as a function of arrays: an XLA program for each of the last shapes that it saw.
 
@@ -201,6 +286,7 @@ class Programs:
         self.graph = graph
         self._stays = stays
         self._programs: OrderedDict[Any, Program] = OrderedDict()
+        meshes.host_devices()
         self._lock = lasting_lock()
         self._calling = threading.RLock()
         self._streams = streams_of(graph)
@@ -353,7 +439,7 @@ def streams_of(graph: Graph) -> list[Node]:
 
 def _shape(array: Any) -> Any:
     if isinstance(array, Resource):
-        return array.read().shape if array.initialized else None
+        return array.on_device().shape if array.initialized else None
     return getattr(array, "shape", None)
 
 

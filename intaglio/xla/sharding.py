@@ -7,19 +7,18 @@ of its results unless the program states them.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import NamedSharding, PartitionSpec
 
 from intaglio.base import errors
-from intaglio.base.devices import list_logical_devices
 from intaglio.ir.graph import Graph
 from intaglio.opdef import raw
+from intaglio.xla import meshes
 from intaglio.xla.program import Programs
 from intaglio.xla.registry import xla
 from intaglio.xla.values import Untraceable
@@ -50,35 +49,12 @@ def placement(layout: str) -> Placement:
     )
 
 
-@functools.cache
-def _devices() -> list[Any]:
-    """The devices of XLA for the logical devices of the host. Raises RuntimeError if XLA has fewer."""
-    count = len(list_logical_devices("CPU"))
-    with contextlib.suppress(RuntimeError):  # XLA may be in use already
-        jax.config.update("jax_num_cpu_devices", count)
-    found = jax.devices("cpu")
-    if len(found) < count:
-        raise RuntimeError(
-            f"XLA has {len(found)} devices on the host, and {count} logical devices were configured: "
-            "use them before functions are compiled by XLA."
-        )
-    return found
-
-
-@functools.lru_cache(maxsize=256)
-def _mesh(dims: tuple[tuple[str, int], ...], devices: tuple[str, ...]) -> Mesh:
-    own = _devices()
-    chosen = [own[int(name.rsplit(":", 1)[1])] for name in devices]
-    shape = [size for _, size in dims]
-    return Mesh(np.array(chosen, object).reshape(shape), [name for name, _ in dims])
-
-
 @functools.lru_cache(maxsize=1024)
 def sharding(layout: str) -> NamedSharding:
     """The sharding of jax that a layout is."""
     found = placement(layout)
     parts = [None if a == UNSHARDED else a for a in found.axes]
-    return NamedSharding(_mesh(found.dims, found.devices), PartitionSpec(*parts))
+    return NamedSharding(meshes.mesh(found.dims, found.devices), PartitionSpec(*parts))
 
 
 def check_divides(dims: Sequence[int], layout: str) -> None:

@@ -31,22 +31,36 @@ class State:
         self.values = values
         self.written: dict[Hashable, None] = {}
         self._create = create
+        # Of resources whose values are rows of one: its key, and the row.
+        self.rows: dict[Hashable, tuple[Hashable, int]] = {}
 
     def read(self, key: Hashable) -> Any:
         """The present value. Raises Untraceable if there is none."""
+        if key in self.rows:
+            whole, row = self.rows[key]
+            return self.values[whole][row]
         value = self.values.get(key)
         if value is None:
             raise Untraceable("a variable that it reads has no value yet")
         return value
 
+    def has(self, key: Hashable) -> bool:
+        """Whether there is a value."""
+        return key in self.rows or self.values.get(key) is not None
+
     def write(self, key: Hashable, value: Any) -> None:
         """Makes a value the resource's."""
+        if key in self.rows:
+            key, row = self.rows[key]
+            value = self.values[key].at[row].set(value)
         self.values[key] = value
         self.written[key] = None
 
     def copy(self) -> State:
         """A state for a branch or body, with nothing written."""
-        return State(dict(self.values))
+        copied = State(dict(self.values))
+        copied.rows = self.rows
+        return copied
 
 
 @jax.tree_util.register_pytree_node_class
@@ -90,7 +104,7 @@ class Resource:
     @property
     def initialized(self) -> bool:
         """True if the state has a value."""
-        return self._state.values.get(self._variable.key) is not None
+        return self._state.has(self._variable.key)
 
     def read(self) -> Any:
         """The present value."""

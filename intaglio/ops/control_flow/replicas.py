@@ -21,18 +21,19 @@ from intaglio.opdef.spec import Spec
 
 @op
 class _ReplicatedCall(Op):
-    """output = f(args) where `f` runs once for each of `count` replicas."""
+    """output = f(args) where `f` runs once on each of the devices, for a replica each."""
 
-    signature = "args: *Tin; f: func, count: int, Tout: list(type) -> output: *Tout"
+    signature = "args: *Tin; f: func, devices: list(str), Tout: list(type) -> output: *Tout"
     internal = True
     stateful = True
+    control_flow = "replicas"
     differentiable = False
 
     def infer(self, args, f: Any, Tout) -> Any:
         return [list(f.output_specs)]
 
-    def kernel(self, args, f, count, run):
-        return run(expanded(f, count), args)
+    def kernel(self, args, f, devices, run):
+        return run(expanded(f, len(devices)), args)
 
 
 @op
@@ -84,7 +85,7 @@ class _SumOfReplicas(Collective):
     signature = "input: T; count: int -> output: T"
 
     def gradient(self, doutput, count):
-        return raw._SumOfReplicas(doutput, count=count)
+        return raw._SumOfReplicas(doutput, count=count, name="Collective")
 
 
 @op

@@ -8,6 +8,7 @@ from intaglio.xla.rules import (
     elementwise,
     linear_algebra,
     reductions,
+    replicas,
     tensor_lists,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "elementwise",
     "linear_algebra",
     "reductions",
+    "replicas",
     "tensor_lists",
 ]

@@ -8,13 +8,13 @@ carried out one beside the other in the program of one device (`ir/replicas.py`)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.sharding import PartitionSpec
+from jax.sharding import NamedSharding, PartitionSpec
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.replicas import expanded
@@ -29,75 +29,96 @@ _EACH, _ALL = PartitionSpec(AXIS), PartitionSpec()
 
 
 @xla(raw._ReplicatedCall)
-def _replicated(args, f: Graph, count, node, evaluator) -> Any:
+def _replicated(args, f: Graph, devices, node, evaluator) -> Any:
+    count = len(devices)
     try:
-        found = _Spmd(args, f, count, evaluator).run()
-    except Untraceable as e:
+        mesh = meshes.mesh(((AXIS, count),), tuple(devices))
+        found = _Spmd(args, f, mesh, node, evaluator).run()
+    except (Untraceable, RuntimeError) as e:
         evaluator.note(node, f"a copy for each of {count} replicas, for {e}")
         return [evaluator.run(expanded(f, count), args)]
     evaluator.note(node, f"one SPMD program of {count} devices")
     return [found]
 
 
-class _Local:
-    """A copy of a variable in the program: the key of that of the replica that runs."""
+@xla(raw._OfReplica)
+def _own(values, node, evaluator) -> Any:
+    if id(node) not in evaluator.own:
+        raise Untraceable("it is not in the graph of a replica")
+    return evaluator.own[id(node)]
 
-    def __init__(self, node: Node, keys: Sequence[Hashable], spec: Any) -> None:
-        self.variable = Variable((AXIS, *keys), spec)
-        self.keys = keys
+
+@xla(raw._ToReplicas)
+def _to_replicas(value, N) -> Any:
+    return [[value] * N]
+
+
+@xla(raw._SumOfReplicas)
+def _sum(input) -> Any:
+    return lax.psum(jnp.asarray(input), AXIS)
+
+
+@xla(raw._FirstOfReplicas)
+def _first(input) -> Any:
+    return lax.all_gather(jnp.asarray(input), AXIS)[0]
+
+
+@xla(raw._GatherOfReplicas)
+def _gather(input, axis) -> Any:
+    x = jnp.asarray(input)
+    return lax.all_gather(x, AXIS, axis=axis % x.ndim, tiled=True)
 
 
 class _Spmd:
     """The graph of a replica, carried out once on each device of a mesh."""
 
-    def __init__(self, args: Sequence[Any], f: Graph, count: int, evaluator: Any) -> None:
+    def __init__(
+        self, args: Sequence[Any], f: Graph, mesh: Any, call: Node, evaluator: Any
+    ) -> None:
         self._graph = f
-        self._count = count
+        self._mesh = mesh
         self._evaluator = evaluator
-        self._mesh = meshes.of_replicas(count, AXIS)
-        values = {id(v): a for v, a in zip(f.inputs, args, strict=True)}
+        self._args = list(args)
+        # Of the nodes `_OfReplica`: the values of all replicas, or the variable whose copies they are.
+        self._stacked: dict[int, Any] = {}
+        self._variables: dict[int, Variable] = {}
+        self._copies: dict[Hashable, Any] = {}
+        outside = {id(v): (a, w) for v, a, w in zip(f.inputs, args, call.inputs, strict=True)}
         for node in f.nodes:
             if node.op is raw.Const:
-                values[id(node.outputs[0])] = node.attrs["value"]
-        # By node `_OfReplica`: the stacked values, or the local copy of a variable.
-        self._stacked: dict[int, Any] = {}
-        self._locals: dict[int, _Local] = {}
-        for node in f.nodes:
-            if node.op is raw._OfReplica:
-                self._take(node, [values.get(id(v)) for v in node.inputs])
-        self._args = list(args)
-        self._results = [_result(v) for v in f.outputs]
-        self._written: tuple[Hashable, ...] = ()
+                outside[id(node.outputs[0])] = node.attrs["value"], None
+            elif node.op is raw._OfReplica:
+                if any(id(v) not in outside for v in node.inputs):
+                    raise Untraceable("values of all replicas are computed in a replica")
+                self._take(node, [outside[id(v)] for v in node.inputs])
+        self._written: list[Hashable] = []
 
-    def _take(self, node: Node, values: Sequence[Any]) -> None:
+    def _take(self, node: Node, columns: Sequence[tuple[Any, Any]]) -> None:
+        values = [value for value, _ in columns]
         if all(isinstance(v, Variable) for v in values):
-            keys = [v.key for v in values]
-            local = self._locals[id(node)] = _Local(node, keys, values[0].spec)
-            self._stacked.setdefault(
-                id(local), None
-            )
+            variable = self._variables[id(node)] = _local(values)
+            self._copies[variable.key] = self._copies_of(variable.key, [v.key for v in values])
             return
-        if not all(hasattr(v, "shape") for v in values):
+        if not all(isinstance(v, (jax.Array, np.ndarray, np.generic)) for v in values):
             raise Untraceable("replicas have values that are no arrays")
-        if len({v.shape for v in values}) != 1:
-            shown = ", ".join([str(v.shape) for v in values])
-            raise Untraceable(f"the replicas have arrays of unlike shapes: {shown}")
-        self._stacked[id(node)] = jnp.stack([jnp.asarray(v) for v in values])
+        whole = self._evaluator.stacked.get(tuple([id(outer) for _, outer in columns]))
+        self._stacked[id(node)] = _stacked(values, "values") if whole is None else whole
+
+    def _copies_of(self, key: Hashable, keys: Sequence[Hashable]) -> Any:
+        state = self._evaluator.state
+        if key in state.values:
+            return state.values[key]
+        return _stacked([state.read(k) for k in keys], "copies of a variable")
 
     def run(self) -> list[Any]:
         """The outputs, of each replica; the state has what they write."""
         state = self._evaluator.state
-        stacked = {k: v for k, v in self._stacked.items() if v is not None}
-        shared = {k: jnp.asarray(v) for k, v in state.values.items() if v is not None}
-        locals_: dict[Hashable, Any] = {}
-        for local in self._locals.values():
-            key = local.variable.key
-            if key not in locals_:
-                copies = [jnp.asarray(state.read(k)) for k in local.keys]
-                if len({c.shape for c in copies}) != 1:
-                    raise Untraceable("the copies of a variable have unlike shapes")
-                locals_[key] = jnp.stack(copies)
-        arrays = {i: jnp.asarray(a) for i, a in enumerate(self._args) if jax.numpy.ndim(a) is not None and isinstance(a, jax.Array)}
+        arrays = {i: a for i, a in enumerate(self._args) if isinstance(a, jax.Array)}
+        shared = {
+            v.key: state.read(v.key)
+            for v in self._args
+            if isinstance(v, Variable) and state.has(v.key)
+        }
         function = jax.shard_map(
             self._body,
             mesh=self._mesh,
@@ -105,4 +126,100 @@ class _Spmd:
             out_specs=(_EACH, _EACH),
             check_vma=False,
         )
-        ...
+        results, changed = function(self._stacked, self._copies, shared, arrays)
+        for key, value in zip(self._written, changed, strict=True):
+            self._write(key, value)
+        # Values of single replicas: what takes them is computed on every device.
+        return [results[i][row] for i, row in self._places]
+
+    def _body(self, stacked: Any, copies: Any, shared: Any, arrays: Any) -> Any:
+        own = {k: v[0] for k, v in copies.items()}
+        inner = self._evaluator.within(State({**shared, **own}))
+        inner.own = {**self._variables, **{k: v[0] for k, v in stacked.items()}}
+        inputs = [arrays.get(i, a) for i, a in enumerate(self._args)]
+        found = inner.run(self._graph, inputs)
+        results = self._results(found)
+        self._written = list(inner.state.written)
+        if any(k not in self._copies for k in self._written):
+            raise Untraceable("a replica writes a variable that all of them share")
+        return [jnp.asarray(v)[None] for v in results], [
+            jnp.asarray(inner.state.read(k))[None] for k in self._written
+        ]
+
+    def _results(self, found: Sequence[Any]) -> list[Any]:
+        """The outputs without repetition; `_places` says which of them, and whose, each output is."""
+        numbers: dict[int, int] = {}
+        results: list[Any] = []
+        self._places: list[tuple[int, int]] = []
+        for value, result in zip(self._graph.outputs, found, strict=True):
+            if value.node.op is not raw._ToReplicas or not hasattr(result, "dtype"):
+                raise Untraceable("a result of the replicas is no array")
+            number = numbers.setdefault(id(value.node), len(results))
+            if number == len(results):
+                results.append(result)
+            self._places.append((number, value.value_index))
+        return results
+
+    def _write(self, key: Any, value: Any) -> None:
+        state = self._evaluator.state
+        if key in state.values:
+            state.write(key, value)
+            return
+        for row, copy in enumerate(key[1:]):
+            state.write(copy, value[row])
+
+
+def _local(copies: Sequence[Variable]) -> Variable:
+    """The copy of the replica that runs."""
+    keys = [v.key for v in copies]
+    if len(set(keys)) != len(keys):
+        raise Untraceable("replicas share a copy of a variable")
+    return Variable(group_key(keys), copies[0].spec)
+
+
+def group_key(keys: Sequence[Hashable]) -> Hashable:
+    """The key of the copies of a variable with these keys, as one array."""
+    return (AXIS, *keys)
+
+
+def _stacked(values: Sequence[Any], what: str) -> Any:
+    if len({np.shape(v) for v in values}) != 1:
+        shown = ", ".join([str(np.shape(v)) for v in values])
+        raise Untraceable(f"the replicas have {what} of unlike shapes: {shown}")
+    return jnp.stack([jnp.asarray(v) for v in values])
+
+
+class Group(NamedTuple):
+    """Inputs of a graph, by number, that are the values of all replicas; and how a mesh divides them."""
+
+    inputs: tuple[int, ...]
+    sharding: Any
+
+
+def groups(graph: Graph) -> list[Group]:
+    """The inputs of a graph that its replicas get, each by one of the groups."""
+    numbers = {id(v): i for i, v in enumerate(graph.inputs)}
+    found: dict[tuple[int, ...], Group] = {}
+    for call in graph.nodes:
+        if call.op.control_flow != "replicas":
+            continue
+        devices = call.attrs["devices"]
+        try:
+            mesh = meshes.mesh(((AXIS, len(devices)),), tuple(devices))
+        except RuntimeError:
+            continue
+        inner: Graph = call.attrs["f"]
+        outer = {id(v): numbers.get(id(w)) for v, w in zip(inner.inputs, call.inputs, strict=True)}
+        for node in inner.nodes:
+            if node.op is raw._OfReplica:
+                places: Any = tuple([outer.get(id(v)) for v in node.inputs])
+                if None not in places and len(set(places)) == len(places):
+                    found.setdefault(places, Group(places, NamedSharding(mesh, _EACH)))
+    taken: dict[int, int] = {}
+    for group in found.values():
+        for place in group.inputs:
+            taken[place] = taken.get(place, 0) + 1
+    return [g for g in found.values() if all(taken[p] == 1 for p in g.inputs)]
+
+
+__all__ = ["AXIS", "Group", "group_key", "groups"]
