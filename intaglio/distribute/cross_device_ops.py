@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.distribute.contexts import ReduceOp, current
-from intaglio.distribute.values import DistributedValues, Mirrored, MirroredLane, NotOneProgram
+from intaglio.distribute.values import DistributedValues, Mirrored, MirroredLane
+from intaglio.ir.replicas import NotOneProgram
 from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.trace.scopes import device

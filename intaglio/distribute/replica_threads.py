@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from intaglio.base.threads import inheriting
@@ -44,6 +45,8 @@ class _Replica(ReplicaContext):
         self._call = call
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
         self._level = door.level()
+        # Graphs that enclose the one which is recorded: its captures may be theirs.
+        self._recorders = [level for level in door.stack().levels if not level.eager]
         # Tapes around the run see nothing of its replicas, which are threads: as with TensorFlow.
         self._scopes = {**_scopes_of(self._level), "watchers": []}
         self._thread = threading.Thread(
@@ -125,7 +128,12 @@ class _Replica(ReplicaContext):
     def _called(self) -> Any:
         here = pushed(Context(self._strategy, self))
         where = device(self._strategy.extended.worker_devices[self.index])
-        with here, door.pushed(EagerLevel() if self._level.eager else self._level), where:
+        levels = [*self._recorders, EagerLevel()] if self._level.eager else self._recorders
+        with ExitStack() as stack:
+            stack.enter_context(here)
+            for level in levels:
+                stack.enter_context(door.pushed(level))
+            stack.enter_context(where)
             self._inner = door.level()
             return self._call()
 

@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrateg
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
@@ -29,7 +30,6 @@ from intaglio.distribute.values import (
     DistributedValues,
     Lane,
     Mirrored,
-    NotOneProgram,
     PerReplica,
     of_replica,
     regrouped,
@@ -37,6 +37,7 @@ from intaglio.distribute.values import (
 from intaglio.distribute.variables import DistributedVariable, MirroredVariable, SyncOnReadVariable
 from intaglio.function.decorator import function
 from intaglio.function.polymorphic import Function
+from intaglio.ir.replicas import NotOneProgram
 from intaglio.opdef import convert, door, raw
 from intaglio.state.creation import VariableSynchronization, checked_modes
 from intaglio.state.variable import UnreadVariable
@@ -130,9 +131,7 @@ class ReplicatedExtended(StrategyExtended):
                 return spmd.run(self._strategy, fn, args, kwargs, variables)
             except NotOneProgram as e:
                 logger().warning(
-                    "strategy.run of %s records each replica, no SPMD program: %s",
-                    getattr(fn, "__name__", fn),
-                    e,
+                    "strategy.run of %s records each replica, no SPMD program: %s", _name_of(fn), e
                 )
         count = len(self._devices)
         return replica_threads.run(self._strategy, fn, args, kwargs, count, variables)
@@ -424,6 +423,13 @@ class ReplicatedStrategy(Strategy):
             for i in self._extended._replica_ids
         ]
         return regrouped(found, always=True)
+
+
+def _name_of(function: Any) -> str:
+    """The name of a function, also of one that autograph has converted."""
+    while isinstance(function, functools.partial):
+        function = function.args[-1] if function.args else function.func
+    return getattr(function, "__name__", type(function).__name__)
 
 
 class ValueContext:

@@ -18,15 +18,10 @@ from intaglio.base.dtypes import int32, resource
 from intaglio.base.options import OPTIONS
 from intaglio.distribute.contexts import Context, ReduceOp, ReplicaContext, current, pushed
 from intaglio.distribute.cross_device_ops import mean_of
-from intaglio.distribute.values import (
-    DistributedValues,
-    Lane,
-    MirroredLane,
-    NotOneProgram,
-    regrouped,
-)
+from intaglio.distribute.values import DistributedValues, Lane, MirroredLane, regrouped
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.replicas import NotOneProgram
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
@@ -210,6 +205,8 @@ class SpmdReplica(ReplicaContext):
         def lane(value: Any) -> Any:
             if isinstance(value, LocalVariable):
                 return value._distributed_container()
+            if isinstance(value, IndexedSlices):
+                return Lane(_of_tensors(value))
             return Lane(value) if self._is_inside(value) else value
 
         return nest.map_structure(lane, structure)
@@ -221,7 +218,8 @@ class SpmdReplica(ReplicaContext):
     def reduced(self, op: ReduceOp, value: Any) -> Any:
         """The sum or mean of what the replicas have."""
         if isinstance(value, IndexedSlices):
-            rows = value.values / self.count if op is ReduceOp.MEAN else value.values
+            rows = convert.to_tensor(value.values)
+            rows = rows / self.count if op is ReduceOp.MEAN else rows
             return IndexedSlices(
                 self.gathered(rows, 0), self.gathered(value.indices, 0), value.dense_shape
             )
@@ -251,6 +249,8 @@ class SpmdReplica(ReplicaContext):
             value = value.value()
         if isinstance(value, Node):
             raise NotOneProgram("a replica returns an operation")
+        if isinstance(value, IndexedSlices):
+            value = _of_tensors(value)
         if isinstance(value, (Variable, DistributedValues)) or not self._is_inside(value):
             return value
         flat = nest.flatten(value, expand_composites=True)
@@ -260,6 +260,16 @@ class SpmdReplica(ReplicaContext):
     def _column(self, value: Tensor) -> Sequence[Any]:
         found = raw._ToReplicas(value, N=self.count, name="ToReplicas")
         return [found[0]] * self.count if id(value) in self._single else found
+
+
+def _of_tensors(slices: IndexedSlices) -> IndexedSlices:
+    """Slices whose parts are tensors, which lists may be, too."""
+    shape = slices.dense_shape
+    return IndexedSlices(
+        convert.to_tensor(slices.values),
+        convert.to_tensor(slices.indices),
+        None if shape is None else convert.to_tensor(shape),
+    )
 
 
 class _Results:
@@ -287,7 +297,7 @@ def run(
         )
         result = replica.to_replicas(function(*own_args, **own_kwargs))
     found = [v for v in nest.flatten(result) if isinstance(v, _Results)]
-    tensors = [t for r in found for c in r.columns for t in c if isinstance(t, Tensor)]
+    tensors = [t for r in found for c in r.columns for t in c if isinstance(t, SymbolicTensor)]
     inner = list({id(t): t for t in tensors}.values())
     graph.outputs = inner
     frozen = graph.freeze_function()

@@ -12,6 +12,7 @@ from typing import Any
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.distribute.contexts import current
+from intaglio.ir.replicas import NotOneProgram
 from intaglio.opdef import convert
 from intaglio.state.variable import ResourceVariable
 from intaglio.type_specs.type_spec import TypeSpec, type_spec_of
@@ -95,10 +96,6 @@ def _operator(name: str) -> Callable[..., Any]:
 
 for _name in _OPERATORS:
     setattr(Mirrored, f"__{_name}__", _operator(f"__{_name}__"))
-
-
-class NotOneProgram(BaseException):
-    """What replicas do is no SPMD program; the message is the reason. No code of the user's catches it."""
 
 
 class _OneForAll(DistributedValues):
@@ -202,7 +199,6 @@ __all__ = [
     "Lane",
     "Mirrored",
     "MirroredLane",
-    "NotOneProgram",
     "PerReplica",
     "PerReplicaSpec",
     "of_replica",

@@ -19,6 +19,20 @@ from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
 
+class NotOneProgram(BaseException):
+    """What replicas do is no SPMD program; the message is the reason. No code of the user's catches it."""
+
+
+def differs_by_replica(value: SymbolicTensor) -> bool:
+    """True for what each replica has a number of its own of, which is known while they are traced."""
+    op = value.node.op
+    return (
+        op.internal
+        and op is raw._OfReplica
+        and all(v.spec.value is not None for v in value.node.inputs)
+    )
+
+
 def expanded(graph: Graph, count: int) -> Graph:
     """The graph of a `_ReplicatedCall` without ops that refer to replicas; found once."""
     found = graph.derived.get((expanded, count))
@@ -148,4 +162,4 @@ class _Expansion:
         return found
 
 
-__all__ = ["expanded", "without_replicas"]
+__all__ = ["NotOneProgram", "differs_by_replica", "expanded", "without_replicas"]

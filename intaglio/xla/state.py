@@ -7,7 +7,7 @@ program. In a branch or body a copy is written, which `control_flow` makes a res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -32,7 +32,9 @@ class State:
         self.written: dict[Hashable, None] = {}
         self._create = create
         # Of resources whose values are rows of one: its key, and the row.
-        self.rows: dict[Hashable, tuple[Hashable, int]] = {}
+        self.rows: Mapping[Any, tuple[Hashable, int]] = {}
+        # The mesh of the program's replicas, in a list that all states of a program share.
+        self.meshes: list[Any] = []
 
     def read(self, key: Hashable) -> Any:
         """The present value. Raises Untraceable if there is none."""
@@ -56,10 +58,16 @@ class State:
         self.values[key] = value
         self.written[key] = None
 
+    def divide(self, mesh: Any) -> None:
+        """Notes the mesh of replicas. Raises Untraceable if the program has another one."""
+        if self.meshes and self.meshes[0] != mesh:
+            raise Untraceable("other replicas of the program run on other devices")
+        self.meshes[:] = [mesh]
+
     def copy(self) -> State:
         """A state for a branch or body, with nothing written."""
         copied = State(dict(self.values))
-        copied.rows = self.rows
+        copied.rows, copied.meshes = self.rows, self.meshes
         return copied
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import math
 import re
 import subprocess
 import sys
@@ -63,13 +64,43 @@ def answers(name: str) -> dict[str, str]:
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
-def said_here(name: str) -> dict[str, str]:
-    """What a program says on Intaglio, in a process of its own. Raises RuntimeError if it fails."""
-    command = [sys.executable, "-m", "tests.distribute.recording", "--intaglio", name]
+def said_here(name: str, option: str = "--intaglio") -> dict[str, str]:
+    """What a program says on Intaglio, in a process of its own. Raises RuntimeError if it fails.
+
+    With `--xla` every `tf.function` of the program is compiled by XLA.
+    """
+    command = [sys.executable, "-m", "tests.distribute.recording", option, name]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return json.loads(done.stdout)
+
+
+_NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def are_close(found: str, expected: str) -> bool:
+    """Whether two answers are the same but for numbers, and these within 1e-5."""
+
+    def form(text: str) -> str:
+        return _NUMBER.sub("#", re.sub(r"\s+", " ", text))
+
+    if form(found) != form(expected):
+        return False
+    pairs = zip(_NUMBER.findall(found), _NUMBER.findall(expected), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=1e-5, abs_tol=1e-6) for a, b in pairs)
+
+
+def _compiled(tf: Any) -> Any:
+    """The module, whose functions XLA compiles."""
+    traced = tf.function
+
+    def function(func: Any = None, **options: Any) -> Any:
+        options["jit_compile"] = True
+        return traced(func, **options) if func else lambda f: traced(f, **options)
+
+    tf.function = function
+    return tf
 
 
 def _record(name: str) -> None:
@@ -81,6 +112,10 @@ def _record(name: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--intaglio"]:
         print(json.dumps(said(sys.argv[2], importlib.import_module("intaglio.tf"))))
+    elif sys.argv[1:2] == ["--xla"]:
+        importlib.import_module("intaglio").backend("xla")
+        module = _compiled(importlib.import_module("intaglio.tf"))
+        print(json.dumps(said(sys.argv[2], module)))
     elif len(sys.argv) == 2:
         _record(sys.argv[1])
     else:

@@ -22,6 +22,7 @@ from intaglio.base.errors import (
 from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
+from intaglio.ir.replicas import NotOneProgram, differs_by_replica
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
@@ -168,6 +169,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
         return None
     if spec.value is not None:
         return dtypes.as_numbers(np.asarray(spec.value))
+    if differs_by_replica(tensor):
+        raise NotOneProgram("Python code depends on which replica it runs for")
     if partial and spec.partial is not None:
         return np.array(spec.partial, object)
     return None

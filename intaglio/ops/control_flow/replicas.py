@@ -71,18 +71,19 @@ class _ToReplicas(Op):
 class Collective(Op):
     """One value of what `count` replicas have; all get the same."""
 
-    T = dtypes.NUMERIC
+    T = dtypes.ALL
     internal = True
-
-    def infer(self, input: Spec) -> Any:
-        return Spec(input.dtype, input.shape)
 
 
 @op
 class _SumOfReplicas(Collective):
     """The sum of what the replicas have."""
 
+    T = dtypes.NUMERIC
     signature = "input: T; count: int -> output: T"
+
+    def infer(self, input: Spec) -> Any:
+        return Spec(input.dtype, input.shape)
 
     def gradient(self, doutput, count):
         return raw._SumOfReplicas(doutput, count=count, name="Collective")
@@ -92,16 +93,17 @@ class _SumOfReplicas(Collective):
 class _FirstOfReplicas(Collective):
     """What the first replica has."""
 
-    T = dtypes.ALL
     signature = "input: T; count: int -> output: T"
     differentiable = False
+
+    def infer(self, input: Spec) -> Any:
+        return Spec(input.dtype, input.shape)
 
 
 @op
 class _GatherOfReplicas(Collective):
     """What the replicas have, along an axis, in their order."""
 
-    T = dtypes.ALL
     signature = "input: T; axis: int, count: int -> output: T"
     differentiable = False
 

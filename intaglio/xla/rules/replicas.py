@@ -33,6 +33,7 @@ def _replicated(args, f: Graph, devices, node, evaluator) -> Any:
     count = len(devices)
     try:
         mesh = meshes.mesh(((AXIS, count),), tuple(devices))
+        evaluator.state.divide(mesh)
         found = _Spmd(args, f, mesh, node, evaluator).run()
     except (Untraceable, RuntimeError) as e:
         evaluator.note(node, f"a copy for each of {count} replicas, for {e}")
@@ -83,6 +84,7 @@ class _Spmd:
         self._stacked: dict[int, Any] = {}
         self._variables: dict[int, Variable] = {}
         self._copies: dict[Hashable, Any] = {}
+        outside: dict[int, tuple[Any, Any]]
         outside = {id(v): (a, w) for v, a, w in zip(f.inputs, args, call.inputs, strict=True)}
         for node in f.nodes:
             if node.op is raw.Const:
@@ -200,10 +202,14 @@ def groups(graph: Graph) -> list[Group]:
     """The inputs of a graph that its replicas get, each by one of the groups."""
     numbers = {id(v): i for i, v in enumerate(graph.inputs)}
     found: dict[tuple[int, ...], Group] = {}
+    calls = [n.attrs["devices"] for n in graph.nodes if n.op.control_flow == "replicas"]
+    chosen = calls[0] if calls else None  # a program has one mesh
     for call in graph.nodes:
         if call.op.control_flow != "replicas":
             continue
         devices = call.attrs["devices"]
+        if devices != chosen:
+            continue
         try:
             mesh = meshes.mesh(((AXIS, len(devices)),), tuple(devices))
         except RuntimeError:
