@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from intaglio.base import errors
+import numpy as np
+
+from intaglio.base import errors, nest
 from intaglio.data import building
 from intaglio.data.rearranging import SHARD_HINT
 from intaglio.data.stage import Stage
@@ -73,11 +75,43 @@ def batch_size(stage: Stage) -> int | None:
         _, parts = _recipe(stage)
         if "batch_size" in parts:
             return int(parts["batch_size"])
+        if "batch_sizes" in parts:  # of rebatch
+            sizes = set(np.reshape(parts["batch_sizes"], -1).tolist())
+            return sizes.pop() if len(sizes) == 1 else None
         before = list(inputs(stage))
-        is_plain = len(before) == 1 and not any([isinstance(v, Graph) for v in parts.values()])
+        is_plain = len(before) == 1 and not _has_functions(stage)
         if not is_plain or _ranks(stage) != _ranks(before[0]):
             return None
         stage = before[0]
+
+
+def compute_batch_size(dataset: Any) -> EagerTensor:
+    """The size of a dataset's batches, int64; -1 where they differ or are not known.
+
+    Raises IndexError for elements without a batch dimension.
+    """
+    sizes = {s.shape[0] for s in nest.flatten(dataset.element_spec) if s.shape.rank is not None}
+    stage = stage_of(dataset)
+    if None in sizes and stage is not None:
+        sizes.discard(None)
+        sizes.update(_batch_sizes(stage))
+    (size,) = sizes if len(sizes) == 1 else (None,)
+    return from_array(np.array(-1 if size is None else size, np.int64))
+
+
+def _batch_sizes(stage: Stage) -> set[int | None]:
+    """The sizes of batches of all pipelines that are brought together without changing them."""
+    found = batch_size(stage)
+    before = list(inputs(stage))
+    if found is not None or len(before) < 2 or _has_functions(stage):
+        return {found}
+    return set[int | None]().union(*[_batch_sizes(s) for s in before])
+
+
+def _has_functions(stage: Stage) -> bool:
+    """Whether functions make the elements; a predicate chooses among them."""
+    parts = _recipe(stage)[1]
+    return any([isinstance(v, Graph) for k, v in parts.items() if k != "predicate"])
 
 
 def _ranks(stage: Stage) -> list[int | None]:

@@ -306,6 +306,9 @@ PRIVATE: dict[str, dict[str, str]] = {
         "ShuffleDataset=NoDataset UnaryDataset=NoDataset",
     ),
     "python.data.ops.range_op": _all(_INTERNALS, "_RangeDataset=NoDataset"),
+    "python.data.experimental.ops.distribute": {
+        "compute_batch_size": "intaglio.data.sharding:compute_batch_size"
+    },
     "python.distribute.input_ops": {},
     "python.ops.variable_scope": _all(
         "intaglio.compat_v1.variable_scopes",
