@@ -24,6 +24,7 @@ usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip wi
        intaglio doctor | cache                 this environment; the compiled code on disk
        intaglio activate | deactivate
        intaglio launch -n N SCRIPT [ARGUMENT ...]   as N workers of a cluster on this machine
+       intaglio plan SCRIPT [ARGUMENT ...]     what devices send each other in its compiled programs
        intaglio compile MODEL [OPTION ...]     a SavedModel or .keras file as a C library
        intaglio show FILE [--json]             what is in a SavedModel, GraphDef, .keras file,
                                                checkpoint or file of TFRecords
@@ -43,6 +44,7 @@ _COMMANDS = ("run", *_ENVIRONMENT, *_LOOKING)
 # Commands with options of their own, imported when they are asked for.
 _TOOLS = {
     "launch": "intaglio.tools.launching:launch",
+    "plan": "intaglio.tools.planning:plan",
     "compile": "intaglio.tools.exporting:compile_model",
     "show": "intaglio.tools.model_files:show",
     "run-signature": "intaglio.tools.model_files:run_signature",

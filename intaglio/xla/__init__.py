@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.xla import collectives as collectives
     from intaglio.xla import sharding as sharding
     from intaglio.xla.compilation import compiled as compiled
     from intaglio.xla.processes import join as join
@@ -27,6 +28,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "STAGES": "intaglio.xla.stages:STAGES",
+            "collectives": "intaglio.xla.collectives",
             "compiled": "intaglio.xla.compilation:compiled",
             "exported": "intaglio.xla.stages:exported",
             "join": "intaglio.xla.processes:join",

@@ -24,7 +24,7 @@ from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
-from intaglio.xla import kernels, meshes, rules
+from intaglio.xla import collectives, kernels, meshes, rules
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
@@ -393,6 +393,9 @@ class Programs:
                             " which change from call to call"
                         )
                     self._programs.popitem(last=False)
+            for observe in collectives.OBSERVERS:
+                lowered = found.lowered(arrays, self.words())
+                observe(self.graph.name, lowered.compile().as_text())
         return found
 
     def _with_streams(self, program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
