@@ -75,7 +75,7 @@ class Program:
         self._group(arrays, set(values), stays)
         units: list[Unit] = [p for p in values if p not in self._rows]
         units += self._copies
-        self._donated = [u for u in units if not changed.isdisjoint(_places(u))]
+        self._donated = [u for u in units if not changed.isdisjoint(_positions(u))]
         self._shardings = {p: getattr(arrays[p], "sharding", None) for p in values}
         self._read = [u for u in units if u not in self._donated]
         self.written: tuple[Unit, ...] = ()
@@ -93,15 +93,15 @@ class Program:
         self._copies: dict[tuple[int, ...], Any] = {}
         self._batches: dict[tuple[int, ...], Any] = {}
         for inputs, sharding in () if stays else replicas.groups(self.graph):
-            places = tuple([self.variables.get(i, -1) for i in inputs])
-            if values.issuperset(places):
-                self._copies[places] = sharding
-            elif set(places) == {-1} and self._constants.keys().isdisjoint(inputs):
+            positions = tuple([self.variables.get(i, -1) for i in inputs])
+            if values.issuperset(positions):
+                self._copies[positions] = sharding
+            elif set(positions) == {-1} and self._constants.keys().isdisjoint(inputs):
                 self._batches |= {inputs: sharding} if _are_alike(arrays, inputs) else {}
         self._rows = {
-            place: (replicas.group_key(places), row)
-            for places in self._copies
-            for row, place in enumerate(places)
+            place: (replicas.group_key(positions), row)
+            for positions in self._copies
+            for row, place in enumerate(positions)
         }
 
     def _outputs(self, *arrays: Any) -> tuple[Any, ...]:
@@ -165,12 +165,14 @@ class Program:
     def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any, Any]:
         """What the program takes for a call's arrays; variables keep what they have."""
         donated = [
-            self._value(u, [arrays[p].on_device() for p in _places(u)]) for u in self._donated
+            self._value(u, [arrays[p].on_device() for p in _positions(u)]) for u in self._donated
         ]
         return donated, *self._others(arrays, words)
 
     def _others(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
-        values = [self._value(u, [arrays[p].on_device() for p in _places(u)]) for u in self._read]
+        values = [
+            self._value(u, [arrays[p].on_device() for p in _positions(u)]) for u in self._read
+        ]
         passed = [arrays[i] for i in self._passed]
         for group, sharding in self._batches.items():
             passed.append(meshes.stacked([arrays[i] for i in group], sharding))
@@ -192,32 +194,34 @@ class Program:
         if self.is_plain:
             return self.plain(arrays), ()
         others = self._others(arrays, words)
-        variables = {p: arrays[p] for u in self._donated for p in _places(u)}
+        variables = {p: arrays[p] for u in self._donated for p in _positions(u)}
         # All threads lock in one order.
         locks = [v.lock for v in sorted(variables.values(), key=id)]
         with ExitStack() as stack:
             for lock in locks:
                 stack.enter_context(lock)
             taken: dict[int, Any] = {}
-            given: list[Any] = []
+            operands: list[Any] = []
             values = taken
             try:
                 for place, variable in variables.items():
                     taken[place] = variable.donate(variables)
-                given += [self._value(u, [taken[p] for p in _places(u)]) for u in self._donated]
-                outputs, changed, after = self._run(given, *others)
+                operands += [
+                    self._value(u, [taken[p] for p in _positions(u)]) for u in self._donated
+                ]
+                outputs, changed, after = self._run(operands, *others)
                 values = self._new_values(changed)
                 outputs = tuple([self._result_of(v) for v in outputs])
             except Exception as e:
-                for unit, value in zip(self._donated, given, strict=False):
+                for unit, value in zip(self._donated, operands, strict=False):
                     if isinstance(value, jax.Array) and value.is_deleted():
-                        raise variables[_places(unit)[0]].lost(e) from e
+                        raise variables[_positions(unit)[0]].lost(e) from e
                 raise
             finally:
                 for place, variable in variables.items():
                     variable.commit(variables, values.get(place))
             for unit in self.written[len(self._donated) :]:
-                for place in _places(unit):
+                for place in _positions(unit):
                     arrays[place].assign(np.asarray(values[place]))
         return outputs, after
 
@@ -242,7 +246,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _places(unit: Unit) -> tuple[int, ...]:
+def _positions(unit: Unit) -> tuple[int, ...]:
     return unit if isinstance(unit, tuple) else (unit,)
 
 

@@ -76,7 +76,7 @@ class _Spmd:
     def __init__(
         self, args: Sequence[Any], f: Graph, mesh: Any, call: Node, evaluator: Any
     ) -> None:
-        self._graph = f
+        self._graph, self._call = f, call
         self._mesh = mesh
         self._evaluator = evaluator
         self._args = list(args)
@@ -131,8 +131,15 @@ class _Spmd:
         results, changed = function(self._stacked, self._copies, shared, arrays)
         for key, value in zip(self._written, changed, strict=True):
             self._write(key, value)
+        for number in range(len(results)):
+            rows = [
+                v
+                for v, (n, _) in zip(self._call.outputs, self._positions, strict=True)
+                if n == number
+            ]
+            self._evaluator.stacked[tuple(map(id, rows))] = results[number]
         # Values of single replicas: what takes them is computed on every device.
-        return [results[i][row] for i, row in self._places]
+        return [results[i][row] for i, row in self._positions]
 
     def _body(self, stacked: Any, copies: Any, shared: Any, arrays: Any) -> Any:
         own = {k: v[0] for k, v in copies.items()}
@@ -149,17 +156,17 @@ class _Spmd:
         ]
 
     def _results(self, found: Sequence[Any]) -> list[Any]:
-        """The outputs without repetition; `_places` says which of them, and whose, each output is."""
+        """The outputs without repetition; `_positions` says which of them, and whose, each output is."""
         numbers: dict[int, int] = {}
         results: list[Any] = []
-        self._places: list[tuple[int, int]] = []
+        self._positions: list[tuple[int, int]] = []
         for value, result in zip(self._graph.outputs, found, strict=True):
             if value.node.op is not raw._ToReplicas or not hasattr(result, "dtype"):
                 raise Untraceable("a result of the replicas is no array")
             number = numbers.setdefault(id(value.node), len(results))
             if number == len(results):
                 results.append(result)
-            self._places.append((number, value.value_index))
+            self._positions.append((number, value.value_index))
         return results
 
     def _write(self, key: Any, value: Any) -> None:
@@ -218,9 +225,9 @@ def groups(graph: Graph) -> list[Group]:
         outer = {id(v): numbers.get(id(w)) for v, w in zip(inner.inputs, call.inputs, strict=True)}
         for node in inner.nodes:
             if node.op is raw._OfReplica:
-                places: Any = tuple([outer.get(id(v)) for v in node.inputs])
-                if None not in places and len(set(places)) == len(places):
-                    found.setdefault(places, Group(places, NamedSharding(mesh, _EACH)))
+                positions: Any = tuple([outer.get(id(v)) for v in node.inputs])
+                if None not in positions and len(set(positions)) == len(positions):
+                    found.setdefault(positions, Group(positions, NamedSharding(mesh, _EACH)))
     taken: dict[int, int] = {}
     for group in found.values():
         for place in group.inputs:
