@@ -25,6 +25,7 @@ from intaglio.ir.replicas import NotOneProgram
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
+from intaglio.state import one_device
 from intaglio.state.variable import BoundVariable, UnreadVariable, Variable
 from intaglio.trace import control_flow
 
@@ -32,8 +33,9 @@ _numbers = itertools.count()
 
 
 def is_possible() -> bool:
-    """Whether XLA compiles functions with `jit_compile=True`, here outside of replicas."""
-    return OPTIONS.backend == "xla" and current().spmd is None and xla.is_installed()
+    """Whether XLA compiles functions with `jit_compile=True`, outside of replicas, and not to be saved."""
+    is_chosen = OPTIONS.backend == "xla" and xla.is_installed()
+    return is_chosen and current().spmd is None and not one_device.is_traced_for()
 
 
 def is_wanted() -> bool:
