@@ -46,15 +46,22 @@ def mesh(dims: tuple[tuple[str, int], ...], names: tuple[str, ...]) -> Mesh:
 
 
 class Part:
-    """What one device has of an array that a mesh divides along its first dimension: the row `data[0]`."""
+    """What one device has of an array that a mesh divides along its first dimension: a row of `whole`."""
 
-    def __init__(self, data: Any) -> None:
-        self.data = data
+    def __init__(self, whole: Any, row: int) -> None:
+        self.whole = whole
+        self.row = row
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the row."""
-        return self.data.shape[1:]
+        return self.whole.shape[1:]
+
+    @property
+    def data(self) -> Any:
+        """The array of the device, with a first dimension of size 1."""
+        where = self.whole.sharding.mesh.devices.flat[self.row]
+        return next(s.data for s in self.whole.addressable_shards if s.device == where)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.data, dtype)[0, ...]
@@ -62,18 +69,19 @@ class Part:
 
 def stacked(values: Sequence[Any], sharding: Any) -> Any:
     """Arrays of the host, or parts on devices, as one array with a row on each device of a mesh."""
-    rows: list[Any] = []
-    for value, where in zip(values, sharding.mesh.devices.flat, strict=True):
-        row = value.data if isinstance(value, Part) else np.asarray(value)[None]
-        rows.append(jax.device_put(row, where))
-    dims = (len(rows), *rows[0].shape[1:])
-    return jax.make_array_from_single_device_arrays(dims, sharding, rows)
+    whole: Any = getattr(values[0], "whole", None)
+    rows = [v.row for v in values if isinstance(v, Part) and v.whole is whole]
+    if rows == [*range(len(values))] and whole.sharding.is_equivalent_to(sharding, whole.ndim):
+        return whole
+    arrays = [v.data if isinstance(v, Part) else np.asarray(v)[None] for v in values]
+    placed = jax.device_put(arrays, [*sharding.mesh.devices.flat])
+    dims = (len(placed), *placed[0].shape[1:])
+    return jax.make_array_from_single_device_arrays(dims, sharding, placed)
 
 
 def parts(array: Any) -> list[Part]:
     """The rows of an array that `stacked` made, or a program with such a sharding."""
-    of = {shard.device: shard.data for shard in array.addressable_shards}
-    return [Part(of[d]) for d in array.sharding.mesh.devices.flat]
+    return [Part(array, row) for row in range(array.shape[0])]
 
 
 __all__ = ["Part", "device", "host_devices", "mesh", "parts", "stacked"]
