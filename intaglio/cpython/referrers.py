@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import sys
 import types
@@ -84,7 +85,7 @@ class _Level:
             return
         elif isinstance(holder, types.CellType):
             steps = [r for _, r, _ in self._matches(iter([(0, holder.cell_contents)]))]
-        elif isinstance(holder, (list, tuple)):
+        elif isinstance(holder, (list, tuple, collections.deque)):
             elements = list(self._matches(enumerate(holder)))
             cells = [isinstance(item, types.CellType) for _, _, item in elements]
             steps = [

@@ -12,6 +12,7 @@ from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.origins import Origin
 from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, mismatch, text
 from intaglio.ir.hooks import HOOKS
+from intaglio.ir.leaks import without_value
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
@@ -188,6 +189,13 @@ class SymbolicTensor(Tensor):
     @property
     def dims(self) -> Dims:
         return self.spec.shape
+
+    @property
+    def numpy(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # eager tensors have it
+        """No value: raises AttributeError, as for any name that there is not, with a note on why."""
+        error = AttributeError(f"{type(self).__name__!r} object has no attribute 'numpy'")
+        error.add_note(without_value(self))
+        raise error
 
     @property
     def op(self) -> Node:

@@ -11,6 +11,7 @@ from typing import Any
 from intaglio.base.errors import InaccessibleTensorError
 from intaglio.base.origins import PACKAGE
 from intaglio.cpython.referrers import holders
+from intaglio.opdef.levels import level
 
 
 def leak_text(tensor: Any, here: Any = None) -> str:
@@ -40,10 +41,30 @@ def leaked(tensor: Any, here: Any = None) -> Exception:
         if graph is here:
             kind = InaccessibleTensorError
     error: Exception = kind(leak_text(tensor, None if kind is TypeError else here))
-    found = holders(tensor, PACKAGE)
+    found = still_held(tensor)
     if found:
-        error.add_note(
-            f"The tensor is still held by {'; by '.join(found)}. Return it from the function instead, or keep it in a "
-            "tf.Variable."
-        )
+        error.add_note(found)
     return error
+
+
+def still_held(tensor: Any) -> str:
+    """Who holds a tensor that has left its function, and what to do instead; nothing if nobody is found."""
+    found = holders(tensor, PACKAGE)
+    if not found:
+        return ""
+    return (
+        f"The tensor is still held by {'; by '.join(found)}. Return it from the function instead, or keep it in a "
+        "tf.Variable."
+    )
+
+
+def without_value(tensor: Any) -> str:
+    """Why a tensor of a graph has no value, and what to do instead."""
+    if not level().eager:
+        return (
+            "While a tf.function is traced its tensors have no values: compute with ops of tf and return the result. "
+            "tf.print(x) and intaglio.watch show the values of calls."
+        )
+    frame = tensor.node.frame
+    line = "" if frame is None else f", {frame}: {frame.source}"
+    return f"It is a tensor of the graph {tensor.graph.name}{line}. {still_held(tensor)}".rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 from intaglio.base.origins import PACKAGE
@@ -23,6 +24,7 @@ class Slotted:
 
 
 history: list[Any] = []
+recent: collections.deque[Any] = collections.deque([0], maxlen=2)
 table: dict[str, Any] = {}
 model, slotted = Model(), Slotted()
 alone: Any = None
@@ -40,6 +42,10 @@ def _put(put: Any) -> Any:
 
 def test_list_of_a_module() -> None:
     assert "history[0], a global of test_referrers.py" in ways(history.append)
+
+
+def test_deque_of_a_module() -> None:
+    assert "recent[1], a global of test_referrers.py" in ways(recent.append)
 
 
 def test_nested_dict_of_a_module() -> None:
