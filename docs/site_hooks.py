@@ -137,10 +137,13 @@ def _normal(parts: tuple[str, ...]) -> list[str]:
     return found
 
 
+_PAGE = re.compile(r"https://www\.tensorflow\.org/api_docs/python/[\w/]+")
+
+
 def documented(title: str, value: Any, link: str = "") -> str:
     """A name with its signature, its docstring and a link, as Markdown."""
     try:
-        signature = str(inspect.signature(value))
+        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value)))
     except (TypeError, ValueError):
         signature = ""
     if hasattr(value, "sig"):  # an op's
@@ -148,6 +151,8 @@ def documented(title: str, value: Any, link: str = "") -> str:
     if len(signature) > 400:
         signature = "(...)"
     text = inspect.cleandoc(inspect.getdoc(value) or "")
+    if "](http" not in text and _PAGE.search(text):
+        text, link = _PAGE.sub(r"[TensorFlow's page](\g<0>)", text), ""
     text = re.sub(r"(?m)^(>>>(?:.|\n)*?)(?=\n\n|\Z)", r"```pycon\n\1\n```", text)
     return f"### {title}\n\n```py\n{title}{signature}\n```\n\n{text}\n{link}\n"
 
