@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import itertools
 import reprlib
 import weakref
 import zlib
@@ -160,33 +161,51 @@ def _is_same_array(before: Any, now: Any) -> bool:
 
 def elements(value: Any) -> list[Any]:
     """The elements of a container in order; of a dictionary keys and items, of a long one samples."""
-    if isinstance(value, dict):
-        found = [part for item in value.items() for part in item]
-    elif isinstance(value, (set, frozenset)):
+    if isinstance(value, (set, frozenset)):
         return [frozenset(value)]
-    else:
-        found = list(value)
-    step = max(len(found) // MAX_ELEMENTS, 1)
-    return found if step == 1 else found[:: step | 1]
+    if isinstance(value, dict):
+        return [part for item in value.items() for part in item]
+    step = _step(value)
+    if step == 1:
+        return list(value)
+    # A copy of all would take as long as the call.
+    return value[::step] if type(value) is list else [*itertools.islice(value, 0, None, step)]
+
+
+def _step(value: Any) -> int:
+    """How far the samples of a container are from each other; 1 if all elements are."""
+    step = max(len(value) // MAX_ELEMENTS, 1)
+    return step if step == 1 else step | 1
 
 
 class Contents:
     """The number of a container's elements, and the elements or samples of them."""
 
-    __slots__ = ("count", "kept", "kind", "shown")
+    __slots__ = ("count", "kept", "keys", "kind", "shown")
 
     def __init__(self, value: Any) -> None:
         self.kind: type = type(value)
         self.count = len(value)
-        self.kept = [_kept_element(v) for v in elements(value)]
-        self.shown = _short.repr(value) if all(map(is_plain, elements(value))) else ""
+        # The samples of a long dictionary are found by their keys, not by their order.
+        is_long = isinstance(value, dict) and _step(value) > 1
+        self.keys = [*itertools.islice(value, 0, None, _step(value))] if is_long else None
+        found = self._elements(value)
+        self.kept = [_kept_element(v) for v in found]
+        self.shown = _short.repr(value) if all(map(is_plain, found)) else ""
+
+    def _elements(self, value: Any) -> list[Any]:
+        keys = self.keys
+        return elements(value) if keys is None else [dict.get(value, k, _ABSENT) for k in keys]
 
     def is_same(self, now: Any) -> bool:
         """True if a container has these elements."""
-        if len(now) != self.count:
+        if len(now) != self.count or (self.keys is not None and not isinstance(now, dict)):
             return False
-        found = elements(now)
+        found = self._elements(now)
         return len(found) == len(self.kept) and all(map(_same_element, self.kept, found))
+
+
+_ABSENT = object()
 
 
 def _kept_element(value: Any) -> Any:

@@ -473,3 +473,24 @@ def test_globals_that_are_only_compared_with_none():
             LIMIT = None
         assert int(f(tf.constant(3))) == 3
     assert f.experimental_get_tracing_count() == 2
+
+
+@pytest.mark.parametrize("kind", [list, dict, collections.deque])
+def test_long_containers_are_compared_by_samples(kind, said):
+    numbers = range(10_000)
+    t = {n: n for n in numbers} if kind is dict else kind(numbers)
+    f = tf.function(lambda x: x * sum(t.values() if kind is dict else t))
+    called(f)
+    (read,) = [r for r in f.captures if r.aspect == "contents"]
+    assert len(read.kept.kept) < 200
+    assert said() == []
+    t[0] = -1
+    called(f)
+    assert len(said()) == 1
+    if kind is dict:
+        with intaglio.captures("warn"):
+            g = tf.function(lambda x: x * sum(t.values()))
+            called(g)
+            t[-1] = t.pop(0)  # as many as before, one of the samples is gone
+            called(g)
+        assert any("t:" in text for text in said())
