@@ -33,11 +33,14 @@ assert intaglio.explain_error("IG001").startswith("## ")
 NOT_IN_A_WHEEL = ("tests/", "benchmarks/", "docs/", "trust/")
 
 
+# Python that does not see the checkout.
+OUTSIDE = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+
+
 def run(*command: str | pathlib.Path, cwd: pathlib.Path = ROOT) -> None:
     """Runs a command outside of the checkout's imports. Raises CalledProcessError if it fails."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     print("$", *[str(c) for c in command], flush=True)
-    subprocess.run([str(c) for c in command], check=True, cwd=cwd, env=environment)
+    subprocess.run([str(c) for c in command], check=True, cwd=cwd, env=OUTSIDE)
 
 
 def environment(folder: pathlib.Path) -> pathlib.Path:
@@ -65,7 +68,10 @@ def main() -> None:
         run(python, program, cwd=folder)
         run(python, "-m", "intaglio", "doctor", cwd=folder)
         where = subprocess.check_output(
-            [python, "-c", "import intaglio; print(intaglio.__path__[0])"], text=True, cwd=folder
+            [python, "-c", "import intaglio; print(intaglio.__path__[0])"],
+            text=True,
+            cwd=folder,
+            env=OUTSIDE,
         )
         stray = [n for n in NOT_IN_A_WHEEL if (pathlib.Path(where.strip()).parent / n).exists()]
         assert not stray, stray
