@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.autograph import libraries, provenance, reads
-from intaglio.autograph.access_paths import ATTRIBUTE, CELL, GLOBAL, ITEM, ROOT
+from intaglio.autograph.access_paths import ATTRIBUTE, CELL, GLOBAL, ITEM, ITEMS, ROOT, item_of
 from intaglio.autograph.mutators import mutators_of
 from intaglio.autograph.provenance import Provenance
 from intaglio.autograph.read_values import CONTAINERS, is_plain
@@ -455,10 +455,10 @@ def _stored(owner: Any, step: _Step) -> Any:
 
 
 def _item(owner: Any, key: Any) -> Any:
-    if type(owner) not in (list, tuple, dict):
+    if not isinstance(owner, ITEMS):
         return _NOTHING
     try:
-        return owner[key]
+        return item_of(owner, key)
     except (LookupError, TypeError):
         return _NOTHING
 

@@ -15,6 +15,10 @@ FACTOR = 2.0
 CONFIG = types.SimpleNamespace(rate=0.5, nested=types.SimpleNamespace(depth=3))
 
 
+class Table(dict):
+    """As Keras keeps the dictionaries of layers."""
+
+
 class Layer:
     offset = 1.0
 
@@ -23,6 +27,7 @@ class Layer:
         self.calls = 0
         self.name = "layer"
         self.items = [1]
+        self.table = Table(factor=1.5)
 
     @property
     def computed(self):
@@ -30,7 +35,7 @@ class Layer:
 
     def __call__(self, x, flag=None):
         self.calls += 1
-        y = x * self.scale + self.offset * self.computed
+        y = x * self.scale + self.offset * self.computed * self.table["factor"]
         if self.name == "layer":
             y = y * FACTOR * CONFIG.nested.depth
         return y + len(self.items) if flag else y - CONFIG.rate
@@ -48,6 +53,7 @@ EXPECTED = {
     "CONFIG.nested.depth = 3",
     "CONFIG.rate = 0.5",
     "self.items = [1]",
+    'self.table["factor"] = 1.5',
 }
 
 
